@@ -142,13 +142,15 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterato
     if _has_loop():
         with ThreadPoolExecutor(1, "lab") as thread:
             while done < len(specs):
-                played = thread.submit(asyncio.run, _play_some(table, specs[done:], spending)).result()
+                played: list[Played] = []
+                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, played)).result()
                 done += len(played)
                 yield from played
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
-            played = runner.run(_play_some(table, specs[done:], spending))
+            played = []
+            runner.run(_play_some(table, specs[done:], spending, played))
             done += len(played)
             yield from played
 
@@ -239,26 +241,31 @@ def exit_with_parent() -> None:
 def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
     assert _worker is not None
     table, spending, runner = _worker
-    return runner.run(_play_games(table, specs, spending))
+    played: list[Played] = []
+    runner.run(_play_games(table, specs, spending, played))
+    return played
 
 
-async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
+# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
+async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
     if table.concurrent == 1:
-        return [await play_game(table, spec, spending) for spec in specs]
-    return list(await asyncio.gather(*(play_game(table, spec, spending) for spec in specs)))
+        for spec in specs:
+            played.append(await play_game(table, spec, spending))
+    else:
+        played += await asyncio.gather(*(play_game(table, spec, spending) for spec in specs))
 
 
-async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
     """The first games: as many as are played concurrently, or as can be played in a moment."""
     if table.concurrent > 1:
-        return await _play_games(table, specs[: table.concurrent], spending)
+        await _play_games(table, specs[: table.concurrent], spending, played)
+        return
     ends = time.perf_counter() + MOMENT_S
-    played: list[Played] = []
     for spec in specs:
         played.append(await play_game(table, spec, spending))
         if time.perf_counter() > ends:
             break
-    return played
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:

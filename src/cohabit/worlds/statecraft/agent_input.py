@@ -26,8 +26,13 @@ def build_agent_input(
     observability: Observability = "full",
     open_messages: bool = False,
     ratings: dict[str, Any] | None = None,
+    texts: bool = True,
 ) -> dict[str, Any]:
-    """What this nation knows before it decides. ``ratings``: the published means, if the game publishes them."""
+    """What this nation knows before it decides.
+
+    ``ratings``: the published means, if the game publishes them. ``texts``: whether it includes the lines of
+    ``previous_turn_news`` and ``previous_turn_report``, and ``history_context``.
+    """
     visibility = Visibility(nation, observability)
     legal = legal_cessions(state)
     known: dict[str, Any] = {
@@ -44,24 +49,27 @@ def build_agent_input(
         "legal_inbound_cessions": {giver: to[nation] for giver, to in legal.items() if nation in to},
     }
     if last is not None:
-        known |= _last_turn(state, nation, rules, last, visibility, open_messages)
+        written = _texts(state, nation, rules, last, visibility) if texts else {}
+        known |= _last_turn(state, nation, last, visibility, open_messages, written)
     if ratings is not None:
         known["ratings"] = ratings
     return known
 
 
 def _last_turn(
-    state: GameState, nation: str, rules: Rules, last: TurnResult, visibility: Visibility, open_messages: bool
+    state: GameState,
+    nation: str,
+    last: TurnResult,
+    visibility: Visibility,
+    open_messages: bool,
+    texts: dict[str, Any],
 ) -> dict[str, Any]:
     ledgers = last.ledgers
-    history = state.history.get(nation, "")
     damage = visibility.outcomes(ledgers.d_total_damage_received)
     return {
         "previous_turn_summary": ledgers.d_turn_summary.get(nation, ""),
-        "history_summary": history,
-        "history_context": history_context(history, state.summaries.get(nation, [])),
-        "previous_turn_news": news(last, visibility),
-        "previous_turn_report": private_report(last, nation, rules, visibility),
+        "history_summary": state.history.get(nation, ""),
+        **texts,
         "messages": visibility.messages(ledgers.d_messages_sent, open_messages=open_messages),
         "messages_sent": dict(ledgers.d_messages_sent.get(nation, {})),
         "last_turn": {
@@ -71,6 +79,14 @@ def _last_turn(
             "welfare": dict(visibility.outcomes(ledgers.d_total_welfare_this_turn)),
             "cessions": [list(cession) for cession in last.cessions_done],
         },
+    }
+
+
+def _texts(state: GameState, nation: str, rules: Rules, last: TurnResult, visibility: Visibility) -> dict[str, Any]:
+    return {
+        "history_context": history_context(state.history.get(nation, ""), state.summaries.get(nation, [])),
+        "previous_turn_news": news(last, visibility),
+        "previous_turn_report": private_report(last, nation, rules, visibility),
     }
 
 

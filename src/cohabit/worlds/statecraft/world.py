@@ -241,13 +241,14 @@ class Statecraft(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
-        if self._turns_left() <= 0:
-            known["standings"] = dict(self.state.welfare)
         if eye.seat in self.order:
             text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
         else:
             text = text_for_spectator(known)
         return Observation(text=text, status=_status(known), step=self.state.turn, text_has_status=True)
+
+    def observe_data(self, eye: Eye) -> Observation:
+        return Observation(status=_status(self._known(eye, texts=False)), step=self.state.turn)
 
     def _submitted_text(self, nation: str) -> str:
         dropped, _ = check_orders(self.state, nation, self.submitted[nation], self.rules)
@@ -256,28 +257,32 @@ class Statecraft(World):
         again = "You can submit again until the other nations have submitted; the last submission counts."
         return f"You have submitted: {answer}{problems}\n{again}"
 
-    def _known(self, eye: Eye) -> dict[str, Any]:
+    def _known(self, eye: Eye, texts: bool = True) -> dict[str, Any]:
+        """The input object of a nation, or what a spectator knows. ``texts``: with what only the text shows."""
         observability: Observability = "full" if eye.sees == "all" else self.observability
         means = published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
         open_messages = self.open_messages or eye.sees == "all"
         nation = str(eye.seat) if eye.seat in self.order else None
         visibility = Visibility(nation, observability)
         if nation is None:
-            known = self._known_to_spectator(visibility, open_messages, means)
+            known = self._known_to_spectator(visibility, open_messages, means, texts)
         else:
             known = build_agent_input(
                 self.state, nation, self.rules, turns_left=self._turns_left(), last=self.last,
                 observability=observability, open_messages=open_messages, ratings=means,
+                texts=texts,
             )  # fmt: skip
-        if self.last is not None:
+        if self.last is not None and texts:
             happened = known["previous_turn_news"]
             known["previous_turn_news"] = [
                 *self._missing(), *happened, *self._pledge_news(visibility, open_messages)
             ]  # fmt: skip
+        if self._turns_left() <= 0:
+            known["standings"] = dict(self.state.welfare)
         return known
 
     def _known_to_spectator(
-        self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None
+        self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None, texts: bool
     ) -> dict[str, Any]:
         known: dict[str, Any] = {
             "turn": self.state.turn,
@@ -290,7 +295,8 @@ class Statecraft(World):
             "turns_left": self._turns_left(),
         }
         if self.last is not None:
-            known["previous_turn_news"] = news(self.last, visibility)
+            if texts:
+                known["previous_turn_news"] = news(self.last, visibility)
             known["messages"] = visibility.messages(self.last.ledgers.d_messages_sent, open_messages=open_messages)
         return known if means is None else {**known, "ratings": means}
 
