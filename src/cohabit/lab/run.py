@@ -250,8 +250,7 @@ def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
 # removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
 async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
     if table.concurrent == 1:
-        for spec in specs:
-            played.append(await play_game(table, spec, spending))
+        played += [await play_game(table, spec, spending) for spec in specs]
     else:
         played += await asyncio.gather(*(play_game(table, spec, spending) for spec in specs))
 

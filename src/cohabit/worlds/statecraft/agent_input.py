@@ -7,7 +7,7 @@ and, from turn 1, what is known about the last turn: ``last_turn`` as numbers, `
 
 from typing import Any
 
-from cohabit.worlds.statecraft.cessions import legal_cessions
+from cohabit.worlds.statecraft.cessions import LegalCessions, legal_cessions
 from cohabit.worlds.statecraft.report import news, private_report
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, TurnResult
@@ -27,14 +27,16 @@ def build_agent_input(
     open_messages: bool = False,
     ratings: dict[str, Any] | None = None,
     texts: bool = True,
+    legal: LegalCessions | None = None,
 ) -> dict[str, Any]:
     """What this nation knows before it decides.
 
     ``ratings``: the published means, if the game publishes them. ``texts``: whether it includes the lines of
-    ``previous_turn_news`` and ``previous_turn_report``, and ``history_context``.
+    ``previous_turn_news`` and ``previous_turn_report``, and ``history_context``. ``legal``: the legal cessions, if they
+    are already known.
     """
     visibility = Visibility(nation, observability)
-    legal = legal_cessions(state)
+    cessions = legal_cessions(state) if legal is None else legal
     known: dict[str, Any] = {
         "turn": state.turn,
         "self": nation,
@@ -45,8 +47,8 @@ def build_agent_input(
         "turns_left": turns_left,
         "welfare": dict(visibility.outcomes(state.welfare)),
         "capitals": dict(state.capitals),
-        "legal_outbound_cessions": legal.get(nation, {}),
-        "legal_inbound_cessions": {giver: to[nation] for giver, to in legal.items() if nation in to},
+        "legal_outbound_cessions": {to: list(ceded) for to, ceded in cessions.get(nation, {}).items()},
+        "legal_inbound_cessions": {giver: list(to[nation]) for giver, to in cessions.items() if nation in to},
     }
     if last is not None:
         written = _texts(state, nation, rules, last, visibility) if texts else {}

@@ -31,7 +31,7 @@ from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.setup import initial_state
-from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, TurnResult
+from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, Territories, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 from cohabit.worlds.statecraft.visibility import Observability, Visibility, all_ledgers
 from cohabit.worlds.statecraft.without_effect import check_orders
@@ -90,6 +90,8 @@ class Statecraft(World):
         examples=True, show_legal=False, tell_rewards=False,
     )  # fmt: skip
 
+    __slots__ = ("_legal_cessions",)  # in a slot, and so not in a snapshot: it follows from the state
+
     def __init__(
         self,
         turns: Annotated[int, Range(1, 10_000, "number of turns in a game")] = 20,
@@ -112,6 +114,7 @@ class Statecraft(World):
         self.observability = observability
         self.open_messages = open_messages
         self.publish_ratings = publish_ratings
+        self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -270,7 +273,7 @@ class Statecraft(World):
             known = build_agent_input(
                 self.state, nation, self.rules, turns_left=self._turns_left(), last=self.last,
                 observability=observability, open_messages=open_messages, ratings=means,
-                texts=texts,
+                texts=texts, legal=self._cessions(),
             )  # fmt: skip
         if self.last is not None and texts:
             happened = known["previous_turn_news"]
@@ -327,7 +330,7 @@ class Statecraft(World):
         found += [{"attacks": {name: army}} for name in rivals if army]
         found += [
             {"cede_territories": {receiver: territories[:1]}}
-            for receiver, territories in cessions.legal_cessions(self.state).get(me, {}).items()
+            for receiver, territories in self._cessions().get(me, {}).items()
         ]
         return [Action("submit", fields) for fields in found]
 
@@ -381,6 +384,14 @@ class Statecraft(World):
         if self.publish_ratings or eye.sees == "all":
             return {**shown, "means": published_ratings(self.keeps_word, self.aggressor)}
         return {**shown}
+
+    def _cessions(self) -> cessions.LegalCessions:
+        """The legal cessions. Found once for all nations, and again when a territory has changed hands."""
+        territories, found = self._legal_cessions
+        if territories is not self.state.territories:
+            found = cessions.legal_cessions(self.state)
+            self._legal_cessions = self.state.territories, found
+        return found
 
     def _turns_left(self) -> int:
         return self.turns - self.state.turn
