@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -73,7 +73,7 @@ def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: P
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(make_agent(design.brain(player), "check"), design.max_cost)
     table = Table(design, folder, _concurrent(design))
-    with _quiet():
+    with quiet():
         if folder is None:
             return _in_memory(table, specs, workers, on_game)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
@@ -155,6 +155,15 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterato
             yield from played
 
 
+def run_async(work: Coroutine[Any, Any, None]) -> None:
+    """Run something to its end, on another thread if this one has an event loop already."""
+    if not _has_loop():
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1, "lab") as thread:
+        thread.submit(asyncio.run, work).result()
+
+
 def _has_loop() -> bool:
     try:
         asyncio.get_running_loop()
@@ -174,7 +183,7 @@ def _waits(brain: str) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Failures of players are counted and reported, so they need not be logged one by one."""
     log = logging.getLogger("cohabit.agents")
     level = log.level
@@ -222,13 +231,13 @@ _worker: tuple[Table, Spending, asyncio.Runner] | None = None
 def _begin_worker(table: Table, total: Any) -> None:
     global _worker
     _worker = table, Spending(table.design.max_cost, total), asyncio.Runner()
+    begin_worker()
+
+
+def begin_worker() -> None:
+    """Prepare a worker process: as quiet as its parent, and ended when that dies. It would wait forever otherwise."""
     logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
     gc.freeze()
-    exit_with_parent()
-
-
-def exit_with_parent() -> None:
-    """End this worker process when its parent dies. It would wait for work forever otherwise."""
 
     def watch() -> None:
         if (parent := parent_process()) is not None:

@@ -4,15 +4,14 @@ The order makes the log the same for any number of processes. A process may be a
 crash those rounds are played again.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 
+from cohabit.lab.run import begin_worker, quiet
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import claim_folder, open_log
 from cohabit.lab.statecraft.play import play_round
@@ -28,7 +27,7 @@ def run(
     """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
     claim_folder(experiment, folder)
     planned = list(experiment.places())
-    with open_log(folder, planned) as log:
+    with open_log(folder, planned) as log, quiet():
         done = {played.place for played in log.rounds}
         on_round(len(done), len(planned))
         for played in _play_rounds(experiment, [place for place in planned if place not in done], workers):
@@ -48,22 +47,11 @@ def _play_rounds(experiment: Experiment, places: list[Place], workers: int) -> I
             yield play_round(experiment, place)
         return
     # Spawned, not forked, because the calling process may have threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=exit_with_parent)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
     try:
         yield from _play_in_order(pool, experiment, places, workers * PENDING_PER_WORKER)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def exit_with_parent() -> None:
-    """End this worker process when its parent dies. It would wait for work forever otherwise."""
-
-    def watch() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 def _play_in_order(

@@ -253,6 +253,10 @@ class Statecraft(World):
     def observe_data(self, eye: Eye) -> Observation:
         return Observation(status=_status(self._known(eye, texts=False)), step=self.state.turn)
 
+    def agent_input(self, nation: str, texts: bool = True) -> dict[str, Any]:
+        """The input object of a nation, for players that are not given an observation."""
+        return self._known(Eye(nation, "own"), texts)
+
     def _submitted_text(self, nation: str) -> str:
         dropped, _ = check_orders(self.state, nation, self.submitted[nation], self.rules)
         problems = "".join(f"\n{problem(entry)}" for entry in dropped)
