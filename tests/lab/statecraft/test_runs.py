@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, Conflict, RecordCorrupt
 from cohabit.faces.cli import main
+from cohabit.lab.folder import FINGERPRINTS
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
@@ -37,6 +39,10 @@ SMALL: dict[str, Any] = {
     "turns": 5,
     "size": 9,
 }
+
+
+PLAYERS = ["ring_builder", "hawk", "trader", "free_rider"]
+QUIET = "class Quiet:\n    def act(self, seen):\n        return {}\n"
 
 
 def small(**changes: Any) -> Experiment:
@@ -386,6 +392,36 @@ def test_a_folder_belongs_to_one_experiment_and_one_run_at_a_time(tmp_path: Path
     (tmp_path / CONFIG_FILE).unlink()
     with pytest.raises(Conflict, match=r"no experiment\.json"):
         run(experiment, tmp_path)
+
+
+def test_a_run_is_not_resumed_with_a_player_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, helper, folder = tmp_path / "mine.py", tmp_path / "helper_of_mine.py", tmp_path / "out"
+    helper.write_text("AMOUNT = 1")
+    mine.write_text("import helper_of_mine\n" + QUIET)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = json.dumps({**SMALL, "lineups": {"x": ["mine.py:Quiet", "hawk"]}, "seeds": [1]})
+    experiment = parse_experiment(text, folder=str(tmp_path))
+    whole = run(experiment, folder)
+    before = files(folder)
+    helper.write_text("AMOUNT = 2")
+    with pytest.raises(Conflict, match=r"the code of player mine\.py:Quiet has changed"):
+        run(experiment, folder)
+    assert files(folder) == before
+    helper.write_text("AMOUNT = 1")
+    assert run(experiment, folder) == whole
+
+
+def test_a_run_is_not_resumed_with_another_version_of_the_world(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    prints = json.loads((tmp_path / FINGERPRINTS).read_text())
+    assert list(prints) == ["cohabit", "world statecraft", *(f"player {name}" for name in PLAYERS)]
+    prints["world statecraft"]["version"] += 1
+    (tmp_path / FINGERPRINTS).write_text(json.dumps(prints))
+    with pytest.raises(Conflict, match=r"world statecraft has changed \(version was 3, now 2\)"):
+        run(small(), tmp_path)
+    (tmp_path / FINGERPRINTS).unlink()  # a folder of an earlier build has none
+    run(small(), tmp_path)
+    assert files(tmp_path) == files(whole)
 
 
 def test_the_same_experiment_gives_identical_files(tmp_path: Path) -> None:

@@ -40,12 +40,18 @@ def make_player(name: str, folder: str) -> Player:
     return _factory(name, folder)()
 
 
+def file_of(name: str, folder: str) -> Path | None:
+    """The file of a player; None for a scripted nation."""
+    path, dot, _ = name.partition(".py:")
+    return Path(folder, path + ".py") if dot else None
+
+
 @lru_cache(maxsize=256)
 def _factory(name: str, folder: str) -> Callable[[], Player]:
-    path, dot, rest = name.partition(".py:")
-    if dot:
-        attribute, slash, trait = rest.partition("/")
-        cls = _class_from_file(Path(folder, path + ".py"), attribute)
+    path = file_of(name, folder)
+    if path is not None:
+        attribute, slash, trait = name.partition(".py:")[2].partition("/")
+        cls = _class_from_file(path, attribute)
         return (lambda: cls(_trait_text(trait))) if slash else cls
     if name not in NATIONS:
         raise UnknownAsset(
