@@ -17,17 +17,19 @@ from hypothesis import strategies as st
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, Conflict, RecordCorrupt
 from cohabit.faces.cli import main
-from cohabit.lab.folder import FINGERPRINTS
+from cohabit.lab.folder import FINGERPRINTS, RECORDS, read_record
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
-from cohabit.lab.statecraft.play import assign_players, first_state, play_round
+from cohabit.lab.statecraft.play import assign_players, first_state, game_spec, play_round
 from cohabit.lab.statecraft.players import make_player
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.run import run
 from cohabit.lab.statecraft.tables import TABLES
+from cohabit.registry import make_world
+from cohabit.room.room import Room
 
 from .example_rounds import eventful
 
@@ -50,7 +52,7 @@ def small(**changes: Any) -> Experiment:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 STUCK = """
@@ -282,8 +284,11 @@ def test_a_run_that_is_interrupted_anywhere_resumes_to_the_same_files(
     text = (whole / LOG_FILE).read_bytes()
     kept = data.draw(st.integers(0, len(text)))
     folder = tmp_path_factory.mktemp("interrupted")
-    (folder / CONFIG_FILE).write_bytes((whole / CONFIG_FILE).read_bytes())
+    shutil.copytree(whole, folder, dirs_exist_ok=True)
     (folder / LOG_FILE).write_bytes(text[:kept])
+    for place in list(small().places())[text[:kept].count(b"\n") :]:
+        record = folder / RECORDS / f"{game_spec(small(), place, []).id}.jsonl"
+        record.write_bytes(record.read_bytes()[: data.draw(st.integers(0, 99))])
     run(small(), folder)
     assert files(folder) == files(whole)
 
@@ -294,9 +299,9 @@ def test_finished_rounds_are_not_played_again(whole: Path, tmp_path: Path, monke
     (tmp_path / LOG_FILE).write_bytes(b"".join(lines[:5]) + lines[5][:40])
     played: list[Place] = []
 
-    def counted(experiment: Experiment, place: Place) -> Round:
+    def counted(experiment: Experiment, place: Place, folder: Path) -> Round:
         played.append(place)
-        return play_round(experiment, place)
+        return play_round(experiment, place, folder)
 
     monkeypatch.setattr(runs, "play_round", counted)
     progress: list[tuple[int, int]] = []
@@ -306,10 +311,10 @@ def test_finished_rounds_are_not_played_again(whole: Path, tmp_path: Path, monke
 
 
 def test_a_crash_keeps_the_finished_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(experiment: Experiment, place: Place) -> Round:
+    def dies(experiment: Experiment, place: Place, folder: Path) -> Round:
         if place.lineup == "a hawk":
             raise MemoryError
-        return play_round(experiment, place)
+        return play_round(experiment, place, folder)
 
     monkeypatch.setattr(runs, "play_round", dies)
     with pytest.raises(MemoryError):
@@ -422,6 +427,18 @@ def test_a_run_is_not_resumed_with_another_version_of_the_world(whole: Path, tmp
     (tmp_path / FINGERPRINTS).unlink()  # a folder of an earlier build has none
     run(small(), tmp_path)
     assert files(tmp_path) == files(whole)
+
+
+def test_the_record_of_every_round_is_kept_and_replays(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = sorted((whole / RECORDS).iterdir())
+    assert len(records) == len(list(small().places()))
+    welfare = {tuple(measures.totals(played, "welfare")) for played in read_rounds(whole)}
+    for path in records:
+        room = Room.replay(read_record(whole, path.stem), make_world)
+        assert tuple(standing.score for standing in sorted(room.world.standings(), key=lambda s: s.name)) in welfare
+        assert room.is_over()
+    assert main(["replay", str(records[0])]) == 0
+    assert "The game is over. Welfare: " in capsys.readouterr().out
 
 
 def test_the_same_experiment_gives_identical_files(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.atomic import write_atomically
 from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
-from cohabit.lab.folder import FINGERPRINTS
+from cohabit.lab.folder import FINGERPRINTS, RECORDS
 from cohabit.lab.logs import read_log
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.players import file_of
@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 # -- the description --------------------------------------------------------------------------------
 def claim_folder(experiment: Experiment, folder: Path) -> None:
     """Create the folder for this experiment. A folder never mixes the rounds of different experiments or versions."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RECORDS).mkdir(parents=True, exist_ok=True)
     path, text = folder / CONFIG_FILE, experiment.as_file()
     if not path.exists() and (folder / LOG_FILE).exists():
         raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")

@@ -1,11 +1,14 @@
 """Plays one round of an experiment, as a game of the lab. The same place gives the same round on any machine."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.agents.contract import adapted
 from cohabit.agents.player import Decision
 from cohabit.agents.player import Player as Decider
+from cohabit.lab.design import game_id
+from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec
 from cohabit.lab.run import run_async
 from cohabit.lab.statecraft.config import Experiment
@@ -21,8 +24,8 @@ from cohabit.worlds.statecraft.state import Flows, GameState, Ledgers, TurnResul
 from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
 
 
-def play_round(experiment: Experiment, place: Place) -> Round:
-    """Play a round from the assignment of territories to the last turn."""
+def play_round(experiment: Experiment, place: Place, folder: Path | None = None) -> Round:
+    """Play a round from the assignment of territories to the last turn. Its record is kept in the folder."""
     names, lost = assign_players(experiment, place), lost_answers(experiment, place)
     turns = TurnLog(experiment, lost)
     agents = [
@@ -32,6 +35,8 @@ def play_round(experiment: Experiment, place: Place) -> Round:
     game = RoundGame(game_spec(experiment, place, list(names.values())), agents=agents, on_decision=turns.heard)
     turns.world = game.world
     run_async(_play(game, turns))
+    if folder is not None:
+        write_record(folder, game.spec.id, record_lines(game.lines()))
     rules, failures = experiment.rules, [player.tally.failures for player in game.players]
     return Round(
         place=place,
@@ -95,7 +100,7 @@ def game_spec(experiment: Experiment, place: Place, players: list[str]) -> GameS
         "open_messages": experiment.open_messages, "publish_ratings": experiment.publish_ratings,
     }  # fmt: skip
     return GameSpec(
-        id=f"s{place.seed}.{place.number}",
+        id=game_id("statecraft", {}, place.lineup, place.seed, place.number),
         world="statecraft",
         players=players,
         seed=f"{land_seed(place):x}",

@@ -1,12 +1,13 @@
 """Runs an experiment: plays the missing rounds, in this process or in several, and logs them in order.
 
 The order makes the log the same for any number of processes. A process may be a few rounds ahead of the log; after a
-crash those rounds are played again.
+crash those rounds are played again. The record of each round is kept for `cohabit replay`.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,7 +31,7 @@ def run(
     with open_log(folder, planned) as log, quiet():
         done = {played.place for played in log.rounds}
         on_round(len(done), len(planned))
-        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers):
+        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers, folder):
             log.add(played)
             on_round(len(log.rounds), len(planned))
         return in_order(log.rounds, planned)
@@ -41,26 +42,21 @@ def in_order(rounds: Iterable[Round], planned: Iterable[Place]) -> list[Round]:
     return [found[place] for place in planned if place in found]
 
 
-def _play_rounds(experiment: Experiment, places: list[Place], workers: int) -> Iterator[Round]:
+def _play_rounds(experiment: Experiment, places: list[Place], workers: int, folder: Path) -> Iterator[Round]:
     if workers <= 1 or len(places) <= 1:
         for place in places:
-            yield play_round(experiment, place)
+            yield play_round(experiment, place, folder)
         return
     # Spawned, not forked, because the calling process may have threads.
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
     try:
-        yield from _play_in_order(pool, experiment, places, workers * PENDING_PER_WORKER)
+        yield from _play_in_order(pool, (partial(play_round, experiment, each, folder) for each in places), workers)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _play_in_order(
-    pool: ProcessPoolExecutor, experiment: Experiment, places: list[Place], max_pending: int
-) -> Iterator[Round]:
-    remaining = iter(places)
-    pending: deque[Future[Round]] = deque(
-        pool.submit(play_round, experiment, place) for place in islice(remaining, max_pending)
-    )
+def _play_in_order(pool: ProcessPoolExecutor, rounds: Iterator[Callable[[], Round]], workers: int) -> Iterator[Round]:
+    pending: deque[Future[Round]] = deque(map(pool.submit, islice(rounds, workers * PENDING_PER_WORKER)))
     while pending:
         yield pending.popleft().result()
-        pending.extend(pool.submit(play_round, experiment, place) for place in islice(remaining, 1))
+        pending.extend(map(pool.submit, islice(rounds, 1)))
