@@ -18,7 +18,7 @@ from math import isfinite
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -44,7 +44,7 @@ from cohabit.lab.results import Results
 from cohabit.registry import make_agent
 
 PENDING_PER_WORKER = 4
-"""Batches submitted per process before the first of them must be finished."""
+"""Jobs submitted per process before the first of them must be finished."""
 BATCH = 16
 """Games per batch, if all players are scripted."""
 MOMENT_S = 0.05
@@ -54,6 +54,8 @@ CONCURRENT = 8
 ONE_AT_A_TIME = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and planned games."""
 
@@ -114,7 +116,8 @@ def _play(table: Table, specs: Sequence[GameSpec], workers: int, spent: float) -
     # The signature of get_context's Value differs between platforms in the type stubs.
     pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(table, total))
     try:
-        yield from _play_in_order(pool, _batches(table, specs, workers), workers * PENDING_PER_WORKER)
+        for played in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
+            yield from played
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -124,15 +127,14 @@ def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
-def _play_in_order(
-    pool: ProcessPoolExecutor, batches: Iterator[Sequence[GameSpec]], max_pending: int
-) -> Iterator[Played]:
-    pending: deque[Future[list[Played]]] = deque(
-        pool.submit(_play_batch, batch) for batch in islice(batches, max_pending)
-    )
+def results_in_order(
+    pool: ProcessPoolExecutor, play: Callable[[Job], Result], jobs: Iterator[Job], workers: int
+) -> Iterator[Result]:
+    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded."""
+    pending: deque[Future[Result]] = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
     while pending:
-        yield from pending.popleft().result()
-        pending.extend(pool.submit(_play_batch, batch) for batch in islice(batches, 1))
+        yield pending.popleft().result()
+        pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
 def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterator[Played]:

@@ -4,22 +4,17 @@ The order makes the log the same for any number of processes. A process may be a
 crash those rounds are played again. The record of each round is kept for `cohabit replay`.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
-from cohabit.lab.run import begin_worker, quiet
+from cohabit.lab.run import begin_worker, quiet, results_in_order
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import claim_folder, open_log
 from cohabit.lab.statecraft.play import play_round
 from cohabit.lab.statecraft.rounds import Place, Round
-
-PENDING_PER_WORKER = 4
-"""Rounds submitted per process before the first of them must be finished."""
 
 
 def run(
@@ -50,13 +45,6 @@ def _play_rounds(experiment: Experiment, places: list[Place], workers: int, fold
     # Spawned, not forked, because the calling process may have threads.
     pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
     try:
-        yield from _play_in_order(pool, (partial(play_round, experiment, each, folder) for each in places), workers)
+        yield from results_in_order(pool, partial(play_round, experiment, folder=folder), iter(places), workers)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _play_in_order(pool: ProcessPoolExecutor, rounds: Iterator[Callable[[], Round]], workers: int) -> Iterator[Round]:
-    pending: deque[Future[Round]] = deque(map(pool.submit, islice(rounds, workers * PENDING_PER_WORKER)))
-    while pending:
-        yield pending.popleft().result()
-        pending.extend(map(pool.submit, islice(rounds, 1)))
