@@ -128,6 +128,10 @@ class World:
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
+    def observe_data(self, eye: Eye) -> Observation:
+        """The same without ``text``, for scripts that read only the values. Override it if the text takes long."""
+        return self.observe(eye)
+
     def describe(self) -> str:
         """What players and models are told about this world: by default the docstring of its class."""
         return cleandoc(type(self).__doc__ or "")

@@ -101,7 +101,25 @@ def importing(what: str) -> tuple[str, str]:
     return IMPORTS, f"{IMPORTS}{what}\n"
 
 
+DATA = """
+    def observe_data(self, eye: Eye) -> Observation:
+        return Observation(step=self.moves)
+
+    @query()
+"""
+
+
 BROKEN = {
+    "its values are others without the text": (
+        "data",
+        "observe_data() and observe() show public different values",
+        [("\n    @query()\n", DATA.replace("self.moves", "self.moves + 1"))],
+    ),
+    "looking at the values alone changes it": (
+        "peeking",
+        "observe_data() changed the world",
+        [("\n    @query()\n", DATA.replace("return", "self.said += '.'\n        return"))],
+    ),
     "observing it changes it": ("peeking", "observe() changed the world", [before(OBSERVE, "self.said += '.'")]),
     "a query draws from the dice": (
         "peeking",
@@ -236,6 +254,7 @@ BY_GOD = """
     @query()
 """
 KEEPS = {
+    "leaves out its text on request": [("\n    @query()\n", DATA)],
     "lists no moves": [("    def legal", "    def _legal")],
     "is for one alone": [("seats=2", "seats=1"), ('pace="turns"', 'pace="step"')],
     "is for up to fifty": [("seats=2", "seats=(1, 50)")],
@@ -389,4 +408,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 20 checks failed"
+    assert lines[-1] == "  1 of 21 checks failed"

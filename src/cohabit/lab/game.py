@@ -261,13 +261,14 @@ class Game:
         return Turn(seen, text, number, fallback=self._fallbacks[i], may_pass=self._may_pass)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
-        """What a player gets to see. A script reads the observation alone, some without the legal actions."""
+        """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""
         room = self.room
         if player.thinks:
             return lambda: room.view(member).observation
         if player.reads_choices:
             return partial(room.observe_with_choices, member)
-        return lambda: room.observe(room.eye_of(member))
+        observe = room.observe if player.reads_text else room.observe_data
+        return lambda: observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> ActNow:
         room, who = self.room, member.id

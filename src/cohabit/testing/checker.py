@@ -29,6 +29,7 @@ CHECKS: dict[str, Check] = {
     "to_move": playing.check_to_move,
     "legal": playing.check_legal,
     "returns": playing.check_returns,
+    "data": playing.check_data,
     "arrivals": arrivals.check_arrivals,
     "refusals": playing.check_refusals,
     "over": playing.check_over,

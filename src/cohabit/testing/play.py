@@ -92,6 +92,7 @@ class Play:
         movers = list(world.to_move())
         self._look_at_movers(movers)
         self._look_at_returns()
+        self._look_at_data()
         if world.is_over():
             self._look_at_the_end()
             return self._again()
@@ -182,7 +183,8 @@ class Play:
         for seat in self.room.state.seats:
             found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
         for eye in self.eyes():
-            found += [("observe", _with(world.observe, eye)), ("picture", _with(world.picture, eye))]
+            found += [("observe", _with(world.observe, eye)), ("observe_data", _with(world.observe_data, eye))]
+            found += [("picture", _with(world.picture, eye))]
             found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
         return found
 
@@ -230,6 +232,18 @@ class Play:
                 self.problem("returns", f"returns() names {seat!r}; the seats are {', '.join(there) or 'none'}")
             elif type(total) not in (int, float) or not math.isfinite(total):
                 self.problem("returns", f"returns() gives {seat} {total!r}; totals must be finite numbers")
+
+    def _look_at_data(self) -> None:
+        world = self.room.world
+        if not overrides(world, "observe_data"):
+            return
+        for eye in self.eyes():
+            seen, data = (
+                msgspec.structs.replace(one, text="", text_has_status=False)
+                for one in (world.observe(eye), world.observe_data(eye))
+            )
+            if _text(seen) != _text(data):
+                self.problem("data", f"observe_data() and observe() show {eye.seat or eye.sees} different values")
 
     def _look_at_the_end(self) -> None:
         """A finished game must stay finished, whatever time, gods and reads do."""
