@@ -114,7 +114,7 @@ def test_a_script_that_reads_no_text_is_shown_the_same_values_without_it() -> No
         assert all(seen.text for seen in other.seen)
     assert len(shown[True]) == 3
     assert all(seen.text == "" and seen.current_goals for seen in shown[False])
-    assert shown[False] == [structs.replace(seen, text="", text_has_status=False) for seen in shown[True]]
+    assert shown[False] == [structs.replace(seen, text="", text_says_all=False) for seen in shown[True]]
 
 
 class Waiting:

@@ -239,7 +239,7 @@ class Play:
             return
         for eye in self.eyes():
             seen, data = (
-                msgspec.structs.replace(one, text="", text_has_status=False)
+                msgspec.structs.replace(one, text="", text_says_all=False)
                 for one in (world.observe(eye), world.observe_data(eye))
             )
             if _text(seen) != _text(data):

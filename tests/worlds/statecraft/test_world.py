@@ -736,7 +736,7 @@ def test_without_the_text_every_eye_sees_the_same_values(submitting, open_messag
     for eye in (PUBLIC, ALL, own(ARDEN), own(BORLAND)):
         seen, values = world.observe(eye), world.observe_data(eye)
         assert json.dumps(values.status) == json.dumps(seen.status)
-        assert values == msgspec.structs.replace(seen, text="", text_has_status=False)
+        assert values == msgspec.structs.replace(seen, text="", text_says_all=False)
 
 
 def test_the_legal_cessions_are_those_of_the_present_owners_also_in_a_world_that_was_restored():

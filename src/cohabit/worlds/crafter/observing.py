@@ -12,7 +12,7 @@ from cohabit.worlds.crafter.status import status_of
 from cohabit.worlds.crafter.view import map_rows
 
 
-def observation_of(game: Game, player: Player) -> Observation:
+def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
     """What a player perceives."""
     status = status_of(game, player)
     inventory = inventory_of(player)
@@ -24,7 +24,7 @@ def observation_of(game: Game, player: Player) -> Observation:
         nearby_entities=[_entity(name, x, y) for name, x, y in status["things"]],
         step=game.step_number,
         time_of_day=text.time_text(status),
-        text=text.whole_text(game.step_number, status, inventory),
+        text=text.whole_text(game.step_number, status, inventory) if with_text else "",
         text_says_all=True,
     )
 

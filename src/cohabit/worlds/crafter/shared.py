@@ -220,6 +220,11 @@ class CrafterShared(World):
             return observation_of(self.game, self._player(eye.seat))
         return crowd_observation(self.game, [player for _, player in self._present()], eye.sees == "all")
 
+    def observe_data(self, eye: Eye) -> Observation:
+        if eye.seat is not None and eye.sees != "public":
+            return observation_of(self.game, self._player(eye.seat), with_text=False)
+        return self.observe(eye)
+
     def changes(self, before: Observation, now: Observation) -> str | None:
         return changes_between(before, now) if "facing" in before.status and "facing" in now.status else None
 

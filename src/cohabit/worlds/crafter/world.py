@@ -89,6 +89,9 @@ class Crafter(World):
         # Nothing is hidden from those who watch: there is nobody to be beaten with it.
         return observation_of(self.game, self.player)
 
+    def observe_data(self, eye: Eye) -> Observation:
+        return observation_of(self.game, self.player, with_text=False)
+
     def changes(self, before: Observation, now: Observation) -> str:
         return changes_between(before, now)
 

@@ -12,6 +12,7 @@ class CrafterExpert(Scripted):
     """Plays Crafter from the structured observation: it keeps a map, and stays alive first."""
 
     reads_choices = False
+    reads_text = False
 
     def __init__(self, purpose: str = "crafter-expert") -> None:
         super().__init__(purpose)
