@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from cohabit.errors import AskerError, BadArgs
+from cohabit.errors import AskerError, BadArgs, UnknownCommand
 from cohabit.model.action import Action
+from cohabit.model.suggest import nearest
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
@@ -74,6 +75,10 @@ class NumberedActions:
 class WrittenActions:
     """Actions that are given as JSON. An empty text does nothing."""
 
+    def __init__(self, names: Sequence[str]) -> None:
+        """``names``: of the world's actions. The room has other commands; they are not for learners."""
+        self._names = names
+
     def read(self, given: str | None) -> Given:
         if not given:
             return None
@@ -84,6 +89,8 @@ class WrittenActions:
         name, params = (found.get("action"), found.get("params", {})) if isinstance(found, dict) else (None, None)
         if not isinstance(name, str) or not name or not isinstance(params, dict) or found.keys() - _KEYS:
             return BadArgs(f"the JSON is not an action; send {FORMAT}")
+        if name not in self._names:
+            return UnknownCommand(f"unknown action {name[:80]!r}", did_you_mean=nearest(name, self._names, 3))
         return Action(name, params)
 
 
@@ -92,10 +99,11 @@ _KEYS = {"action", "params"}
 
 def actions_of(world: World) -> NumberedActions | WrittenActions:
     """How the actions of a world are given. It need not have been reset."""
-    commands = [c for c in command_table(world) if c.is_action and by_grant(Member("p1", role="player"), c)]
+    player = Member("player", role="player")
+    commands = [c for c in command_table(world) if c.is_action and by_grant(player, c)]
     listed = world.numbered() if overrides(world, "numbered") else _numbered(commands)
     if listed is None:
-        return WrittenActions()
+        return WrittenActions([command.name for command in commands])
     return NumberedActions(listed, {c.name: _defaults(c) for c in commands}, real_time=world.pace == "clock")
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.contract import adapted
-from cohabit.agents.player import ActNow, Decision
+from cohabit.agents.player import LATE, ActNow, Decision
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
 from cohabit.lab.game import Game, GameSpec, handle, purposes
@@ -123,6 +123,8 @@ def _noting_refusals(learner: Learner, act: ActNow) -> ActNow:
             return act(action)
         except AskerError as refusal:
             learner.refusal = learner.refusal or refusal
+            if refusal.code in LATE:  # time stands still here, so the learner is not late
+                raise BadArgs(refusal.message) from refusal
             raise
 
     return act_or_note

@@ -1,11 +1,12 @@
 """Observations and actions of a world as spaces of Gymnasium."""
 
 import string
-import sys
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import CustomSpaceError
+from gymnasium.vector.utils import create_shared_memory
 from numpy.typing import NDArray
 
 from cohabit.envs.actions import MAX_TEXT, Given, NumberedActions, actions_of
@@ -21,26 +22,8 @@ MAX_SAMPLED = 64
 """How many characters a sampled text has at most."""
 
 
-class CodePoints:
-    """All characters, each at its code point."""
-
-    def __len__(self) -> int:
-        return sys.maxunicode + 1
-
-    def __getitem__(self, number: int) -> str:
-        return chr(number)
-
-    def __contains__(self, character: str) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CodePoints)
-
-    __hash__ = None  # type: ignore[assignment]  # nobody keeps it in a set
-
-
 class UnicodeText(spaces.Text):
-    """Any text of up to ``max_length`` characters; flat, their code points.
+    """Any text of up to ``max_length`` characters.
 
     ``spaces.Text`` keeps a list of all its characters, and no list has those that people and models write.
     """
@@ -53,24 +36,19 @@ class UnicodeText(spaces.Text):
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
         """A short text of letters."""
-        if mask is not None or probability is not None:
-            raise ValueError("a text of any characters has no mask and no probabilities")
-        length = self.np_random.integers(min(MAX_SAMPLED, self.max_length) + 1)
-        return "".join(string.ascii_letters[n] for n in self.np_random.integers(len(string.ascii_letters), size=length))
-
-    @property
-    def character_set(self) -> Any:
-        return CodePoints()
-
-    @property
-    def character_list(self) -> Any:
-        return CodePoints()
-
-    def character_index(self, char: str) -> np.int32:
-        return np.int32(ord(char))
+        if mask is None and probability is None:
+            mask = int(self.np_random.integers(min(MAX_SAMPLED, self.max_length) + 1)), None
+        sampled: str = super().sample(mask, probability)
+        return sampled
 
     def __repr__(self) -> str:
         return f"UnicodeText({self.max_length})"
+
+
+@create_shared_memory.register(UnicodeText)
+def _not_shared(space: UnicodeText, n: int = 1, ctx: Any = None) -> Any:
+    """``AsyncVectorEnv`` reads shared texts only once, so it would return old ones."""
+    raise CustomSpaceError("a text cannot be in shared memory")
 
 
 class Interface:

@@ -247,8 +247,8 @@ class Play:
 
     def _try_all_actions(self) -> None:
         for member in self.members():
-            if member.seat is not None:
-                seat = self.room.seats[member.seat]
+            seat = self.room.seat_of(member)
+            if seat is not None:  # it may have closed
                 for chosen in (self.room.world.legal(seat) or ())[:3]:
                     self.attempt(member, chosen.name, chosen.parameters)
         god = self.room.state.members[GOD]
