@@ -138,7 +138,7 @@ class Episodes:
         self.learners = {i: Learner() for i, name in enumerate(setup.players) if name is None}
         self._spec = world.spec
         self._has_returns = overrides(world, "returns")
-        self._waits = world.pace != "clock"  # for a learner that does nothing
+        self._waits = world.pace != "clock"  # for the learners that are to move
         self._seeds: Stream | None = None
         self._game: StepGame | None = None
         self._driver: Driver | None = None
@@ -175,9 +175,8 @@ class Episodes:
         if self._game is None:
             raise BadArgs("the environment is closed, or was not reset; call reset first")
         for i, learner in self.learners.items():
-            action = given.get(i) if self.is_to_move(i) else None
-            nothing = action is None and self._waits and self.is_to_move(i)
-            learner.expect(BadArgs(NO_ACTION) if nothing else action)
+            action = given.get(i)
+            learner.expect(BadArgs(NO_ACTION) if action is None and self._waits else action)
         self.steps += 1
         self._run(self._game.step)
         self._until_a_learner_moves()

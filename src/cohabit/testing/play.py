@@ -8,6 +8,7 @@ import math
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from types import TracebackType
 from typing import Any
@@ -92,6 +93,7 @@ class Play:
         movers = list(world.to_move())
         self._look_at_movers(movers)
         self._look_at_returns()
+        self._look_at_arrays()
         if world.is_over():
             self._look_at_the_end()
             return self._again()
@@ -184,6 +186,7 @@ class Play:
         for eye in self.eyes():
             found += [("observe", _with(world.observe, eye)), ("picture", _with(world.picture, eye))]
             found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
+            found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
         return found
 
     def freeze(self) -> Frozen:
@@ -200,6 +203,8 @@ class Play:
                 frozen[f"the view of {name}"] = _text(room.view_through(eye))
                 if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
+                    for form in world.arrays():
+                        frozen[f"the array {form} of {name}"] = sha256(_bytes_of(world, eye, form)).hexdigest()
             for query in self.queries():
                 if not query.schema.get("required") and (drawing or not _draws(query)):
                     frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
@@ -230,6 +235,19 @@ class Play:
                 self.problem("returns", f"returns() names {seat!r}; the seats are {', '.join(there) or 'none'}")
             elif type(total) not in (int, float) or not math.isfinite(total):
                 self.problem("returns", f"returns() gives {seat} {total!r}; totals must be finite numbers")
+
+    def _look_at_arrays(self) -> None:
+        world = self.room.world
+        for form, spec in world.arrays().items():
+            for eye in self.eyes():
+                array = world.array(eye, form)
+                made = tuple(array.shape), str(array.dtype)
+                if made != (spec.shape, spec.dtype):
+                    self.problem("training", f"array {form!r} is {made[1]} {made[0]}, not {spec.dtype} {spec.shape}")
+                elif array.size and not (spec.low <= array.min() and array.max() <= spec.high):
+                    self.problem(
+                        "training", f"array {form!r} has {array.min()} to {array.max()}, not {spec.low} to {spec.high}"
+                    )
 
     def _look_at_the_end(self) -> None:
         """A finished game must stay finished, whatever time, gods and reads do."""
@@ -318,6 +336,11 @@ def open_room(source: str, world: World, seed: int, config: dict[str, Any], agen
         partial_intel=True,
     )  # fmt: skip
     return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
+
+
+def _bytes_of(world: World, eye: Eye, form: str) -> bytes:
+    """An array in a form that can be compared."""
+    return bytes(world.array(eye, form).tobytes())
 
 
 def _with(run: Callable[..., Any], eye_or_seat: Eye | Seat) -> Callable[[], Any]:
