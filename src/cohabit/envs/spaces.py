@@ -45,10 +45,12 @@ class UnicodeText(spaces.Text):
         return f"UnicodeText({self.max_length})"
 
 
-@create_shared_memory.register(UnicodeText)
 def _not_shared(space: UnicodeText, n: int = 1, ctx: Any = None) -> Any:
     """``AsyncVectorEnv`` reads shared texts only once, so it would return old ones."""
     raise CustomSpaceError("a text cannot be in shared memory")
+
+
+create_shared_memory.register(UnicodeText, _not_shared)
 
 
 class Interface:
