@@ -322,6 +322,14 @@ def test_choices_truth_values_bounded_numbers_and_none_are_numbered_and_defaults
     assert env.action_masks().tolist() == seen["action_mask"].astype(bool).tolist()
 
 
+def test_while_a_world_cannot_list_what_is_legal_the_mask_allows_everything(tmp_path: Path) -> None:
+    file = tmp_path / "levers.py"
+    file.write_text(PARAMETERS.replace("return [Action(", "return None if self.pulled else [Action("))
+    env = envs.gym(str(file))
+    assert env.reset(seed=1)[0]["action_mask"].sum() == 2
+    assert env.step(12)[0]["action_mask"].tolist() == [1] * 13
+
+
 def test_a_world_can_number_actions_that_a_seat_may_not_use_and_they_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "levers.py"
     file.write_text(

@@ -60,6 +60,7 @@ def trajectory(env: Any, seed: int, steps: int, careless: int = 6) -> list[Any]:
         step = env.step(policy.choose(env.action_space, seen, info))
         found.append(step)
         seen, _, over, cut, info = step
+        assert seen in env.observation_space
         if over or cut:
             break
     return found

@@ -21,7 +21,7 @@ from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
 from cohabit.room.state import Member
-from cohabit.world import World, overrides
+from cohabit.world import World
 
 MAX_NUMBERED = 4096
 """A world with more different actions than this takes them as JSON."""
@@ -101,7 +101,7 @@ def actions_of(world: World) -> NumberedActions | WrittenActions:
     """How the actions of a world are given. It need not have been reset."""
     player = Member("player", role="player")
     commands = [c for c in command_table(world) if c.is_action and by_grant(player, c)]
-    listed = world.numbered() if overrides(world, "numbered") else _numbered(commands)
+    listed = world.numbered() or _numbered(commands)
     if listed is None:
         return WrittenActions([command.name for command in commands])
     return NumberedActions(listed, {c.name: _defaults(c) for c in commands}, real_time=world.pace == "clock")

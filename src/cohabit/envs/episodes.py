@@ -135,6 +135,7 @@ class Episodes:
 
     def __init__(self, setup: Setup, world: World) -> None:
         self.setup = setup
+        self._handles = [handle(i) for i in range(len(setup.players))]
         self.learners = {i: Learner() for i, name in enumerate(setup.players) if name is None}
         self._spec = world.spec
         self._has_returns = overrides(world, "returns")
@@ -240,11 +241,11 @@ class Episodes:
         return self._game.room
 
     def member(self, i: int) -> Member:
-        return self.room.state.members[handle(i)]
+        return self.room.state.members[self._handles[i]]
 
     def is_to_move(self, i: int) -> bool:
         """Whether the game takes an action of this player now."""
-        return not self.has_ended(i) and self.member(i).seat in self.room.to_move()
+        return not self.room.is_over() and self.member(i).seat in self.room.to_move()
 
     def has_ended(self, i: int) -> bool:
         """Whether the game is over, or this player's seat is gone."""
@@ -258,11 +259,11 @@ class Episodes:
         at_limit = 0 < self.setup.max_steps <= self.steps
         return (at_limit or self._stuck) and not self.room.is_over()
 
-    def legal(self, i: int) -> Sequence[Action]:
-        """The legal actions of a player that is to move."""
+    def legal(self, i: int) -> Sequence[Action] | None:
+        """The legal actions of a player that is to move; None if the world cannot list them now."""
         room = self.room
         found: Sequence[Action] | None = room.crash_on_bug(room.world.legal, room.seat_of(self.member(i)))
-        return found or ()
+        return found
 
     def reward(self, i: int) -> float:
         """What a learner gained since this was last asked."""

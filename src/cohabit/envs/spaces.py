@@ -107,9 +107,8 @@ class Interface:
         """1 for each legal action of a learner. While it is not to move, what it does is ignored, so all are 1."""
         if self._masked is None:
             return None
-        if not episodes.is_to_move(i):
-            return np.ones(len(self._masked), np.int8)
-        return self._masked.mask(episodes.legal(i))
+        legal = episodes.legal(i) if episodes.is_to_move(i) else None
+        return np.ones(len(self._masked), np.int8) if legal is None else self._masked.mask(legal)
 
 
 def _box(spec: ArraySpec) -> spaces.Box:
