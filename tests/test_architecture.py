@@ -12,7 +12,7 @@ SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
     "errors", "model", "declare", "world", "adapter", "kibitz", "agents/secrets", "agents/spending", "agents/contract", "agents/brain",
     "registry", "scenario", "client", "agents/player", "agents/runner", "agents/ready", "room", "wsap", "house", "workspace", "worlds",
-    "agents", "lab",
+    "agents", "lab", "envs",
     "testing", "faces", "worldbox",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""

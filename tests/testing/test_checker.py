@@ -316,6 +316,7 @@ def test_check_world_refuses_a_world_when(how, tmp_path):
     [
         ("toolbox.py", {}), ("toolbox.py", {"tools": ["brush"]}), ("harvest.py", {}), ("harvest.py", {"rounds": 1}),
         ("drift.py", {}), ("drift.py", {"live": False}), ("inn.py", {}),
+        ("burrow.py", {}),
     ],
 )  # fmt: skip
 def test_every_sample_world_keeps_the_contract(source, config):
@@ -376,6 +377,14 @@ SAMPLES_BROKEN = {
     ),
     "nobody can arrive": ("inn.py", "arrivals", "refused all guests", [("if len(self.guests) >= BEDS", "if True")]),
     "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),
+    "it numbers what is no action": ("burrow.py", "training", "'climb', which is not an action", [('Action("dig", {"direction": way, "deep"', 'Action("climb", {"direction": way, "deep"')]),
+    "it numbers what is never valid": ("burrow.py", "training", "direction must be one of", [('ways = ("right", "left")', 'ways = ("right", "down")')]),
+    "it numbers an action twice": ("burrow.py", "training", "twice", [("for deep in (False, True)", "for deep in (True, True)")]),
+    "its numbers change": ("burrow.py", "training", "they returned different lists", [('ways = ("right", "left")', 'ways = ("right", "left")[len(vars(self)) > 0 :]')]),
+    "an array has another shape": ("burrow.py", "training", "is uint8 (7,), not uint8 (8,)", [("shape=(CELLS,)", "shape=(CELLS + 1,)")]),
+    "an array has another type": ("burrow.py", "training", "is float32 (1,), not float64 (1,)", [('dtype="float32"', 'dtype="float64"')]),
+    "an array has other numbers": ("burrow.py", "training", "has 0 to 2, not 0 to 1", [("high=MOLE", "high=TUNNEL")]),
+    "looking at an array changes the world": ("burrow.py", "peeking", "array() changed the world", [before('        if form == "worms":\n', "self.digs += 1")]),
     "a departure fails": ("inn.py", "play", "KeyError", [("self.guests.pop(seat.id)", "self.guests.pop(seat.name)")]),
 }  # fmt: skip
 
