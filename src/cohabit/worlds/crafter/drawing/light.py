@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageChops
 
-DARKEST = 23
-"""Darkness in sleep. The darkest night has 20; by day it is 0."""
+DARKEST = 20
+"""Darkness at midnight and in sleep; 0 is noon."""
 
 
 def darkness(daylight: float) -> int:
-    return round((1 - daylight) * 20)
+    return round((1 - daylight) * DARKEST)
 
 
 def at_night(image: Image.Image, dark: int) -> Image.Image:
@@ -35,7 +35,7 @@ def with_lights(image: Image.Image, dark: int, lights: Sequence[tuple[int, int]]
 @cache
 def _table(dark: int) -> list[int]:
     """The new value of every value, for red, then green, then blue."""
-    amount = dark / 20
+    amount = dark / DARKEST
     keep = (1 - 0.58 * amount, 1 - 0.5 * amount, 1 - 0.3 * amount)
     add = (4 * amount, 8 * amount, 22 * amount)
     return [min(255, round(value * keep[part] + add[part])) for part in range(3) for value in range(256)]

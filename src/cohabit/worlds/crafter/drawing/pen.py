@@ -7,8 +7,9 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 UNITS = 64
 _SCALE = 3  # pixels of the sketch for one unit; a sketch is shrunk, which smooths its edges
-_RIM = "#1d1a26"
-_RIM_WIDTH = 7  # pixels of the sketch, an odd number
+_RIM_COLOUR = "#1d1a26"
+_RIM = 3  # pixels of the sketch
+_WIDER = [min(255, value * (2 * _RIM + 1)) for value in range(256)]  # of a blurred shape: all that was touched
 Point = tuple[float, float]
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -61,11 +62,11 @@ def figure(sketch: Sketch, size: int, shadow: bool = False) -> Image.Image:
     """A sketch with a dark rim, so that it stands out against any ground; with a shadow if it stands upright."""
     pen = Pen()
     sketch(pen)
-    wider = pen.image.getchannel("A").filter(ImageFilter.MaxFilter(_RIM_WIDTH))
+    wider = pen.image.getchannel("A").filter(ImageFilter.BoxBlur(_RIM)).point(_WIDER)
     whole = Image.new("RGBA", pen.image.size, (0, 0, 0, 0))
     if shadow:
         ImageDraw.Draw(whole).ellipse(_scaled((11, 53), (53, 63.5)), (0, 0, 0, 80))
-    whole.paste(_RIM, mask=wider)
+    whole.paste(_RIM_COLOUR, mask=wider)
     whole.alpha_composite(pen.image)
     return whole.resize((size, size), Image.Resampling.LANCZOS)
 

@@ -59,10 +59,9 @@ def _view(game: Game, player: Player) -> Image.Image:
     land = game.land
     columns, rows = VIEW_WIDTH + 2, VIEW_HEIGHT + 2
     first = player.cell - columns // 2 * land.stride - rows // 2
-    whole = np.frombuffer(land.material, np.uint8)
-    # One row and column more on each side. Beyond the border of the map there is nothing either.
+    # One row and column more on each side than in the view. Beyond one border is the opposite one, as empty as this.
     places = first + np.arange(rows)[:, None] + np.arange(columns)[None, :] * land.stride
-    cells: Cells = np.where((places >= 0) & (places < len(whole)), whole[places % len(whole)], 0).astype(np.uint8)
+    cells: Cells = np.frombuffer(land.material, np.uint8).take(places, mode="wrap")
     left, top = player.x - _MIDDLE[0], player.y - _MIDDLE[1]
     image = draw_ground(cells, left, top, CELL)
     inside = cells[1:-1, 1:-1].tolist()
