@@ -119,11 +119,22 @@ def mixed_actions(seed: int, steps: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pictures_equal_those_of_the_original_through_a_day_and_a_night(seed: int) -> None:
+    assert dark_pictures_compared(seed, steps=320) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3, 33))
+def test_pictures_equal_those_of_the_original_for_days(seed: int) -> None:
+    dark_pictures_compared(seed, steps=2000)
+
+
+def dark_pictures_compared(seed: int, steps: int) -> int:
+    """Play a game and compare its pictures. Returns how many of them were of the night."""
     both = Pair(seed)
     assert np.array_equal(stock_picture(both.game, both.player), both.first)
     rng = random.Random(seed)
     dark = 0
-    for number, action in enumerate(mixed_actions(seed, 320)):
+    for number, action in enumerate(mixed_actions(seed, steps)):
         both.set(rng.choice(VITALS), rng.randint(5, 9))
         both.set(rng.choice(ITEMS), rng.randint(0, 9))
         expected = both.step(action)
@@ -132,7 +143,7 @@ def test_pictures_equal_those_of_the_original_through_a_day_and_a_night(seed: in
             dark += both.game.daylight < NIGHT
         if both.player.health == 0:
             break
-    assert dark > 0
+    return dark
 
 
 def test_pictures_of_sleep_equal_those_of_the_original() -> None:

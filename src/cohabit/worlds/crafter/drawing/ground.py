@@ -118,7 +118,6 @@ SURFACES = (
     Surface("#6cb048", _grass, "#8bcb62", "#43732f", 0.1, (GRASS, TREE)),
     Surface("#868b97", _stone, "#b3b7c0", "#4b505c", 0.22, (STONE, COAL, IRON, DIAMOND)),
 )
-_GRASS = 5
 _SURFACE_OF = np.zeros(FURNACE + 1, np.uint8)
 for _number, _surface in enumerate(SURFACES):
     _SURFACE_OF[list(_surface.materials)] = _number
@@ -154,7 +153,7 @@ def _drawn_ground(materials: bytes, columns: int, left: int, top: int, size: int
     lowest, *others = np.unique(surfaces).tolist()
     image = _texture(lowest, variants, size)
     for number in others:
-        _cover(image, number, _texture(number, variants, size), _mask(surfaces >= number, size))
+        _cover(image, SURFACES[number], _texture(number, variants, size), _mask(surfaces >= number, size), size)
     inside = cells[_MARGIN:-_MARGIN, _MARGIN:-_MARGIN]
     for row, column in np.argwhere(_HAS_FIXTURE[inside]).tolist():
         picture = fixture(int(inside[row, column]), size)
@@ -168,18 +167,18 @@ def _texture(surface: int, variants: NDArray[np.int64], size: int) -> Image.Imag
     return Image.fromarray(pixels.reshape(variants.shape[0] * size, variants.shape[1] * size, 3))
 
 
-def _cover(image: Image.Image, surface: int, texture: Image.Image, mask: Image.Image) -> None:
+def _cover(image: Image.Image, kind: Surface, texture: Image.Image, mask: Image.Image, size: int) -> None:
     """Draw a surface over what is there: its lip, the light along its upper edge, and itself."""
-    kind = SURFACES[surface]
-    above, size = mask.height - image.height, round((mask.height - image.height) / _DEEPEST)
-    lip = mask.crop((0, above - round(kind.depth * size), mask.width, mask.height - round(kind.depth * size)))
-    image.paste(_plain(kind.lip, image.size), (0, 0), lip)
-    body = mask.crop((0, above, mask.width, mask.height))
+    image.paste(_plain(kind.lip, image.size), (0, 0), _lowered(mask, round(kind.depth * size), size))
     if kind.light:
-        image.paste(_plain(kind.light, image.size), (0, 0), body)
-        below = size // 24
-        body = mask.crop((0, above - below, mask.width, mask.height - below))
-    image.paste(texture, (0, 0), body)
+        image.paste(_plain(kind.light, image.size), (0, 0), _lowered(mask, 0, size))
+    image.paste(texture, (0, 0), _lowered(mask, size // 24 if kind.light else 0, size))
+
+
+def _lowered(mask: Image.Image, down: int, size: int) -> Image.Image:
+    """The part of a mask that is in the picture when the mask is moved down by some pixels."""
+    above = round(_DEEPEST * size)
+    return mask.crop((0, above - down, mask.width, mask.height - down))
 
 
 @lru_cache(64)
@@ -193,7 +192,7 @@ def _surfaces(cells: Cells) -> Cells:
     for row, column in np.argwhere((cells == TABLE) | (cells == FURNACE)).tolist():
         around = cells[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2].reshape(-1).tolist()
         found = [material for material in around if material in (GRASS, SAND, PATH)]
-        surfaces[row, column] = _SURFACE_OF[max(found, key=found.count)] if found else _GRASS
+        surfaces[row, column] = _SURFACE_OF[max(found, key=found.count) if found else GRASS]
     return surfaces
 
 
