@@ -19,7 +19,7 @@ T = TypeVar("T")
 _Word = Annotated[int, Meta(ge=0, lt=1 << 32)]
 _Step = Annotated[int, Meta(ge=-1, le=1)]
 _Side = Annotated[int, Meta(ge=9, le=MAX_SIZE)]
-_WORDS = {"stock": 625, "keyed": 5}
+_WORDS = {"stock": 626, "keyed": 5}
 
 
 class _Thing(Struct, array_like=True, forbid_unknown_fields=True):
@@ -76,7 +76,7 @@ def load_game(saved: SavedGame) -> Game:
         or max(saved.materials) >= len(MATERIALS)
     ):
         raise GameRejected("this is not a save of Crafter")
-    if saved.draws == "stock" and saved.words[-1] > 624:
+    if saved.draws == "stock" and (saved.words[-2] > 624 or saved.words[-1] > 1):
         raise GameRejected("this is not a save of Crafter: its random numbers are damaged")
     land = Land(np.frombuffer(saved.materials, np.uint8).reshape(width, height))
     draws: Draws = StockDraws.load(saved.words) if saved.draws == "stock" else KeyedDraws.load(saved.words)

@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import one_line
 from cohabit.world import (
     ActionSpec,
+    ArraySpec,
     Arrival,
     Eye,
     Observation,
@@ -26,6 +29,9 @@ from cohabit.world import (
 )
 from cohabit.worlds.crafter import saves, trade
 from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
+from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
+from cohabit.worlds.crafter.drawing.map import map_scene
+from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, observation_of
@@ -227,6 +233,25 @@ class CrafterShared(World):
 
     def changes(self, before: Observation, now: Observation) -> str | None:
         return changes_between(before, now) if "facing" in before.status and "facing" in now.status else None
+
+    def picture(self, eye: Eye) -> bytes | None:
+        """The own view of a player; the whole land for those who see all, and nothing for others."""
+        if eye.sees == "all":
+            return map_scene(self.game, [player for _, player in self._present()])
+        if eye.seat is not None and eye.sees == "own":
+            return player_scene(self.game, self._player(eye.seat))
+        return None
+
+    def numbered(self) -> Sequence[Action]:
+        return LEGAL
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return array_forms()
+
+    def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
+        if eye.seat is None or eye.sees == "public":
+            return nothing(form)
+        return array_of(self.game, self._player(eye.seat), form)
 
     def standings(self) -> Sequence[Standing]:
         rows = [standing(seat, player) for seat, player in self._present()]

@@ -5,11 +5,28 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from cohabit.model.action import Action
-from cohabit.world import ActionSpec, Eye, Observation, Outcome, Range, Seat, SeatId, Standing, World, WorldSpec
+from cohabit.world import (
+    ActionSpec,
+    ArraySpec,
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    World,
+    WorldSpec,
+)
 from cohabit.worlds.crafter import saves
 from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
+from cohabit.worlds.crafter.arrays import array_forms, array_of
+from cohabit.worlds.crafter.drawing.figures import colour_of
+from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws, StockDraws
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, observation_of
@@ -95,6 +112,18 @@ class Crafter(World):
     def changes(self, before: Observation, now: Observation) -> str:
         return changes_between(before, now)
 
+    def picture(self, eye: Eye) -> bytes:
+        return player_scene(self.game, self.player)
+
+    def numbered(self) -> Sequence[Action]:
+        return LEGAL
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return array_forms()
+
+    def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
+        return array_of(self.game, self.player, form)
+
     def standings(self) -> Sequence[Standing]:
         return [standing(_SEATS[0], self.player)]
 
@@ -119,4 +148,4 @@ _SEATS = Crafter.spec.seat_names
 def standing(seat: SeatId, player: Player) -> Standing:
     """A line of the scoreboard: how many achievements, and which."""
     unlocked = {name: int(times > 0) for name, times in zip(ACHIEVEMENTS, player.achievements, strict=True)}
-    return Standing(seat, player.name, sum(unlocked.values()), player.alive, unlocked)
+    return Standing(seat, player.name, sum(unlocked.values()), player.alive, unlocked, colour_of(player))
