@@ -22,6 +22,7 @@ from cohabit.agents.player import Decision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.house.agent_status import AgentStatus
 from cohabit.house.bots import QUIET_MS
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
@@ -501,6 +502,16 @@ def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path
     assert numbers == list(range(numbers[0], 100))
     assert len(numbers) >= 10
     assert sum(file.stat().st_size for file in files) <= 4_000
+
+
+def test_the_time_of_a_decision_is_kept_in_milliseconds(tmp_path: Path) -> None:
+    decision, status = Decision(1, "chosen", Action("take", {"n": 1})), AgentStatus("local")
+    kept = Transcripts(tmp_path, 4_000)
+    kept.add("den", 7, "ann", "first", "local", 1, decision, 0.123_456)
+    line = json.loads((tmp_path / "agents/den" / TRANSCRIPT).read_text())
+    status.decided(decision, 0.123_456)
+    assert status.last is not None
+    assert line["seconds"] == status.last.seconds == 0.123
 
 
 def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from cohabit.errors import Quarantined
 from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
 from cohabit.house.leases import LEASE_MS
 from cohabit.model.identity import Credential
@@ -38,15 +39,18 @@ async def test_a_closed_house_has_no_thread_left() -> None:
             assert not thread.is_alive(), thread.name
 
 
+class CountingClock(FakeClock):
+    """Counts the timers that are set."""
+
+    timers = 0
+
+    def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
+        self.timers += 1
+        return super().call_at(at, then)
+
+
 async def test_a_closed_house_sets_no_timer_again() -> None:
-    class Counted(FakeClock):
-        timers = 0
-
-        def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
-            self.timers += 1
-            return super().call_at(at, then)
-
-    clock = Counted()
+    clock = CountingClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Ticker")
         await who["ann"]("drop")
@@ -58,6 +62,39 @@ async def test_a_closed_house_sets_no_timer_again() -> None:
     await clock.advance(10 * LEASE_MS)
     await a_moment()
     assert clock.timers == before
+
+
+async def test_a_closed_house_has_no_task_left() -> None:
+    before = asyncio.all_tasks()
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["bob"]("events")).cursor
+        waiting = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}))
+        await a_moment()
+        assert not waiting.done()
+    assert {task for task in asyncio.all_tasks() - before if task is not waiting} == set()
+    await asyncio.wait([waiting])
+    assert waiting.exception() is not None or waiting.cancelled()
+
+
+async def test_a_room_that_was_stopped_sets_no_timer_again() -> None:
+    clock = CountingClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="Ticker")
+        runner = house.rooms["den"]
+        sub = await house.subscribe(house.identify(who["ann"].token), "den")
+        await clock.advance(1_000)
+        ticks = runner.room.record.seq
+        assert ticks > 0
+        runner.stop(Quarantined("for the test"))
+        seen = dict(runner.time.seen)
+        before = clock.timers
+        await clock.advance(1_000)
+        assert clock.timers == before
+        assert isinstance(sub.ended, Quarantined)
+        sub.close()
+        assert runner.time.seen == seen, "a member of a room that was stopped is not seen there"
+        assert runner.room.record.seq == ticks
 
 
 def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_others_are() -> None:

@@ -146,6 +146,8 @@ async def test_only_a_host_can_revoke_and_rotate_the_tokens_of_others() -> None:
         for name in ("revoke_token", "rotate_token"):
             with pytest.raises(PermissionDenied):
                 await who["ann"](name, {"member": "bob"})
+            with pytest.raises(PermissionDenied):  # whether there is such a member or not
+                await who["ann"](name, {"member": "bop"})
             with pytest.raises(UnknownAsset):
                 await who["hostess"](name, {"member": "bop"})
         renewed = await who["hostess"]("rotate_token", {"member": "bob"})

@@ -1,14 +1,16 @@
 """What the contract of a world offers beyond actions: computed actions, rewards, arrivals, a pace by config."""
 
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
-from cohabit.model.seat import ALL
+from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
+from cohabit.room.commands import Command, command, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
@@ -378,3 +380,58 @@ def test_a_watcher_cannot_arrive() -> None:
     room = room_of("inn", AgentSpec(id="bot"), player("ann"))
     with pytest.raises(PermissionDenied):
         room.call("bot", "sit", at=1)
+
+
+def test_a_world_that_refuses_to_be_observed_says_so_in_its_own_words() -> None:
+    room = make_room(RED, BLUE, world="Gloomy", config={"fails_in": "observe"})
+    room.world.moves = 1  # type: ignore[attr-defined]
+    looks = (lambda: room.observe(ALL), lambda: room.view_through(ALL), lambda: room.view(room.state.members["ann"]),
+             lambda: room.observe_with_choices(room.state.members["ann"]))  # fmt: skip
+    for look in looks:
+        with pytest.raises(GameRejected, match="too dark"):
+            look()
+    with pytest.raises(GameRejected, match="too dark"):
+        room.call("ann", "view", at=1)
+
+
+def test_a_view_is_made_once_for_all_who_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, OBSERVER, {"id": "hen", "role": "observer"}, world="Plain")
+    made: list[Eye] = []
+    observe = room.world.observe
+    monkeypatch.setattr(room, "_observe", lambda eye: made.append(eye) or observe(eye))
+    for _ in range(2):
+        for who in ("owl", "hen", "ann"):
+            room.view(room.state.members[who])
+    assert made == [ALL, Eye("one", "own")]
+    room.call("ann", "move", at=1, look=False)
+    room.view(room.state.members["owl"])
+    assert made[2:] == [ALL], "after an entry it is made again"
+
+
+def test_a_parameter_that_may_be_null_or_of_several_kinds_is_described_by_its_values() -> None:
+    def try_it(
+        ctx: Any,
+        few: Annotated[int, msgspec.Meta(ge=1, le=3, description="how many")] | None = None,
+        any_of: Annotated[int, msgspec.Meta(ge=1)] | str = "x",
+        plain: bool = False,
+    ) -> None:
+        """Try it."""
+
+    asked = Command("try_it", try_it, where="room", category="meta").as_action()
+    few, any_of, plain = asked.parameters
+    assert (few.type, few.minimum, few.maximum, few.description) == ("integer", 1, 3, "how many")
+    assert (any_of.type, any_of.minimum, any_of.maximum) == ("integer or string", None, None)
+    assert (plain.type, plain.required) == ("boolean", False)
+
+
+def test_a_module_declares_its_own_commands_and_not_those_that_it_imports() -> None:
+    mine, theirs = ModuleType("mine"), ModuleType("theirs")
+
+    @command(category="meta")
+    def try_it(ctx: Any) -> None:
+        """Try it."""
+
+    try_it.__module__ = "mine"
+    vars(mine)["try_it"] = vars(theirs)["try_it"] = try_it
+    assert [found.name for found in declared_in(mine)] == ["try_it"]
+    assert list(declared_in(theirs)) == []

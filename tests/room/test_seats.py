@@ -346,3 +346,29 @@ def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_pat
     room.call("fay", "stand_up", at=3)
     assert room.call("fay", "sit", {"seat": "attic"}, at=4).seat == "attic" != first
     assert replayed(room).digest() == room.digest()
+
+
+def offered(room: Any, who: str) -> set[str]:
+    member = room.state.members[who]
+    return {command.name for command in room.commands if room.offers(member, command)}
+
+
+def test_what_needs_a_seat_is_offered_to_those_who_have_one_claim_one_or_can_take_one() -> None:
+    room = make_room(RED, FREE, GOD, AGENT, world="Realms")
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann"}, "its claim will be met"
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann"}, "the only seat is taken"
+    room.call("zeus", "rise", {"name": "burgundy"}, at=2)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann", "fay", "zeus"}
+    assert {who for who in room.state.members if "sit" in offered(room, who)} == {"fay", "zeus"}
+    room.call("fay", "sit", at=3)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann", "fay"}
+    assert {who for who in room.state.members if "sit" in offered(room, who)} == set()
+
+
+def test_a_query_that_shows_everything_is_offered_to_those_from_whom_nothing_is_hidden() -> None:
+    open_room = make_room(RED, FREE, AGENT, GOD, world="Lamp")
+    assert {who for who in open_room.state.members if "oil" in offered(open_room, who)} == {"ann", "zeus"}
+    fog = make_room(RED, FREE, AGENT, GOD, world="Lamp", partial_intel=True)
+    assert {who for who in fog.state.members if "oil" in offered(fog, who)} == {"zeus"}
+    assert all("drop" in offered(fog, who) for who in ("ann", "fay"))

@@ -459,6 +459,34 @@ def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did
     assert room.next_deadline() == 40_000
 
 
+def test_a_game_that_is_over_has_no_further_steps() -> None:
+    room = make_room(RED, BLUE, world="Lamp", step_ticks=15, turn_seconds=20)
+    room.settle(20_000)
+    assert (room.state.tick, room.next_deadline()) == (15, 40_000)
+    room.settle(100_000)
+    assert room.is_over()
+    assert (room.state.tick, room.next_deadline()) == (30, None)
+    assert make_room(RED, world="Lamp", step_ticks=1, turn_seconds=20).next_deadline() == 20_000
+
+
+def test_without_ticks_per_turn_a_turn_does_not_advance_the_world() -> None:
+    for ticks, told in ((0, []), (5, ["5 ticks pass"])):
+        room = make_room(RED, BLUE, world="Lamp", turn_based=True, ticks_per_turn=ticks)
+        room.call("ann", "turn_advance", at=1)
+        assert [text for text in texts(room, "turn_advance") if "pass" in text] == told
+
+
+def test_a_world_is_told_when_its_clock_stops_and_when_it_runs_again() -> None:
+    room = make_room(RED, BLUE, HOST, world="Lamp", pause_seconds=60)
+    lamp: Any = room.world
+    room.call("hostess", "pause", at=1)
+    assert lamp.clocks[-1] == (True, "x1")
+    room.call("hostess", "resume", at=2)
+    assert lamp.clocks[-1] == (False, "x1")
+    room.call("hostess", "set_speed", {"speed_id": "x2"}, at=3)
+    assert lamp.clocks[-1] == (False, "x2")
+
+
 def test_a_pause_is_not_counted_in_the_time_of_a_step_however_often_somebody_pauses() -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
     room.call("hostess", "pause", at=5_000)

@@ -125,7 +125,7 @@ def decide(
     ``member``: the caller's membership in ``room``, if any. ``host``: whether the caller is a house host. ``via``: the
     stand-in that acts for the member. ``budget``: the rate limit of house commands; a room has its own.
     """
-    if credential is not None and (credential.revoked or credential.expires_at is not None):
+    if credential is not None:
         decision = by_credential(credential, at)
         if decision.code:
             return decision

@@ -19,13 +19,12 @@ class Watchdog:
     def __init__(self, deadline_s: float) -> None:
         self._deadline = deadline_s
         self._lock = threading.Lock()
-        self._since = 0.0
         self._cpu_time = time.thread_time()
         self._entered = 0
         self._fired = False
         self._target = threading.get_ident()
         self._closed = threading.Event()
-        self.took = 0.0
+        self.took = self._since = 0.0
         threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
 
     def __enter__(self) -> "Watchdog":
