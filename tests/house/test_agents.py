@@ -23,12 +23,13 @@ from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.agent_status import AgentStatus
-from cohabit.house.bots import QUIET_MS
+from cohabit.house.bots import QUIET_MS, Unusable
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
+from cohabit.model.observation import Observation
 from cohabit.registry import _module_from, knows_brain
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
@@ -512,6 +513,34 @@ def test_the_time_of_a_decision_is_kept_in_milliseconds(tmp_path: Path) -> None:
     status.decided(decision, 0.123_456)
     assert status.last is not None
     assert line["seconds"] == status.last.seconds == 0.123
+
+
+def test_a_decision_longer_than_half_of_the_limit_is_not_in_the_transcript(tmp_path: Path) -> None:
+    measure = Transcripts(tmp_path / "measure", 10**6)
+    measure.add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+    size = (tmp_path / "measure/agents/den" / TRANSCRIPT).stat().st_size
+    for limit, kept in ((2 * size, True), (2 * size - 1, False)):
+        folder = tmp_path / str(limit)
+        Transcripts(folder, limit).add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+        assert (folder / "agents/den" / TRANSCRIPT).exists() is kept
+
+
+async def test_an_agent_that_could_not_be_made_says_why_in_each_decision() -> None:
+    with pytest.raises(RuntimeError, match="no key"):
+        await Unusable("no key").decide(Observation("x"))
+
+
+async def test_what_changes_in_one_room_stops_no_agent_that_should_play(gate: ModuleType) -> None:
+    async with open_house() as house:
+        who = await nim(house, brain("Blocks"), None)
+        await nim(house, brain("Blocks"), None, room="other")
+        tasks = dict(vars(house.bots)["_tasks"])
+        assert len(tasks) == 2
+        await who["hostess"]("widen", {"member": "bob", "may": ["send_broadcast"]})
+        assert vars(house.bots)["_tasks"] == tasks
+        assert {room for room, _ in house.bots.agents} == {"den", "other"}
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        assert {room for room, _ in house.bots.agents} == {"other"}
 
 
 def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(

@@ -208,11 +208,13 @@ async def test_a_backlog_is_checked_again_before_each_frame(change: str, monkeyp
         assert any("4710" in text for text in first)
         args = {"member": "bob", **({"may": ["read_all"]} if change == "narrow" else {})}
         await who["zeus"](change, args)
+        await who["ann"]("shout", {"text": "later"})
         seen: list[str] = []
         with pytest.raises(Unauthorized if change == "revoke_token" else PermissionDenied):
             while True:
                 seen += await lines_of(sub, 1)
         assert not any("471" in text for text in seen)
+        assert not any("later" in text for text in seen), "its cursor would pass over what it has not got"
 
 
 @pytest.mark.parametrize("ending", ["delete_room", "close"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
 from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.model.grant import Capability as C
+from cohabit.model.grant import C
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import Budget, Decision, by_grant, decide

@@ -230,8 +230,7 @@ class Subscription:
         if not self._events and self._view is None:
             return None
         wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
-        if wrong is not None:
-            self._clear()
+        if wrong is not None:  # the queue is cleared when the reader gets the reason
             self.ended = wrong
             return None
         if self._events:
