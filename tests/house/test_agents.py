@@ -541,6 +541,7 @@ async def test_what_changes_in_one_room_stops_no_agent_that_should_play(gate: Mo
         assert {room for room, _ in house.bots.agents} == {"den", "other"}
         await who["hostess"]("delete_room", {"confirm": "den"})
         assert {room for room, _ in house.bots.agents} == {"other"}
+        assert {runner.id for runner, _ in vars(house.bots)["_tasks"]} == {"other"}
 
 
 def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(

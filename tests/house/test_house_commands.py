@@ -21,6 +21,7 @@ from cohabit.house.house import House
 from cohabit.registry import known_worlds
 from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
 
 from .making import (
     ANN,
@@ -214,6 +215,7 @@ async def test_the_list_of_rooms_counts_who_is_there_only_for_members_who_see_th
         await who["hostess"]("narrow", {"member": "ann", "may": ["read_roster"]})
         seen = {name: (await who[name]("rooms")).rooms[0] for name in ("ann", "hostess")}
         assert (seen["ann"].here, seen["ann"].bots) == (None, 0)
+        assert (seen["ann"].you, seen["hostess"].you) == ("player", "host")
         assert seen["hostess"].here is not None
         assert seen["hostess"].bots == 1
 
@@ -248,3 +250,26 @@ async def test_a_call_that_has_ended_does_not_count_among_those_that_wait(monkey
         await asyncio.wait(waiting)
         await a_moment()
         assert await who["ann"]("events")
+        await a_moment()
+        assert not vars(house.door)["_waits"]
+
+
+async def test_a_member_that_waits_is_seen_when_its_call_ends_unless_it_hung_up() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        seen = house.rooms["den"].time.seen
+        cursor = (await who["ann"]("events")).cursor
+        waits = {"cursor": cursor, "wait_ms": 10_000}
+        waiting = asyncio.create_task(who["ann"]("events", waits))
+        await clock.advance(10_000)
+        await waiting
+        assert seen["ann"] == clock.now()
+        begun = clock.now()
+        credential = house.identify(who["ann"].token)
+        call = house.door.begin(credential, "den", "events", waits)
+        await clock.advance(5_000)
+        assert call.stop_waiting is not None
+        call.stop_waiting()
+        await a_moment()
+        assert seen["ann"] == begun, "it was not there when its call was given up"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cohabit.errors import Quarantined
+from cohabit.errors import Quarantined, UnknownCommand
 from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
 from cohabit.house.leases import LEASE_MS
 from cohabit.model.identity import Credential
@@ -75,6 +75,20 @@ async def test_a_closed_house_has_no_task_left() -> None:
     assert {task for task in asyncio.all_tasks() - before if task is not waiting} == set()
     await asyncio.wait([waiting])
     assert waiting.exception() is not None or waiting.cancelled()
+
+
+async def test_many_refusals_set_one_timer_to_store_them() -> None:
+    clock = CountingClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await clock.advance(1_000)
+        for _ in range(2):
+            before = clock.timers
+            for _ in range(10):
+                with pytest.raises(UnknownCommand):
+                    await who["ann"]("fly")
+            assert clock.timers == before + 1
+            await clock.advance(1_000)
 
 
 async def test_a_room_that_was_stopped_sets_no_timer_again() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,18 @@ def test_an_interruption_that_comes_when_the_section_is_over_does_not_reach_what
     finally:
         watchdog.close()
     assert after == []
+
+
+def test_a_section_that_swallows_its_interruption_is_interrupted_all_the_same_and_the_next_one_is_not() -> None:
+    watchdog = Watchdog(0.02)
+    try:
+        with pytest.raises(WorldInterrupted), watchdog, suppress(BaseException):
+            while True:
+                pass
+        with watchdog:
+            pass
+    finally:
+        watchdog.close()
 
 
 class NoCredentials(MemoryStore):

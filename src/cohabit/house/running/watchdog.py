@@ -47,9 +47,10 @@ class Watchdog:
             self._since = 0.0
             fired, self._fired = self._fired, False
         if fired and kind is not WorldInterrupted:
-            # The exception is pending but not raised yet: wait for it here, inside the section.
-            while True:
+            # The exception may be pending: let it be raised here, inside the section. Else the world swallowed it.
+            for _ in range(10):
                 time.sleep(0.001)
+            raise WorldInterrupted
 
     def close(self) -> None:
         self._closed.set()
