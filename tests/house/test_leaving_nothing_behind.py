@@ -33,6 +33,7 @@ async def test_a_closed_house_has_no_thread_left() -> None:
         await who["ann"]("hide", {"n": 1})
         started = set(threading.enumerate()) - before
         assert any(thread.name == "cohabit-watchdog" for thread in started)
+        assert all(thread.daemon for thread in started), "one that hangs must not keep the process from ending"
     for thread in started:
         if thread.name.startswith(("cohabit", "world-")):
             thread.join(10)

@@ -14,7 +14,7 @@ from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauth
 from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.threads import interrupt
-from cohabit.house.running.watchdog import Watchdog
+from cohabit.house.running.watchdog import SAMPLE_EVERY, Watchdog
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.room.recorded import WorldInterrupted
@@ -144,6 +144,26 @@ def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
     try:
         at[0], watchdog.took = cpu, took
         assert watchdog.slow(1.0) is is_slow
+    finally:
+        watchdog.close()
+
+
+def test_the_cpu_time_of_sections_is_read_again_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [0.0]
+    monkeypatch.setattr(time, "thread_time", lambda: at[0])
+    watchdog = Watchdog(60)
+    try:
+        at[0] = 5.0
+        slow = []
+        for _ in range(2 * SAMPLE_EVERY):
+            with watchdog:
+                pass
+            watchdog.took = 2.0
+            slow.append(watchdog.slow(1.0))
+        assert slow == [True] * (SAMPLE_EVERY - 1) + [False] * (SAMPLE_EVERY + 1)
+        assert not watchdog.slow(2.0)
+        at[0] = 6.0
+        assert not watchdog.slow(1.0)
     finally:
         watchdog.close()
 
