@@ -126,6 +126,8 @@ def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_othe
     stop_second()
     assert identities.revoke([credential]) == []
     assert told == ["second"]
+    identities.watch(credential, lambda: None)()
+    assert not vars(identities)["_watchers"]
 
 
 @pytest.mark.parametrize("how", [{}, {"expires_in_s": 3600}])

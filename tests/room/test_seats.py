@@ -372,3 +372,16 @@ def test_a_query_that_shows_everything_is_offered_to_those_from_whom_nothing_is_
     fog = make_room(RED, FREE, AGENT, GOD, world="Lamp", partial_intel=True)
     assert {who for who in fog.state.members if "oil" in offered(fog, who)} == {"zeus"}
     assert all("drop" in offered(fog, who) for who in ("ann", "fay"))
+
+
+def test_a_member_that_keeps_its_seat_when_a_remote_game_is_replaced_is_bound_to_it_in_the_new_one() -> None:
+    depot = str(Path(__file__).parent.parent / "house" / "remote_world.py") + ":Depot"
+    room = make_room(FREE, GOD, world=depot, partial_intel=True)
+    bays = [{"id": "north", "crates": 0}, {"id": "south", "crates": 0}]
+    room.system("polled", {"state": {"number": 1, "bays": bays}}, 1)
+    room.call("fay", "sit", {"seat": "north"}, at=2)
+    room.system("polled", {"state": {"number": 2, "bays": bays}}, 3)
+    assert (room.state.games, seat(room, "fay")) == (2, "north")
+    with pytest.raises(GameRejected, match="north"):
+        room.call("fay", "sit", {"seat": "south"}, at=4)
+    assert seat(room, "fay") == "north"
