@@ -530,13 +530,14 @@ async def test_an_agent_that_could_not_be_made_says_why_in_each_decision() -> No
         await Unusable("no key").decide(Observation("x"))
 
 
-async def test_what_changes_in_one_room_stops_no_agent_that_should_play(gate: ModuleType) -> None:
+async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:
     async with open_house() as house:
-        who = await nim(house, brain("Blocks"), None)
-        await nim(house, brain("Blocks"), None, room="other")
+        agents = player("ann", 0), player("bob", 1, brain="random"), HOST
+        who = await make_room(house, *agents, world="nim")
+        await make_room(house, *agents, world="nim", room="other")
         tasks = dict(vars(house.bots)["_tasks"])
         assert len(tasks) == 2
-        await who["hostess"]("widen", {"member": "bob", "may": ["send_broadcast"]})
+        await who["hostess"]("widen", {"member": "ann", "may": ["send_broadcast"]})
         assert vars(house.bots)["_tasks"] == tasks
         assert {room for room, _ in house.bots.agents} == {"den", "other"}
         await who["hostess"]("delete_room", {"confirm": "den"})

@@ -435,3 +435,15 @@ def test_a_module_declares_its_own_commands_and_not_those_that_it_imports() -> N
     vars(mine)["try_it"] = vars(theirs)["try_it"] = try_it
     assert [found.name for found in declared_in(mine)] == ["try_it"]
     assert list(declared_in(theirs)) == []
+
+
+def test_what_is_as_usual_is_left_out_of_session_info_and_whoami() -> None:
+    room = make_room(RED, OBSERVER, world="Ticker")
+    info = msgspec.to_builtins(room.call("ann", "session_info", at=1))
+    shown = ["room", "world", "scenario", "partial_intel", "turn_based", "ends_turns", "member_count", "members", "seats"]
+    assert list(info) == [*shown, "to_move", "over", "speed"]
+    room.call("ann", "drop", at=2)
+    room.system("ticks", {"n": 1}, 3)
+    assert msgspec.to_builtins(room.call("ann", "session_info", at=4))["tick"] == 1
+    me = msgspec.to_builtins(room.call("owl", "whoami", at=5))
+    assert not {"seat", "claim", "team", "through"} & me.keys()
