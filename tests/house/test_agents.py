@@ -34,7 +34,7 @@ from cohabit.registry import _module_from, knows_brain
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
-from .making import GOD, HOST, Client, make_room, open_house, player, recorded
+from .making import GOD, HOST, Client, a_moment, make_room, open_house, player, recorded
 
 BRAINS = Path(__file__).with_name("brains.py")
 SOON_S = 100
@@ -542,7 +542,9 @@ async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> Non
         assert {room for room, _ in house.bots.agents} == {"den", "other"}
         await who["hostess"]("delete_room", {"confirm": "den"})
         assert {room for room, _ in house.bots.agents} == {"other"}
+        await a_moment()
         assert {runner.id for runner, _ in vars(house.bots)["_tasks"]} == {"other"}
+        assert not vars(house.bots)["_ending"]
 
 
 def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(

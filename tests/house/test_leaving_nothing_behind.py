@@ -59,6 +59,7 @@ async def test_a_closed_house_sets_no_timer_again() -> None:
         await clock.advance(LEASE_MS)
         assert clock.timers > before
     clock.between = None
+    assert not [timer for *_, timer in vars(clock)["_timers"] if vars(timer)["_then"] is not None], "all are cancelled"
     before = clock.timers
     await clock.advance(10 * LEASE_MS)
     await a_moment()

@@ -438,6 +438,7 @@ async def test_a_room_that_could_not_be_deleted_is_closed_and_can_be_reopened() 
         store.failing = False
         assert isinstance(house.broken["den"], StorageFailed)
         await house.reopen_room("den")
+        assert not house.broken
         assert (await who["ann"]("numbers"))["red"] == [41]
 
 

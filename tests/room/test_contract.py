@@ -440,7 +440,17 @@ def test_a_module_declares_its_own_commands_and_not_those_that_it_imports() -> N
 def test_what_is_as_usual_is_left_out_of_session_info_and_whoami() -> None:
     room = make_room(RED, OBSERVER, world="Ticker")
     info = msgspec.to_builtins(room.call("ann", "session_info", at=1))
-    shown = ["room", "world", "scenario", "partial_intel", "turn_based", "ends_turns", "member_count", "members", "seats"]
+    shown = [
+        "room",
+        "world",
+        "scenario",
+        "partial_intel",
+        "turn_based",
+        "ends_turns",
+        "member_count",
+        "members",
+        "seats",
+    ]
     assert list(info) == [*shown, "to_move", "over", "speed"]
     room.call("ann", "drop", at=2)
     room.system("ticks", {"n": 1}, 3)
