@@ -21,9 +21,9 @@ from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
 from cohabit.house.agent_status import AgentStatus
-from cohabit.house.bots import QUIET_MS, Unusable
+from cohabit.house.bots import QUIET_MS, Dismissed, MemberTable, Unusable
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -528,6 +528,26 @@ def test_a_decision_longer_than_half_of_the_limit_is_not_in_the_transcript(tmp_p
 async def test_an_agent_that_could_not_be_made_says_why_in_each_decision() -> None:
     with pytest.raises(RuntimeError, match="no key"):
         await Unusable("no key").decide(Observation("x"))
+
+
+@pytest.mark.parametrize("why", ["the player is back", "removed", "archived", "quarantined"])
+async def test_an_agent_makes_no_call_for_a_seat_that_it_should_not_play(why: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="nim")
+        runner = house.rooms["den"]
+        table = MemberTable(house.clock, runner, "ann" if why == "the player is back" else "bob", "random")
+        if why == "removed":
+            await who["hostess"]("remove_member", {"member": "bob"})
+        elif why == "archived":
+            await who["hostess"]("archive")
+        elif why == "quarantined":
+            runner.stop(Quarantined("for the test"))
+        else:
+            assert await MemberTable(house.clock, runner, "bob", "random").call("view")
+        with pytest.raises(Dismissed):
+            await table.call("view")
+        with pytest.raises(Dismissed):
+            await table.changed(0)
 
 
 async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:

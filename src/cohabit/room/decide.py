@@ -174,7 +174,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if command.where != "world":  # do not call the world: this may run outside the room's queue
         return by_turn(room, member, command, None, False)
     to_move = room.to_move()
-    if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
+    if member.seat in to_move and not room.state.turn_based:
         return ALLOWED  # the common case
     return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 
