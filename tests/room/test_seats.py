@@ -372,6 +372,10 @@ def test_a_query_that_shows_everything_is_offered_to_those_from_whom_nothing_is_
     fog = make_room(RED, FREE, AGENT, GOD, world="Lamp", partial_intel=True)
     assert {who for who in fog.state.members if "oil" in offered(fog, who)} == {"zeus"}
     assert all("drop" in offered(fog, who) for who in ("ann", "fay"))
+    assert fog.call("zeus", "oil", at=1) == open_room.call("ann", "oil", at=1) == 30
+    with pytest.raises(PermissionDenied) as refused:
+        fog.call("ann", "oil", at=2)
+    assert refused.value.details["needs"] == ["read_all"]
 
 
 def test_a_member_that_keeps_its_seat_when_a_remote_game_is_replaced_is_bound_to_it_in_the_new_one() -> None:

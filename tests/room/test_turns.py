@@ -459,6 +459,51 @@ def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did
     assert room.next_deadline() == 40_000
 
 
+def test_a_step_does_not_wait_for_a_player_for_whom_the_world_does_not_wait() -> None:
+    room = make_room(RED, BLUE, OBSERVER, GOD, world="Lamp", step_ticks=10, turn_seconds=20)
+    room.call("ann", "sleep", at=1)
+    assert room.movers() == ["bob"]
+    assert [room.call(who, "view", at=2).your_turn for who in ("ann", "bob", "owl", "zeus")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    room.call("bob", "turn_advance", at=3)
+    assert room.state.tick == 10
+    room.settle(20_003)
+    assert texts(room, "turn_timeout") == ["time is up for this step; bob did not pass", "10 ticks pass"]
+
+
+def test_passing_is_offered_to_players_and_gods_in_steps_and_to_those_in_the_order_in_turns() -> None:
+    def offered(**keys: Any) -> set[str]:
+        room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", **keys)
+        command = room.commands.named("turn_advance")
+        return {who for who, member in room.state.members.items() if room.offers(member, command)}
+
+    assert offered() == set()
+    assert offered(step_ticks=5) == {"ann", "bob", "zeus"}
+    assert offered(turn_based=True, turn_order=["ann", "owl"]) == {"ann", "owl", "zeus"}
+
+
+def test_a_pause_ends_after_the_member_that_paused_has_left_and_not_after_another_one() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+
+    def move(who: str, here: bool, at: int) -> None:
+        room.system("presence", {"members": [who], "here": here}, at)
+
+    move("bob", False, 1)
+    assert room.next_deadline() is None
+    room.call("hostess", "pause", at=2)
+    move("bob", True, 3)
+    move("bob", False, 4)
+    assert room.state.pause_until is None
+    move("hostess", False, 5)
+    assert room.next_deadline() == room.state.pause_until == 5 + room.state.pause_grace_ms
+    move("hostess", True, 6)
+    assert room.state.pause_until is None
+
+
 def test_a_game_that_is_over_has_no_further_steps() -> None:
     room = make_room(RED, BLUE, world="Lamp", step_ticks=15, turn_seconds=20)
     room.settle(20_000)

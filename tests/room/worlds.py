@@ -538,6 +538,16 @@ class Lamp(Ticker):
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         super().reset(seed, seats)
         self.clocks: list[tuple[bool, str]] = []
+        self.asleep: list[SeatId] = []
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [seat for seat in self.order if seat not in self.asleep]
+
+    @action()
+    def sleep(self, by: Seat) -> Outcome:
+        """Wait for nothing any more."""
+        self.asleep.append(by.id)
+        return Outcome(public=f"{by.id} sleeps")
 
     def clock(self, paused: bool, speed: str) -> None:
         self.clocks.append((paused, speed))
