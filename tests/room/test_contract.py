@@ -1,5 +1,6 @@
 """What the contract of a world offers beyond actions: computed actions, rewards, arrivals, a pace by config."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -12,12 +13,13 @@ from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
 from cohabit.room.commands import Command, command, declared_in
 from cohabit.room.opening import opening_state
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
-from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
+from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored, whole
 from .making import GOD as GOD_AGENT
 from .making import HOST as HOST_AGENT
 
@@ -457,3 +459,41 @@ def test_what_is_as_usual_is_left_out_of_session_info_and_whoami() -> None:
     assert msgspec.to_builtins(room.call("ann", "session_info", at=4))["tick"] == 1
     me = msgspec.to_builtins(room.call("owl", "whoami", at=5))
     assert not {"seat", "claim", "team", "through"} & me.keys()
+
+
+INTERRUPTED: dict[str, Callable[[Room], object]] = {
+    "action": lambda room: room.call("ann", "add", {"n": 1}, at=1),
+    "query": lambda room: room.call("ann", "number", at=1),
+    "scope": lambda room: room.call("ann", "safe", at=1),
+    "legal": lambda room: room.call("ann", "view", at=1),
+    "legal of an observation": lambda room: room.observe_with_choices(room.state.members["ann"]),
+    "observe": lambda room: room.observe(ALL),
+    "observe for a view": lambda room: room.view_through(ALL),
+    "observe after an action": lambda room: room.call("ann", "safe", at=1),
+    "advance": lambda room: room.system("ticks", {"n": 1}, 1),
+    "clock": lambda room: room.call("hostess", "pause", at=1),
+}
+
+
+@pytest.mark.parametrize("where", INTERRUPTED)
+def test_an_interruption_of_the_world_is_no_crash_and_reaches_the_one_who_runs_the_room(where: str) -> None:
+    room = make_room(
+        RED, BLUE, HOST_AGENT, world="Exits", config={"where": where.split()[0], "raises": "WorldInterrupted"}
+    )
+    room.world.n = 1  # type: ignore[attr-defined]
+    before = room.record.seq
+    with pytest.raises(WorldInterrupted):
+        INTERRUPTED[where](room)
+    assert room.record.seq - before == (where == "observe after an action")
+    assert not room.audit.kept
+
+
+def test_an_interruption_while_a_record_is_replayed_does_not_make_it_damaged() -> None:
+    room = make_room(RED, BLUE, world="Exits")
+    room.system("ticks", {"n": 1}, 1)
+
+    def interrupted(source: str, config: Mapping[str, Any]) -> World:
+        return make_world(source, {**config, "where": "advance", "raises": "WorldInterrupted"})
+
+    with pytest.raises(WorldInterrupted):
+        Room.replay(whole(room), interrupted)

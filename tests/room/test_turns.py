@@ -857,3 +857,13 @@ def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatc
 )  # fmt: skip
 def test_the_session_info_says_whether_members_take_turns(world: str, keys: dict[str, object], turns: bool) -> None:
     assert make_room(RED, BLUE, world=world, **keys).call("ann", "session_info", at=1).turn_based is turns
+
+
+def test_of_several_timers_of_members_the_earliest_is_due_first() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, world="nim", stand_in_seconds=30)
+    room.call("hostess", "widen", {"member": "bob", "may": ["send_broadcast"], "expires_in_s": 100}, at=0)
+    room.system("presence", {"members": ["ann"], "here": False}, 0)
+    assert room.next_deadline() == 30_000
+    room.settle(30_000)
+    assert room.state.members["ann"].played_by_bot
+    assert room.next_deadline() == 100_000

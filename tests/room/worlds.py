@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.world import (
     Eye,
     GameRejected,
@@ -288,7 +289,7 @@ class Exits(World):
 
     def _exit(self, where: str) -> None:
         if self.where == where:
-            raise EXITS[self.raises]("the secret is 42")
+            raise (WorldInterrupted if self.raises == "WorldInterrupted" else EXITS[self.raises])("the secret is 42")
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
