@@ -5,6 +5,7 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -50,9 +51,9 @@ class CountingClock(FakeClock):
         return super().call_at(at, then)
 
 
-async def test_a_closed_house_sets_no_timer_again() -> None:
+async def test_a_closed_house_sets_no_timer_again(tmp_path: Path) -> None:
     clock = CountingClock()
-    async with open_house(clock=clock) as house:
+    async with open_house(clock=clock, heads_file=str(tmp_path / "heads")) as house:
         who = await make_room(house, world="Ticker")
         await who["ann"]("drop")
         before = clock.timers

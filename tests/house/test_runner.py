@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
+from cohabit.house import loading
+from cohabit.house.calls import Call
 from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.threads import interrupt
@@ -201,6 +203,29 @@ def test_a_section_that_swallows_its_interruption_is_interrupted_all_the_same_an
             pass
     finally:
         watchdog.close()
+
+
+async def test_an_interruption_in_a_call_reaches_the_runner() -> None:
+    async with open_house() as house:
+        await make_room(house, world="Exits", config={"where": "action", "raises": "WorldInterrupted"})
+        call = Call("ann", "add", {"n": 1})
+        with pytest.raises(WorldInterrupted):
+            call.run(house.rooms["den"].room, house.clock.now())
+        assert not call.ran
+        assert call.error is None
+
+
+async def test_an_interruption_while_a_room_is_loaded_does_not_make_its_record_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*args: Any) -> Any:
+        raise WorldInterrupted
+
+    async with open_house() as house:
+        await make_room(house)
+        monkeypatch.setattr(loading, "make_world", interrupted)
+        with pytest.raises(WorldInterrupted):
+            loading.load_room(house.store, "den")
 
 
 class NoCredentials(MemoryStore):

@@ -120,3 +120,13 @@ async def test_the_timer_ticks_only_where_time_does_not_advance_by_turns_or_step
     async with open_house() as house:
         await make_room(house, world="Ticker", **keys)
         assert bool(await Scene(house).beat()) is ticks
+
+
+async def test_a_room_has_one_timer_however_often_something_earlier_comes_up() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        scene = Scene(house)
+        for who in ("ann", "bob", "hostess"):
+            scene.time.mark_seen(who)
+            live = [timer for *_, timer in vars(scene.clock)["_timers"] if vars(timer)["_then"] is not None]
+            assert len(live) == 1
