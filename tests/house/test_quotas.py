@@ -12,6 +12,7 @@ from cohabit.house.house import House
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.settings import Settings
+from cohabit.room.audit import Refusal
 from cohabit.room.decide import StorageQuota
 from cohabit.testing.clock import FakeClock
 
@@ -161,6 +162,28 @@ async def test_a_record_is_measured_once_and_again_only_after_more_was_written_t
         size = 1_000
         assert await stored(1) == 3
         assert not room.quota.full
+
+
+async def test_refusals_are_counted_by_their_reason_once_each_and_old_ones_are_forgotten() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        room = house.rooms["den"].room
+        quotas = RoomQuotas(room, Settings(), lambda name: 0, house.clock.now, house.overload)
+        room.quota.full = "the record is full"
+        reasons = {room.quota.full: "room_bytes", room.quota.reason: "member_bytes"}
+        reasons[room.budget.refusal.reason] = "calls"
+        for number, (reason, kind) in enumerate(reasons.items()):
+            line = Refusal(0, "ann", "shout", "BUSY", reason, 2, number)
+            quotas.refused([line])
+            line.count = 5
+            quotas.refused([line])
+            assert house.overload.counts[kind] == 5
+        before = dict(house.overload.counts)
+        quotas.refused([Refusal(0, "ann", "shout", "BUSY", "", 1, 7), Refusal(0, "ann", "shout", "BUSY", "no", 1, 8)])
+        assert dict(house.overload.counts) == before
+        many = [Refusal(0, "ann", "shout", "BUSY", room.quota.full, 1, 10 + number) for number in range(1_000)]
+        quotas.refused(many)
+        assert vars(quotas)["_counted"] == {}, "those that are no longer in the audit"
 
 
 async def test_calls_are_refused_while_too_much_waits_for_the_disk() -> None:
