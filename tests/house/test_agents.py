@@ -550,6 +550,56 @@ async def test_an_agent_makes_no_call_for_a_seat_that_it_should_not_play(why: st
             await table.changed(0)
 
 
+async def test_an_agent_that_waits_where_time_runs_by_itself_is_woken_by_news_and_not_by_the_clock() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        house.bots.step_ms = 10**9  # the script itself does nothing
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="Ticker")
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await who["ann"]("drop")
+        await clock.advance(1_000)
+        await who["ann"]("drop")
+        await table.call("view")
+        waiting = asyncio.create_task(table.changed(60_000))
+        await clock.advance(1_000)
+        assert house.rooms["den"].room.state.tick > 0
+        assert not waiting.done()
+        await who["ann"]("drop")
+        await asyncio.wait_for(waiting, SOON_S)
+        script = MemberTable(clock, house.rooms["den"], "bob", "a script")
+        await script.call("view")
+        waiting = asyncio.create_task(script.changed(60_000))
+        await a_moment()
+        assert not waiting.done()
+        await clock.advance(1_000)
+        assert waiting.done(), "any change wakes a script"
+
+
+async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, recent_entries=2) as house:
+        house.bots.step_ms = 10**9
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="Ticker")
+        await who["ann"]("drop")
+        await clock.advance(1_000)
+        await who["ann"]("drop")
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await table.call("view")
+        seen = house.rooms["den"].durable_seq
+        while house.rooms["den"].durable_seq < seen + 2:
+            await clock.advance(100)
+        waiting = asyncio.create_task(table.changed(60_000))
+        await a_moment()
+        assert not waiting.done(), "both entries are in memory, and no news"
+        waiting.cancel()
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await table.call("view")
+        seen = house.rooms["den"].durable_seq
+        while house.rooms["den"].durable_seq < seen + 3:
+            await clock.advance(100)
+        await asyncio.wait_for(table.changed(60_000), SOON_S)
+
+
 async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:
     async with open_house() as house:
         agents = player("ann", 0), player("bob", 1, brain="random"), HOST
