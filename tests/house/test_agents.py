@@ -600,6 +600,24 @@ async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() 
         await asyncio.wait_for(table.changed(60_000), SOON_S)
 
 
+async def test_an_agent_that_has_ended_is_started_again_with_the_next_change_of_the_roster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[str] = []
+
+    async def play(runner: Any, who: str, brain: str) -> None:
+        played.append(who)
+
+    async with open_house() as house:
+        monkeypatch.setattr(house.bots, "_play", play)
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="nim")
+        await a_moment()
+        assert played == ["bob"]
+        await who["hostess"]("widen", {"member": "ann", "may": ["send_broadcast"]})
+        await a_moment()
+        assert played == ["bob", "bob"]
+
+
 async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:
     async with open_house() as house:
         agents = player("ann", 0), player("bob", 1, brain="random"), HOST
