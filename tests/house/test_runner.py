@@ -17,6 +17,7 @@ from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.threads import interrupt
 from cohabit.house.running.watchdog import SAMPLE_EVERY, Watchdog
+from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.room.recorded import WorldInterrupted
@@ -203,6 +204,28 @@ def test_a_section_that_swallows_its_interruption_is_interrupted_all_the_same_an
             pass
     finally:
         watchdog.close()
+
+
+async def test_a_quick_world_whose_calls_are_slow_runs_on_a_thread_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        runner = house.rooms["den"]
+
+        async def is_quick_after(calls: int) -> bool:
+            for _ in range(calls):
+                await who["ann"]("hide", {"n": 1})
+            return bool(vars(runner)["_quick"])
+
+        assert await is_quick_after(5)
+        monkeypatch.setattr("cohabit.house.runner.SLOW_S", -1.0)  # so every call is slow
+        assert await is_quick_after(SLOW_RUNS - 1)
+        assert not await is_quick_after(1)
+        monkeypatch.undo()
+        await clock.advance(SLOW_FOR_MS - 1)
+        assert not await is_quick_after(1)
+        await clock.advance(1)
+        assert await is_quick_after(1)
 
 
 async def test_an_interruption_in_a_call_reaches_the_runner() -> None:
