@@ -44,6 +44,7 @@ def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
                 with pytest.raises(CohabitError) as refused:
                     room.call(who, command.name, {}, at=1)
                 assert (refused.value.code, refused.value.message) == (decision.code, decision.reason)
+                assert refused.value.details.get("needs", []) == list(decision.needs)
 
 
 def test_the_commands_of_a_member_follow_from_its_grant_and_not_from_the_turn() -> None:

@@ -389,3 +389,13 @@ def test_a_member_that_keeps_its_seat_when_a_remote_game_is_replaced_is_bound_to
     with pytest.raises(GameRejected, match="north"):
         room.call("fay", "sit", {"seat": "south"}, at=4)
     assert seat(room, "fay") == "north"
+
+
+def test_a_member_whose_seat_is_not_in_the_remote_game_that_replaces_the_old_one_leaves_it() -> None:
+    depot = str(Path(__file__).parent.parent / "house" / "remote_world.py") + ":Depot"
+    room = make_room(FREE, GOD, world=depot, partial_intel=True)
+    room.system("polled", {"state": {"number": 1, "bays": [{"id": "north", "crates": 0}]}}, 1)
+    room.call("fay", "sit", {"seat": "north"}, at=2)
+    room.system("polled", {"state": {"number": 2, "bays": [{"id": "south", "crates": 0}]}}, 3)
+    assert room.state.members["fay"].seat is None
+    assert room.call("fay", "sit", at=4).seat == "south"

@@ -867,3 +867,21 @@ def test_of_several_timers_of_members_the_earliest_is_due_first() -> None:
     room.settle(30_000)
     assert room.state.members["ann"].played_by_bot
     assert room.next_deadline() == 100_000
+
+
+@given(st.text(max_size=50) | st.sampled_from(["x3", "x", "fast", "x٣", "x²", "-1", "x1.0", "1"]))
+def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str) -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    speeds = room.extension.speeds
+    if text not in speeds:
+        with pytest.raises(UnknownAsset) as refused:
+            room.call("hostess", "set_speed", {"speed_id": text}, at=1)
+        assert set(refused.value.did_you_mean) <= speeds.keys()
+    assert room.state.speed == "x1"
+
+
+def test_the_speeds_nearest_in_value_are_suggested() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    with pytest.raises(UnknownAsset) as refused:
+        room.call("hostess", "set_speed", {"speed_id": "x4"}, at=1)
+    assert refused.value.did_you_mean == ["x5", "x2"]
