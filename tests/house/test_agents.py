@@ -515,6 +515,15 @@ def test_the_time_of_a_decision_is_kept_in_milliseconds(tmp_path: Path) -> None:
     assert line["seconds"] == status.last.seconds == 0.123
 
 
+def test_the_last_thought_stands_for_the_reasons_of_an_action_that_gives_none() -> None:
+    thoughts = [Exchange([], "x", thinking=each, usage=Usage(1, 1)) for each in ("first", "second", "")]
+    for reasoning, shown in (("", "second"), ("its own", "its own")):
+        status = AgentStatus("local")
+        status.decided(Decision(1, "chosen", Action("take", reasoning=reasoning), exchanges=thoughts), 0.5)
+        assert status.last is not None
+        assert status.last.reasoning == shown
+
+
 def test_a_decision_longer_than_half_of_the_limit_is_not_in_the_transcript(tmp_path: Path) -> None:
     measure = Transcripts(tmp_path / "measure", 10**6)
     measure.add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
