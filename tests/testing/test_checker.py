@@ -11,7 +11,10 @@ from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS, Report, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
-SHORT = {"lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3}}
+SHORT = {
+    "lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3},
+    "crafter": {"length": 20, "size": 16}, "crafter_shared": {"length": 3, "size": 16},
+}  # fmt: skip
 """Settings under which a game ends while it is being checked, or at least is small."""
 LARGE = ["kingdoms"]
 """Worlds of which only a few steps are played here; their endings are tested with them."""
@@ -417,4 +420,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 21 checks failed"
+    assert lines[-1] == "  1 of 22 checks failed"

@@ -265,7 +265,7 @@ def test_other_players_and_bundles_are_drawn_too() -> None:
     assert not np.array_equal(stock_picture(game, one), alone)
     empty = stock_picture(game, one)
     one.items[WOOD] = 1
-    assert trade.drop(game.land, one, WOOD, 1) == 1
+    trade.carry_out(game.land, one, trade.Trade("drop", WOOD, 1))
     assert not np.array_equal(stock_picture(game, one), empty)
 
 
