@@ -11,7 +11,7 @@ its rate allows. Meanwhile nothing more is read from it.
 
 from asyncio import BaseTransport, Handle
 from collections.abc import Callable
-from struct import pack
+from struct import Struct
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -31,6 +31,7 @@ FIN, CONTROL, TEXT = 0x80, 0x08, 0x81
 MASKED = 0x80
 MORE_LENGTH = {126: 2, 127: 8}
 LONGEST_HEAD = 2 + 8 + 4
+_short_head, _medium_head, _long_head = Struct("!BB").pack, Struct("!BBH").pack, Struct("!BBQ").pack
 FRAMES_PER_TURN = 16
 """Frames that are handled before other connections get their turn."""
 UNIT_BITS = 12
@@ -39,6 +40,13 @@ UNIT_BITS = 12
 
 class DirectProtocol(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol, with ``take`` and ``write``."""
+
+    # In Python the attributes of an object with more than 30 are slow. So ours are slots, and those of uvicorn's that
+    # each message needs.
+    __slots__ = (
+        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table", "conn",
+        "handshake_initiated", "is_full", "queue", "take", "transport", "writable",
+    )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,6 +59,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._frames_left = self._table.settings.frames_per_second if self._table is not None else 0
         self._second_began = self._table.clock.now() if self._table is not None else 0
         self._in_parts = False  # a fragmented message is in progress
+        self.is_full = False  # the client reads too slowly; the opposite of ``writable``, and quicker to read
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
@@ -140,8 +149,13 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self._holding and self._planned is None:
             self._planned = self.loop.call_soon(self._take_turn)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.is_full = True
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self.is_full = False
         self._continue()
 
     def _frame_received(self, frame: bytes) -> None:
@@ -171,16 +185,17 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def write(self, text: bytes) -> bool:
         """Send a text message synchronously. Returns False if the buffer is full or the connection is closed; then use
         ``send``."""
-        if not self.writable.is_set() or self.conn.state is not State.OPEN or self.transport.is_closing():
+        transport = self.transport
+        if self.is_full or self.conn.state is not State.OPEN or transport.is_closing():
             return False
         size = len(text)
         if size < 126:
-            head = pack("!BB", TEXT, size)
+            head = _short_head(TEXT, size)
         elif size < 1 << 16:
-            head = pack("!BBH", TEXT, 126, size)
+            head = _medium_head(TEXT, 126, size)
         else:
-            head = pack("!BBQ", TEXT, 127, size)
-        self.transport.write(head + text)
+            head = _long_head(TEXT, 127, size)
+        transport.write(head + text)
         return True
 
 

@@ -108,6 +108,7 @@ class Connection:
         self._receive = receive
         self._send = send
         self._direct = direct
+        self._write_now = direct.write if direct is not None else None
         self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: dict[Call, int] = {}  # calls without a reply, and the sizes of their frames
@@ -296,12 +297,15 @@ class Connection:
             known[1].cancel()
 
     def _deliver(self, frame: bytes) -> bool:
-        return self.ending is None and not self._behind and self._write(frame)
+        if self._behind:  # also when the connection ends
+            return False
+        write = self._write_now
+        return (write is not None and write(frame)) or self._write(frame)
 
     # -- writing ----------------------------------------------------------------------------------
     def _write(self, frame: bytes) -> bool:
         """Write synchronously if possible; otherwise ``_write_replies`` finishes it."""
-        if self._direct is not None and self._direct.write(frame):
+        if self._write_now is not None and self._write_now(frame):
             return True
         sending = self._send({"type": "websocket.send", "text": frame.decode()})
         try:

@@ -399,7 +399,7 @@ class Room(RecordedRoom):
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
                 movers, runs = self._find_movers(over), turns.runs_by_itself(self)
-                turn = self._turns[key] = make_turn(self.state, movers, over, runs)
+                turn = self._turns[key] = make_turn(self.state, key[1], movers, over, runs)
             self._turn = turn
         return turn
 
@@ -495,15 +495,27 @@ class Room(RecordedRoom):
     def view_through(self, eye: Eye) -> View:
         """What an eye sees, as values and as text. Cached until the next entry."""
         view = self._views.get(eye)
-        if view is None:
-            try:
-                view = self._view_through(eye)
-                if len(self._views) < VIEWS_CACHED:
-                    self._views[eye] = view
-            except (CohabitError, WorldInterrupted):
-                raise
-            except BaseException as bug:
-                raise self._crashed(bug) from bug
+        if view is not None:
+            return view
+        try:
+            turn, seat = self._turn or self.turn(), eye.seat
+            own, total = "", None
+            choices: Sequence[Action] = ()
+            if seat is not None:
+                if seat in turn.seats:
+                    if self._takes_turns:
+                        own = "\nIt is your turn."
+                    if self._has_legal:
+                        choices = self.world.legal(self.seats[seat]) or ()
+                if self._shows_returns and (self.state.returns or self.world.returns()):
+                    total = self.state.returns.get(seat, 0.0)
+            view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+        if len(self._views) < VIEWS_CACHED:
+            self._views[eye] = view
         return view
 
     def observe(self, eye: Eye) -> Observation:
@@ -529,21 +541,6 @@ class Room(RecordedRoom):
             raise
         except BaseException as bug:
             raise self._crashed(bug) from bug
-
-    def _view_through(self, eye: Eye) -> View:
-        seat, total = eye.seat, None
-        choices: Sequence[Action] = ()
-        turn, own = self.turn(), ""
-        if seat is not None:
-            if seat in self.to_move():
-                if self._takes_turns:
-                    own = "\nIt is your turn."
-                if self._has_legal:
-                    choices = self.world.legal(self.seats[seat]) or ()
-            if self._shows_returns and (self.state.returns or self.world.returns()):
-                total = self.state.returns.get(seat, 0.0)
-        seen = self._observe(eye)
-        return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""
