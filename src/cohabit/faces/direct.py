@@ -45,7 +45,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     # each message needs.
     __slots__ = (
         "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table", "conn",
-        "handshake_initiated", "is_full", "queue", "take", "transport", "writable",
+        "handshake_initiated", "is_full", "queue", "take", "transport",
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -83,7 +83,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         """Split the input into frames, so the parser always gets complete frames."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and self.writable.is_set():
+        elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and not self.is_full:
             self._frames_left -= 1 + (len(data) >> UNIT_BITS)
             self._frame_received(data)
         else:
@@ -116,7 +116,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def _may_handle(self, left: int) -> bool:
         """Whether another frame may be handled in this turn. If not, the next turn is planned."""
-        if not self.writable.is_set():  # no answers, not even to pings, before the client has read some
+        if self.is_full:  # no answers, not even to pings, before the client has read some
             return False  # ``resume_writing`` continues
         if left <= 0:
             if not self.read_paused:  # else ``receive`` continues
@@ -159,15 +159,13 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._continue()
 
     def _frame_received(self, frame: bytes) -> None:
-        if frame[0] == TEXT and frame[1] & MASKED and self._is_next() and self.take and self.take(_payload(frame)):
+        # The app must be waiting for exactly this message. That preserves order, also of the queued disconnect.
+        is_next = self._app_waits and not self._in_parts and self.queue.empty()
+        if is_next and frame[0] == TEXT and frame[1] & MASKED and self.take and self.take(_payload(frame)):
             return
         if not frame[0] & CONTROL:
             self._in_parts = not frame[0] & FIN
         super().data_received(frame)
-
-    def _is_next(self) -> bool:
-        """Whether the app is waiting for exactly this message. Preserves order, including the queued disconnect."""
-        return self._app_waits and self.queue.empty() and not self._in_parts
 
     async def receive(self) -> Any:
         self._app_waits = True
@@ -204,8 +202,8 @@ def _frame_size(data: bytes | bytearray) -> int:
     if len(data) < 2:
         return 2
     size = data[1] & ~MASKED
-    end = 2 + (4 if data[1] & MASKED else 0)
-    if size in MORE_LENGTH:
+    end = 6 if data[1] & MASKED else 2
+    if size >= 126:
         more = MORE_LENGTH[size]
         if len(data) < 2 + more:
             return 2 + more

@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -230,7 +231,7 @@ class Connection:
         else:
             self._pending[call] = size
             self._pending_bytes += size
-            call.then = lambda call: self._settled(request.id, call)
+            call.then = partial(self._settled, request.id)
 
     def _settled(self, number: int | str | None, call: Call) -> None:
         self._pending_bytes -= self._pending.pop(call, 0)
