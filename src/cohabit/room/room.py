@@ -15,7 +15,6 @@ from cohabit.errors import (
     AskerError,
     CohabitError,
     PermissionDenied,
-    Quarantined,
     ScopeViolation,
     Unauthorized,
 )  # fmt: skip
@@ -75,8 +74,6 @@ class Room(RecordedRoom):
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
         self.digest_every = DIGEST_EVERY
-        self.checks_refusals = True
-        self.replay_is_quick = True  # since the last snapshot; set by the house
         self.commands = command_table(world)
         self.callable_here = self.commands  # the house adds its own …
         self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
@@ -105,7 +102,6 @@ class Room(RecordedRoom):
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
-        self._refusals: dict[tuple[str, str], int] = {}
 
     @property
     def has_turns(self) -> bool:
@@ -312,24 +308,6 @@ class Room(RecordedRoom):
             seats = (member.seat,) if member.seat is not None else ()
             told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
         return outcome
-
-    def check_unchanged(self, what: str, refused: AskerError) -> None:
-        """Verify that a refusal left the world unchanged. The check costs a rollback, so it runs on the 1st, 2nd, 4th,
-        8th … refusal of each kind, and only if a replay does not take so long that the world seems to hang."""
-        if self._checkpoint is None or not (self.checks_refusals and self.replay_is_quick):
-            return
-        kind = what, refused.code
-        count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
-        if count & (count - 1):
-            return
-        found = self.world.snapshot()
-        self.roll_back()
-        if self.world.snapshot() != found:
-            raise Quarantined(
-                f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
-                "The room was rolled back. World authors: validate before changing state; "
-                "`cohabit check` locates the problem"
-            )
 
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""
