@@ -29,12 +29,12 @@ from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal, seat_names
+from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
-from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
+from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
 
@@ -376,7 +376,7 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                movers, runs = self._find_movers(over), turns.runs_by_itself(self)
+                movers, runs = turns.movers(self), turns.runs_by_itself(self)
                 turn = self._turns[key] = make_turn(self.state, key[1], movers, over, runs)
             self._turn = turn
         return turn
@@ -391,17 +391,6 @@ class Room(RecordedRoom):
         if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
             self._turns = {}
         self._turns_of, self._roster_is_known = roster, True
-
-    def _find_movers(self, over: bool) -> list[str]:
-        state = self.state
-        if over:
-            return []
-        if state.turn_based and (holder := state.turn_holder) is not None:
-            return [handle_of(holder)]
-        if state.step_ticks:
-            return [m.handle for m in turns.awaited(self) if m.id not in state.passed]
-        names = seat_names(state)
-        return [names.get(seat, seat) for seat in self.to_move()]
 
     def _drop_world_cache(self) -> None:
         """Drop cached answers from the world."""
