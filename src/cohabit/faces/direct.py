@@ -214,6 +214,7 @@ def _frame_size(data: bytes | bytearray) -> int:
 
 def _payload(frame: bytes) -> bytes:
     """The payload of a complete, masked frame."""
-    at = 6 + MORE_LENGTH.get(frame[1] & ~MASKED, 0)
+    size = frame[1] & ~MASKED
+    at = 6 if size < 126 else 6 + MORE_LENGTH[size]
     unmasked: bytes = apply_mask(frame[at:], frame[at - 4 : at])
     return unmasked
