@@ -104,6 +104,11 @@ class Gone(Exception):
 class Connection:
     """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
 
+    __slots__ = (
+        "_behind", "_caught_up", "_direct", "_pending", "_pending_bytes", "_receive", "_replies", "_reply_bytes",
+        "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential", "ending", "house",
+    )  # fmt: skip
+
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
         self.house = house
         self._receive = receive

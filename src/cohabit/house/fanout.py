@@ -36,6 +36,8 @@ class Group:
 class Viewers:
     """Subscriptions that receive the same views."""
 
+    __slots__ = ("eye", "last", "subs")
+
     def __init__(self, eye: Eye, last: bytes = b"") -> None:
         self.eye = eye
         self.last = last  # the frame that they got last

@@ -47,6 +47,12 @@ class Outboxes:
 class Subscription:
     """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
+    __slots__ = (
+        "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
+        "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
+        "eye", "held", "member", "on_close", "runner", "through", "views",
+    )  # fmt: skip
+
     def __init__(
         self,
         runner: "RoomRunner",
