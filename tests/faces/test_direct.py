@@ -225,8 +225,7 @@ def test_a_written_message_reads_back_as_one_text_message(size: int) -> None:
     written = bytearray()
     protocol = DirectProtocol.__new__(DirectProtocol)
     protocol.transport = Kept(written)
-    protocol.writable = asyncio.Event()
-    protocol.writable.set()
+    protocol.is_full = False
     protocol.conn = ClientProtocol(parse_uri("ws://there"), state=State.OPEN)
     assert protocol.write(b"x" * size)
     reading = ClientProtocol(parse_uri("ws://there"), state=State.OPEN, max_size=None)

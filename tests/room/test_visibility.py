@@ -163,18 +163,21 @@ STEPS = st.lists(
 AUDIENCES = [str(a["id"]) for a in EVERYBODY]
 
 
-@given(STEPS)
+@given(steps=STEPS, kibitzing=st.booleans(), batch=st.integers(1, 20))
 def test_every_connection_is_pushed_exactly_what_its_member_is_told(
-    steps: list[tuple[str, str, dict[str, Any]]],
+    steps: list[tuple[str, str, dict[str, Any]]], kibitzing: bool, batch: int
 ) -> None:
     room = make_room(*EVERYBODY, partial_intel=True)
+    if kibitzing:
+        room.call("hostess", "grant", {"member": "bot", "may": ["watch", "read_own"], "through": "blue"}, at=0)
     fanout = Fanout(room)
     subs = {who: Collecting(who) for who in AUDIENCES}
     for sub in subs.values():
         fanout.add(cast("Subscription", sub))
     for at, (who, name, args) in enumerate(steps):
         try_call(room, who, name, args, at)
-    fanout.frames(list(room.record.tail)).push()
+    for begin in range(0, len(room.record.tail), batch):
+        fanout.frames(room.record.tail[begin : begin + batch]).push()
     for who in AUDIENCES:
         assert subs[who].items == msgspec.to_builtins(told(room, who))
 

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cohabit.workspace.formats import item, journal
@@ -22,6 +22,12 @@ ANY = (
     | st.lists(NASTY | st.text(max_size=8), max_size=8).map("\n".join)
     | st.lists(NASTY, max_size=4).map("".join)
 )
+
+
+@given(ANY)
+@example("".join(map(chr, range(128))))
+def test_every_unsafe_character_is_removed_and_no_other(text: str) -> None:
+    assert texts.without_unsafe(text) == "".join(c for c in text if not texts.UNSAFE.match(c))
 
 
 @given(ANY, st.booleans())

@@ -11,7 +11,7 @@ its rate allows. Meanwhile nothing more is read from it.
 
 from asyncio import BaseTransport, Handle
 from collections.abc import Callable
-from struct import pack
+from struct import Struct
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -31,6 +31,7 @@ FIN, CONTROL, TEXT = 0x80, 0x08, 0x81
 MASKED = 0x80
 MORE_LENGTH = {126: 2, 127: 8}
 LONGEST_HEAD = 2 + 8 + 4
+_short_head, _medium_head, _long_head = Struct("!BB").pack, Struct("!BBH").pack, Struct("!BBQ").pack
 FRAMES_PER_TURN = 16
 """Frames that are handled before other connections get their turn."""
 UNIT_BITS = 12
@@ -39,6 +40,13 @@ UNIT_BITS = 12
 
 class DirectProtocol(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol, with ``take`` and ``write``."""
+
+    # In Python the attributes of an object with more than 30 are slow. So ours are slots, and those of uvicorn's that
+    # each message needs.
+    __slots__ = (
+        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table", "conn",
+        "handshake_initiated", "is_full", "queue", "take", "transport",
+    )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,6 +59,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         self._frames_left = self._table.settings.frames_per_second if self._table is not None else 0
         self._second_began = self._table.clock.now() if self._table is not None else 0
         self._in_parts = False  # a fragmented message is in progress
+        self.is_full = False  # the client reads too slowly; the opposite of ``writable``, and quicker to read
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
@@ -74,7 +83,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         """Split the input into frames, so the parser always gets complete frames."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and self.writable.is_set():
+        elif not self._rest and self._frames_left > 0 and _frame_size(data) == len(data) and not self.is_full:
             self._frames_left -= 1 + (len(data) >> UNIT_BITS)
             self._frame_received(data)
         else:
@@ -107,7 +116,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def _may_handle(self, left: int) -> bool:
         """Whether another frame may be handled in this turn. If not, the next turn is planned."""
-        if not self.writable.is_set():  # no answers, not even to pings, before the client has read some
+        if self.is_full:  # no answers, not even to pings, before the client has read some
             return False  # ``resume_writing`` continues
         if left <= 0:
             if not self.read_paused:  # else ``receive`` continues
@@ -140,20 +149,23 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self._holding and self._planned is None:
             self._planned = self.loop.call_soon(self._take_turn)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.is_full = True
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self.is_full = False
         self._continue()
 
     def _frame_received(self, frame: bytes) -> None:
-        if frame[0] == TEXT and frame[1] & MASKED and self._is_next() and self.take and self.take(_payload(frame)):
+        # The app must be waiting for exactly this message. That preserves order, also of the queued disconnect.
+        is_next = self._app_waits and not self._in_parts and self.queue.empty()
+        if is_next and frame[0] == TEXT and frame[1] & MASKED and self.take and self.take(_payload(frame)):
             return
         if not frame[0] & CONTROL:
             self._in_parts = not frame[0] & FIN
         super().data_received(frame)
-
-    def _is_next(self) -> bool:
-        """Whether the app is waiting for exactly this message. Preserves order, including the queued disconnect."""
-        return self._app_waits and self.queue.empty() and not self._in_parts
 
     async def receive(self) -> Any:
         self._app_waits = True
@@ -171,16 +183,17 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     def write(self, text: bytes) -> bool:
         """Send a text message synchronously. Returns False if the buffer is full or the connection is closed; then use
         ``send``."""
-        if not self.writable.is_set() or self.conn.state is not State.OPEN or self.transport.is_closing():
+        transport = self.transport
+        if self.is_full or self.conn.state is not State.OPEN or transport.is_closing():
             return False
         size = len(text)
         if size < 126:
-            head = pack("!BB", TEXT, size)
+            head = _short_head(TEXT, size)
         elif size < 1 << 16:
-            head = pack("!BBH", TEXT, 126, size)
+            head = _medium_head(TEXT, 126, size)
         else:
-            head = pack("!BBQ", TEXT, 127, size)
-        self.transport.write(head + text)
+            head = _long_head(TEXT, 127, size)
+        transport.write(head + text)
         return True
 
 
@@ -189,8 +202,8 @@ def _frame_size(data: bytes | bytearray) -> int:
     if len(data) < 2:
         return 2
     size = data[1] & ~MASKED
-    end = 2 + (4 if data[1] & MASKED else 0)
-    if size in MORE_LENGTH:
+    end = 6 if data[1] & MASKED else 2
+    if size >= 126:
         more = MORE_LENGTH[size]
         if len(data) < 2 + more:
             return 2 + more
@@ -201,6 +214,7 @@ def _frame_size(data: bytes | bytearray) -> int:
 
 def _payload(frame: bytes) -> bytes:
     """The payload of a complete, masked frame."""
-    at = 6 + MORE_LENGTH.get(frame[1] & ~MASKED, 0)
+    size = frame[1] & ~MASKED
+    at = 6 if size < 126 else 6 + MORE_LENGTH[size]
     unmasked: bytes = apply_mask(frame[at:], frame[at - 4 : at])
     return unmasked

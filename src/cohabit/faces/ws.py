@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -103,11 +104,17 @@ class Gone(Exception):
 class Connection:
     """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
 
+    __slots__ = (
+        "_behind", "_caught_up", "_direct", "_pending", "_pending_bytes", "_receive", "_replies", "_reply_bytes",
+        "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential", "ending", "house",
+    )  # fmt: skip
+
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
         self.house = house
         self._receive = receive
         self._send = send
         self._direct = direct
+        self._write_now = direct.write if direct is not None else None
         self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: dict[Call, int] = {}  # calls without a reply, and the sizes of their frames
@@ -229,7 +236,7 @@ class Connection:
         else:
             self._pending[call] = size
             self._pending_bytes += size
-            call.then = lambda call: self._settled(request.id, call)
+            call.then = partial(self._settled, request.id)
 
     def _settled(self, number: int | str | None, call: Call) -> None:
         self._pending_bytes -= self._pending.pop(call, 0)
@@ -296,12 +303,15 @@ class Connection:
             known[1].cancel()
 
     def _deliver(self, frame: bytes) -> bool:
-        return self.ending is None and not self._behind and self._write(frame)
+        if self._behind:  # also when the connection ends
+            return False
+        write = self._write_now
+        return (write is not None and write(frame)) or self._write(frame)
 
     # -- writing ----------------------------------------------------------------------------------
     def _write(self, frame: bytes) -> bool:
         """Write synchronously if possible; otherwise ``_write_replies`` finishes it."""
-        if self._direct is not None and self._direct.write(frame):
+        if self._write_now is not None and self._write_now(frame):
             return True
         sending = self._send({"type": "websocket.send", "text": frame.decode()})
         try:

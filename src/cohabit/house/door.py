@@ -12,6 +12,8 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from cohabit.errors import (
     BadArgs,
     Busy,
@@ -41,26 +43,15 @@ WAITS_PER_MEMBER = 256
 """How many calls of one member may wait in a room. Each entry costs time for every one of them."""
 
 
-class HouseContext:
+class HouseContext(Struct, eq=False):
     """A resolved call, and the context of a house command: the caller, the command, and the room, if any."""
 
-    __slots__ = ("broken_room", "command", "credential", "house", "maybe_member", "maybe_runner")
-
-    def __init__(
-        self,
-        house: "House",
-        credential: Credential,
-        command: Command,
-        runner: "RoomRunner | None" = None,
-        member: Member | None = None,
-        broken_room: str = "",
-    ) -> None:
-        self.house = house
-        self.credential = credential
-        self.command = command
-        self.maybe_runner = runner  # of the room; None if the call is not about one
-        self.maybe_member = member  # None: the caller is not in the room, or there is no room
-        self.broken_room = broken_room  # the id of a room that could not be opened
+    house: "House"
+    credential: Credential
+    command: Command
+    maybe_runner: "RoomRunner | None" = None  # of the room; None if the call is not about one
+    maybe_member: Member | None = None  # None: the caller is not in the room, or there is no room
+    broken_room: str = ""  # the id of a room that could not be opened
 
     @property
     def runner(self) -> "RoomRunner":

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.subscriptions import NO_GRANT, Grant, Subscription
-from cohabit.model.seat import Eye
+from cohabit.model.seat import Eye, SeatId
 from cohabit.room.cursors import seal
 from cohabit.room.grants import grant_wire
 from cohabit.room.record import Line
@@ -31,6 +31,17 @@ class Group:
         self.eye = eye
         self.subs: list[Subscription] = []
         self.members: set[str] = set()
+
+
+class Viewers:
+    """Subscriptions that receive the same views."""
+
+    __slots__ = ("eye", "last", "subs")
+
+    def __init__(self, eye: Eye, last: bytes = b"") -> None:
+        self.eye = eye
+        self.last = last  # the frame that they got last
+        self.subs: list[Subscription] = []
 
 
 class Frames(Struct):
@@ -60,9 +71,12 @@ class Fanout:
         self.subscriptions: dict[Subscription, None] = {}
         self._known: Collection[Subscription] | None = None
         self._groups: list[Group] = []
-        self._viewers: dict[Eye, list[Subscription]] = {}  # those that get views, by what they see
-        self._groups_of = -1  # the version of the roster that they are made from; -1: they are out of date
-        self._last_views: dict[Eye, bytes] = {}
+        self._groups_by_member: dict[str, Group] = {}
+        self._groups_by_seat: dict[SeatId, list[Group]] = {}  # those that look from the seat
+        self._groups_seeing_all: list[Group] = []
+        self._viewers: dict[Eye, Viewers] = {}
+        self._grouped_version = -1  # of the roster, when they were made; -1: they are out of date
+        self._view_head = encode({"push": "view", "room": room.id})[:-1] + b',"view":'
         self._new_eyes: set[Subscription] = set()  # those that have not got a view since their eye changed
 
     def __len__(self) -> int:
@@ -73,10 +87,11 @@ class Fanout:
         if member is not None:
             sub.held, sub.through, sub.eye = member.held, member.through, self._room.eye(member)
         self.subscriptions[sub] = None
-        self._groups_of, self._known = -1, None
+        self._grouped_version, self._known = -1, None
 
     def remove(self, sub: Subscription) -> bool:
-        self._groups_of, self._known = -1, None
+        self._grouped_version, self._known = -1, None
+        self._new_eyes.discard(sub)
         known = sub in self.subscriptions
         self.subscriptions.pop(sub, None)
         return known
@@ -97,16 +112,18 @@ class Fanout:
 
     def forget_views(self) -> None:
         """Forget the last views after a rollback."""
-        self._last_views.clear()
+        for viewers in self._viewers.values():
+            viewers.last = b""
 
     # -- making frames ----------------------------------------------------------------------------
     def frames(self, lines: list[Line]) -> Frames:
         """The frames for these lines, each with the subscriptions that may see it."""
         made = Frames(lines, self._current_subs(), self._room.roster_version)
         if lines and self.subscriptions:
-            groups = self._current_groups(made)
+            if self._grouped_version != self._room.roster_version:
+                self._group(made)
             if any(line.entry.told for line in lines):
-                made.events.extend(self._events(lines, groups))
+                made.events.extend(self._events(lines))
             made.views.extend(self._views())
         return made
 
@@ -134,37 +151,45 @@ class Fanout:
             self._known = frozenset(self.subscriptions)
         return self._known
 
-    def _current_groups(self, made: Frames) -> list[Group]:
-        room = self._room
-        if self._groups_of != room.roster_version:
-            found: dict[Any, Group] = {}
-            self._viewers = {}
-            for sub in list(self.subscriptions):
-                member = room.state.members.get(sub.member)
-                if member is None:
-                    continue
-                eye, held = room.eye(member), member.held
-                if held != sub.held or member.through != sub.through:
-                    sub.held, sub.through = held, member.through
-                    frame = encode({"push": "grant", "room": room.id, "grant": grant_wire(member)})
-                    made.events.append(((sub,), frame))
-                if eye != sub.eye:
-                    sub.eye = eye
-                    self._new_eyes.add(sub)
-                group = found.get((held, eye))
-                if group is None:
-                    group = found[held, eye] = Group(eye)
-                group.subs.append(sub)
-                group.members.add(sub.member)
-                if sub.views and eye is not None:
-                    self._viewers.setdefault(eye, []).append(sub)
-            self._groups = list(found.values())
-            self._groups_of = room.roster_version
-        return self._groups
+    def _group(self, made: Frames) -> None:
+        """Group the subscriptions by what they may see, and tell those whose grant has changed."""
+        room, before = self._room, self._viewers
+        found: dict[Any, Group] = {}
+        self._viewers, self._groups_by_member = {}, {}
+        for sub in list(self.subscriptions):
+            member = room.state.members.get(sub.member)
+            if member is None:
+                continue
+            eye, held = room.eye(member), member.held
+            if held != sub.held or member.through != sub.through:
+                sub.held, sub.through = held, member.through
+                frame = encode({"push": "grant", "room": room.id, "grant": grant_wire(member)})
+                made.events.append(((sub,), frame))
+            if eye != sub.eye:
+                sub.eye = eye
+                self._new_eyes.add(sub)
+            group = found.get((held, eye))
+            if group is None:
+                group = found[held, eye] = Group(eye)
+            group.subs.append(sub)
+            group.members.add(sub.member)
+            self._groups_by_member[sub.member] = group
+            if sub.views and eye is not None:
+                if eye not in self._viewers:
+                    self._viewers[eye] = Viewers(eye, before[eye].last if eye in before else b"")
+                self._viewers[eye].subs.append(sub)
+        self._groups = list(found.values())
+        self._groups_by_seat, self._groups_seeing_all = {}, []
+        for group in self._groups:
+            if group.eye is not None and group.eye.sees == "all":
+                self._groups_seeing_all.append(group)
+            elif group.eye is not None and group.eye.seat is not None:
+                self._groups_by_seat.setdefault(group.eye.seat, []).append(group)
+        self._grouped_version = room.roster_version
 
-    def _events(self, lines: Sequence[Line], groups: Iterable[Group]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
+    def _events(self, lines: Sequence[Line]) -> Iterator[tuple[Sequence[Subscription], bytes]]:
         named, seats, members = _named(lines), _seats_told(lines), self._room.state.members
-        for group in groups:
+        for group in self._groups if seats is None else self._concerned(named, seats):
             subs: Sequence[Subscription] = group.subs
             if not named.isdisjoint(group.members):
                 subs = [sub for sub in group.subs if sub.member not in named]
@@ -176,10 +201,18 @@ class Fanout:
                     frame = self._event_frame(lines, members[who], group.eye)
                     if frame:
                         yield its_subs, frame
-            if subs and _concerns(group.eye, seats):  # all members of a group see the same, so use the first
+            if subs:  # all members of a group see the same, so use the first
                 frame = self._event_frame(lines, members[subs[0].member], group.eye)
                 if frame:
                     yield subs, frame
+
+    def _concerned(self, named: Iterable[str], seats: Iterable[SeatId]) -> Iterable[Group]:
+        """The groups to which notices for these members and seats may be visible. Most groups see none of them."""
+        found = dict.fromkeys(self._groups_by_member[who] for who in named if who in self._groups_by_member)
+        for seat in seats:
+            found.update(dict.fromkeys(self._groups_by_seat.get(seat, ())))
+        found.update(dict.fromkeys(self._groups_seeing_all))
+        return found
 
     def _event_frame(self, lines: Sequence[Line], member: Member, eye: Eye | None) -> bytes:
         items: list[FeedItem] = []
@@ -192,18 +225,17 @@ class Fanout:
         return event_frame(self._room, last, items) if items else b""
 
     def _views(self) -> Iterator[tuple[Sequence[Subscription], bytes]]:
-        last = self._last_views
-        for eye, subs in self._viewers.items():
-            frame = self._view_frame(eye)
-            if frame != last.get(eye):
-                last[eye] = frame
-                yield subs, frame
+        for viewers in self._viewers.values():
+            frame = self._view_frame(viewers.eye)
+            if frame != viewers.last:
+                viewers.last = frame
+                yield viewers.subs, frame
             elif self._new_eyes:
-                yield [sub for sub in subs if sub in self._new_eyes], frame
+                yield [sub for sub in viewers.subs if sub in self._new_eyes], frame
         self._new_eyes.clear()
 
     def _view_frame(self, eye: Eye) -> bytes:
-        return encode({"push": "view", "room": self._room.id, "view": self._room.view_through(eye)})
+        return self._view_head + encode(self._room.view_through(eye)) + b"}"
 
     def first_view(self, who: str) -> tuple[bytes, Grant]:
         """The current view, for a member who has just subscribed, and the grant under which it was made."""
@@ -213,7 +245,7 @@ class Fanout:
             return b"", NO_GRANT
         frame = self._view_frame(eye)
         if not self._room.record.pending:  # no newer view is pending, so an identical one need not be sent
-            self._last_views[eye] = frame
+            self._viewers.setdefault(eye, Viewers(eye)).last = frame
         return frame, (member.held, member.through, eye)
 
 
@@ -231,11 +263,6 @@ def _seats_told(lines: Iterable[Line]) -> set[str] | None:
                 return None
             seats.update(told.seats or ())
     return seats
-
-
-def _concerns(eye: Eye | None, seats: set[str] | None) -> bool:
-    """Whether notices for these seats may be visible to this eye. Most groups see none and need no frame."""
-    return seats is None or (eye is not None and (eye.sees == "all" or eye.seat in seats))
 
 
 def _named(lines: Iterable[Line]) -> set[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -11,15 +10,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash, Unauthorized, UnknownRoom
+from cohabit.errors import BadArgs, CohabitError, Conflict, Unauthorized, UnknownRoom
 from cohabit.house import agent_status, credentials, feed, introduction, invites, saves
 from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots
-from cohabit.house.brains import check_allowed, check_makeable
+from cohabit.house.brains import check_allowed
 from cohabit.house.clock import Clock, SystemClock
+from cohabit.house.creating import create_room
 from cohabit.house.door import Door
 from cohabit.house.heads import HeadsFile, read_key
-from cohabit.house.identities import Identities, hashed, make_token, new_identity
+from cohabit.house.identities import Identities
 from cohabit.house.leases import Leases
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
@@ -36,15 +36,13 @@ from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.suggest import nearest
-from cohabit.registry import absolute_brain, lasting_source, load_extensions, make_connector, make_world
+from cohabit.registry import lasting_source, load_extensions, make_connector
 from cohabit.room.commands import CommandTable, declared_in
-from cohabit.room.opening import opening_state
-from cohabit.room.record import Line, Snapshot
-from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.record import Line
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.scenario import AgentSpec, Scenario, check_scenario
+from cohabit.scenario import Scenario
 
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
@@ -52,7 +50,6 @@ HOUSE_COMMANDS = CommandTable(
         map(declared_in, (house_commands, introduction, invites, credentials, feed, saves, agent_status))
     )
 )
-ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 OnLines = Callable[[RoomRunner, Sequence[Line]], None]
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 
@@ -149,7 +146,7 @@ class House:
 
     async def _load(self, room_id: str, source: str | None = None) -> Room:
         """Load a room from the store, leased by this house. ``source``: where its world is now."""
-        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self._loading_s)
+        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self.loading_s)
 
     def _load_leased(self, room_id: str, source: str | None) -> Room:
         self.leases.acquire(room_id)
@@ -169,15 +166,16 @@ class House:
         """Start running a loaded room, recording how long it was closed."""
         now = self.clock.now()
         if self.dormant:
-            return self._run(room)
+            return self.run_room(room)
         room.system("opened", {"gap": max(0, now - room.record.at)}, now)
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
             room.system("presence", {"members": here, "here": False}, now)
         await self.writer.submit(Write(room.id, room.record.take_pending()))
-        return self._run(room)
+        return self.run_room(room)
 
-    def _run(self, room: Room) -> RoomRunner:
+    def run_room(self, room: Room) -> RoomRunner:
+        """Start running a room that is stored."""
         runner = self.make_runner(room)
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
@@ -302,6 +300,11 @@ class House:
         return self.ledger.runner if room_id == HOUSE_ROOM else self.rooms.get(room_id)
 
     @property
+    def rooms_left(self) -> int:
+        """How many more rooms the house may have; those that are being created count."""
+        return self.settings.rooms_limit - len(self.rooms) - len(self._reserved - {HOUSE_ROOM})
+
+    @property
     def broken_count(self) -> int:
         """How many rooms are quarantined or could not be opened."""
         return len(self.broken) + sum(runner.failure is not None for runner in self.rooms.values())
@@ -314,102 +317,20 @@ class House:
         owner: Identity | None = None,
     ) -> tuple[str, dict[str, str]]:
         """Create a room. Returns its id and a token for each member. The tokens cannot be retrieved later."""
-        await self._check_brains(check_scenario(scenario))
-        name = room_id or self._free_id(scenario.scenario)
-        if not ROOM_ID.fullmatch(name):
-            raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
-        if not self._is_free(name):
-            raise Conflict(f"room {name!r} already exists")
-        if len(self.rooms) + len(self._reserved - {HOUSE_ROOM}) >= self.settings.rooms_limit:
-            raise Busy(f"room limit reached ({self.settings.rooms_limit}); delete a room or raise rooms_limit")
-        self._check_agents(scenario)
-        now = self.clock.now()
-        self._reserved.add(name)
-        try:
-            people = {a.id: self._identity_of(a, owner) for a in scenario.agents}
-            ids = {agent: identity.id for agent, identity in people.items()}
-            make = partial(_new_room, scenario, name, seed, now, ids)
-            try:
-                room, snapshot = await run_in_thread(f"room {name}", make, self._loading_s)
-            except GameCrash as crash:
-                log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
-                raise
-            self.make_runner(room)  # rejects a world whose command names clash with the house's
-            bound = [agent for agent in scenario.agents if agent.identity is None]
-            tokens = {agent.id: agent.token or make_token() for agent in bound}
-            keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
-            body = (snapshot.seq, snapshot.encode())
-            fresh = [people[a.id] for a in bound]
-            write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
-            await self._store_new(write, scenario)
-            room.stored(snapshot)
-            self._run(room)
-        finally:
-            self._reserved.discard(name)
-        return name, tokens
+        return await create_room(self, scenario, room_id, seed, owner)
 
-    async def _store_new(self, write: Write, scenario: Scenario) -> None:
-        """Store a new room, leased by this house, and register its members."""
-        await run_in_thread("the leases", partial(self.leases.acquire, write.room))
-        try:
-            self._check_agents(scenario)  # again: another room may have used one of the tokens in the meantime
-            for credential in write.credentials:
-                self.identities.put_credential(credential)
-            await self.writer.submit(write)
-        except BaseException:
-            for credential in write.credentials:
-                self.identities.drop_credential(credential)
-            await run_in_thread("the leases", partial(self.leases.release, [write.room]))
-            raise
-        for identity in write.identities:
-            self.identities.put(identity)
-
-    def _identity_of(self, agent: AgentSpec, owner: Identity | None) -> Identity:
-        if agent.identity is None:
-            return new_identity(agent.name or agent.id, agent.kind, owner.id if owner is not None else None)
-        known = self.identities.get(agent.identity)
-        if known is None:
-            raise BadArgs(f"agents: {agent.id}: unknown identity {agent.identity[:40]!r}")
-        return known
-
-    def _free_id(self, base: str) -> str:
-        stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
-        number = 1
-        while not self._is_free(name := f"{stem}-{number}"):
-            number += 1
-        return name
-
-    def _is_free(self, name: str) -> bool:
+    def is_free(self, name: str) -> bool:
+        """Whether no room has this id."""
         return name not in self.rooms and name not in self.broken and name not in self._reserved
 
     @property
-    def _loading_s(self) -> float:
+    def loading_s(self) -> float:
         """Creating or replaying a world takes longer than a call."""
         return 10 * self.settings.world_deadline_s
 
-    def _check_agents(self, scenario: Scenario) -> None:
-        for i, agent in enumerate(scenario.agents):
-            if agent.token is not None and self.identities.knows(agent.token):
-                raise Conflict(f"agents[{i}]: this token is already in use; choose another one for {agent.id}")
-
-    async def _check_brains(self, scenario: Scenario) -> None:
-        """Refuse a brain that cannot be made, and keep the path of one in a file for restarts."""
-        checked: set[str] = set()
-        for i, agent in enumerate(scenario.agents):
-            agent.brain = absolute_brain(agent.brain, Path())
-            agent.stand_in = absolute_brain(agent.stand_in, Path())
-            for brain in (agent.brain, agent.stand_in):
-                if brain is None or brain in checked:
-                    continue
-                checked.add(brain)
-                try:
-                    await check_makeable(brain, self.settings.agents_dollars or None)
-                except AskerError as wrong:
-                    raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
-
     @contextmanager
-    def _reserve(self, room_id: str) -> Iterator[None]:
-        """Nobody else reopens or deletes the room meanwhile."""
+    def reserve(self, room_id: str) -> Iterator[None]:
+        """Nobody else creates, reopens or deletes the room meanwhile."""
         if room_id in self._reserved:
             raise Conflict(f"room {room_id} is being reopened or deleted by another call")
         self._reserved.add(room_id)
@@ -420,7 +341,7 @@ class House:
 
     async def delete_room(self, room_id: str) -> None:
         """Delete a room, with its record and its credentials."""
-        with self._reserve(room_id):
+        with self.reserve(room_id):
             runner = self.rooms.pop(room_id)
             runner.close("this room was deleted")
             self.bots.stop_room(runner)
@@ -446,7 +367,7 @@ class House:
         old = self.rooms.get(room_id)
         if old is not None and old.failure is None:
             raise Conflict(f"room {room_id} is already open and healthy")
-        with self._reserve(room_id):
+        with self.reserve(room_id):
             await self.writer.submit(Write(room_id))  # after all queued writes
             fresh = await self._load(room_id)
             if old is not None:
@@ -477,7 +398,7 @@ class House:
         if old is not None:
             old.close()
         self.broken.pop(room_id, None)
-        self._run(room)
+        self.run_room(room)
         return room
 
     async def connect_room(self, room_id: str, connector: Connector) -> None:
@@ -498,23 +419,6 @@ def _open_store(settings: Settings) -> Store:
 
 def _known(store: Store) -> Identities:
     return Identities(store.identities(), store.credentials(), store.invites())
-
-
-def _new_room(
-    scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str]
-) -> tuple[Room, Snapshot]:
-    source = lasting_source(scenario.world)
-    try:
-        world = make_world(source, scenario.config)
-    except (CohabitError, WorldInterrupted):
-        raise
-    except BaseException as bug:  # also SystemExit: a world must not end the house
-        what = type(bug).__name__
-        raise GameCrash(f"the world {scenario.world!r} failed to start ({what})", exception={"type": what}) from bug
-    chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
-    state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
-    room = Room.create(state, world, now)
-    return room, room.snapshot()
 
 
 def _log_failure(done: "asyncio.Future[Any]") -> None:

@@ -47,6 +47,12 @@ class Outboxes:
 class Subscription:
     """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
+    __slots__ = (
+        "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
+        "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
+        "eye", "held", "member", "on_close", "runner", "through", "views",
+    )  # fmt: skip
+
     def __init__(
         self,
         runner: "RoomRunner",
@@ -76,7 +82,7 @@ class Subscription:
         self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
         self._backlog_under: Grant | None = None  # the grant when the backlog was started
         self._view: bytes | None = None
-        self._waiting = False  # the queue is empty and the reader waits
+        self._deliver_now: Deliver | None = None  # set while the queue is empty and the reader waits
         self._wants_first_view = views
         self._wake = asyncio.Event()
         self._closed = False
@@ -94,7 +100,7 @@ class Subscription:
         """Queue an event. Events are never dropped; a full queue ends the subscription."""
         if self.ended is not None or self._delivered(frame):
             return
-        self._note_grant()
+        self._will_queue()
         self._events.append(frame)
         self._bytes += len(frame)
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
@@ -118,21 +124,23 @@ class Subscription:
         """Queue a view. It replaces a view that was not read yet."""
         if self.ended is not None or self._delivered(frame):
             return
-        self._note_grant()
+        self._will_queue()
         self._view = frame
         self._wake.set()
 
     def _delivered(self, frame: bytes) -> bool:
         """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
-        if not self._waiting or self._deliver is None or self._events or self._view is not None:
+        deliver = self._deliver_now
+        if deliver is None:
             return False
         credential = self.credential
         if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-        return self.ended is not None or self._deliver(frame)
+        return self.ended is not None or deliver(frame)
 
-    def _note_grant(self) -> None:
-        """Remember the current grant for the frame that is about to be queued."""
+    def _will_queue(self) -> None:
+        """Before a frame is queued: later frames wait behind it, and its grant is remembered."""
+        self._deliver_now = None
         if not self._events and self._view is None:
             self._queued_under.clear()
         self._queued_under.add(self._grant)
@@ -203,11 +211,11 @@ class Subscription:
                 raise self.ended
             if self._closed:
                 raise StopAsyncIteration
-            self._waiting = True
+            self._deliver_now = self._deliver
             try:
                 await self._wake.wait()
             finally:
-                self._waiting = False
+                self._deliver_now = None
                 self._wake.clear()
 
     async def _next_of_backlog(self, backlog: AsyncIterator[bytes]) -> bytes | None:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.room.state import Member, RoomState
@@ -10,16 +12,13 @@ if TYPE_CHECKING:
     from cohabit.room.room import Room
 
 
-class Context:
+class Context(Struct, eq=False):
     """The context of one entry. ``me`` is None for system entries; ``tell`` adds a notice for other members."""
 
-    __slots__ = ("at", "me", "room", "told")
-
-    def __init__(self, room: "Room", me: Member | None, at: int) -> None:
-        self.room = room
-        self.me = me
-        self.at = at
-        self.told: list[Told] = []
+    room: "Room"
+    me: Member | None
+    at: int
+    told: list[Told] = []
 
     @property
     def state(self) -> RoomState:

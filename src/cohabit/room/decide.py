@@ -241,10 +241,3 @@ def _without_seat(member: Member, command: Command) -> Decision:
             "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
         )
     return ALLOWED
-
-
-def seat_names(state: RoomState) -> dict[SeatId, str]:
-    """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
-    names = {s.id: s.name or s.id for s in state.seats}
-    names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
-    return names

@@ -40,15 +40,16 @@ def send_message(
     kind: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="a label, such as diplomacy")] = None,
 ) -> MessageSent:
     """Send a message to a member or your team."""
-    me = ctx.member
-    receivers = recipients(ctx.state, me, to)
-    seq = deliver(ctx.state, me.id, to, kind or "", content, receivers, ctx.at)
+    me, state = ctx.member, ctx.state
+    receivers = recipients(state, me, to)
+    seq = deliver(state, me.id, to, kind or "", content, receivers, ctx.at)
     chat = to == "*" or to.startswith(TEAM)
     text = f"{me.handle} to {'everyone' if to == '*' else to}: {content}"
     if to == "*":
         ctx.tell(text, "chat")
     else:
-        ctx.tell(text, "chat" if chat else "direct", members=(me.id, *(r for r in receivers if r != me.id)))
+        others = [r for r in receivers if r != me.id] if me.id in receivers else receivers
+        ctx.tell(text, "chat" if chat else "direct", members=(me.id, *others))
     shown = receivers if not chat or C.READ_ROSTER in me.held else []
     return MessageSent(seq, [handle_of(r) for r in shown], to == "*")
 
@@ -135,11 +136,15 @@ def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, rec
     directed = to != EVERYBODY and not to.startswith(TEAM)
     for member in receivers:
         state.bus_seq += 1
-        box = state.inboxes.setdefault(member, Inbox()).box(directed=directed)
+        inbox = state.inboxes.get(member)
+        if inbox is None:
+            inbox = state.inboxes[member] = Inbox()
+        box = inbox.direct if directed else inbox.chat
         box.items.append(Message(state.bus_seq, sender, to, kind, content, at))
         if len(box.items) > INBOX_LIMIT:
             box.dropped.append(box.items.pop(0).seq)
-            del box.dropped[:-REMEMBERED_DROPS]
+            if len(box.dropped) > REMEMBERED_DROPS:
+                del box.dropped[0]
     return state.bus_seq
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
+from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat
 from cohabit.room import remote, system
@@ -40,6 +40,9 @@ class RecordedRoom:
         self.world = world
         self.record = Record()
         self.timers = Timers()
+        self.checks_refusals = True
+        self.replay_is_quick = True  # since the last snapshot; set by the house
+        self._refusals: dict[tuple[str, str], int] = {}  # how many of each kind
         self._checkpoint: Snapshot | None = None
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
@@ -172,6 +175,24 @@ class RecordedRoom:
         self.record.pending_bytes = sum(len(line.body) for line in pending)
         self.set_seats(self.state.seats)
         self.timers.changed()
+
+    def check_unchanged(self, what: str, refused: AskerError) -> None:
+        """Verify that a refusal left the world unchanged. The check costs a rollback, so it runs on the 1st, 2nd, 4th,
+        8th … refusal of each kind, and only if a replay does not take so long that the world seems to hang."""
+        if self._checkpoint is None or not (self.checks_refusals and self.replay_is_quick):
+            return
+        kind = what, refused.code
+        count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
+        if count & (count - 1):
+            return
+        found = self.world.snapshot()
+        self.roll_back()
+        if self.world.snapshot() != found:
+            raise Quarantined(
+                f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
+                "The room was rolled back. World authors: validate before changing state; "
+                "`cohabit check` locates the problem"
+            )
 
     def crash_on_bug(self, run: Callable[..., Any], *args: Any) -> Any:
         """Run code that calls the world. Unexpected exceptions become GAME_CRASH.

@@ -15,7 +15,6 @@ from cohabit.errors import (
     AskerError,
     CohabitError,
     PermissionDenied,
-    Quarantined,
     ScopeViolation,
     Unauthorized,
 )  # fmt: skip
@@ -30,12 +29,12 @@ from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal, seat_names
+from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
-from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState, handle_of
+from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overrides
 
@@ -75,8 +74,6 @@ class Room(RecordedRoom):
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
         self.digest_every = DIGEST_EVERY
-        self.checks_refusals = True
-        self.replay_is_quick = True  # since the last snapshot; set by the house
         self.commands = command_table(world)
         self.callable_here = self.commands  # the house adds its own …
         self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
@@ -106,7 +103,6 @@ class Room(RecordedRoom):
         self._overrides_is_over = overrides(world, "is_over")
         self.has_arrivals = overrides(world, "arrive")
         self.has_moving_seats = overrides(world, "seats_now")
-        self._refusals: dict[tuple[str, str], int] = {}
 
     @property
     def has_turns(self) -> bool:
@@ -314,24 +310,6 @@ class Room(RecordedRoom):
             told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
         return outcome
 
-    def check_unchanged(self, what: str, refused: AskerError) -> None:
-        """Verify that a refusal left the world unchanged. The check costs a rollback, so it runs on the 1st, 2nd, 4th,
-        8th … refusal of each kind, and only if a replay does not take so long that the world seems to hang."""
-        if self._checkpoint is None or not (self.checks_refusals and self.replay_is_quick):
-            return
-        kind = what, refused.code
-        count = self._refusals[kind] = self._refusals.get(kind, 0) + 1
-        if count & (count - 1):
-            return
-        found = self.world.snapshot()
-        self.roll_back()
-        if self.world.snapshot() != found:
-            raise Quarantined(
-                f"the world {self.state.world!r} changed its state before refusing {what} (or changes when observed). "
-                "The room was rolled back. World authors: validate before changing state; "
-                "`cohabit check` locates the problem"
-            )
-
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""
         if command.where != "world":
@@ -399,8 +377,8 @@ class Room(RecordedRoom):
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                movers, runs = self._find_movers(over), turns.runs_by_itself(self)
-                turn = self._turns[key] = make_turn(self.state, movers, over, runs)
+                movers, runs = turns.movers(self), turns.runs_by_itself(self)
+                turn = self._turns[key] = make_turn(self.state, key[1], movers, over, runs)
             self._turn = turn
         return turn
 
@@ -414,17 +392,6 @@ class Room(RecordedRoom):
         if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
             self._turns = {}
         self._turns_of, self._roster_is_known = roster, True
-
-    def _find_movers(self, over: bool) -> list[str]:
-        state = self.state
-        if over:
-            return []
-        if state.turn_based and (holder := state.turn_holder) is not None:
-            return [handle_of(holder)]
-        if state.step_ticks:
-            return [m.handle for m in turns.awaited(self) if m.id not in state.passed]
-        names = seat_names(state)
-        return [names.get(seat, seat) for seat in self.to_move()]
 
     def _drop_world_cache(self) -> None:
         """Drop cached answers from the world."""
@@ -496,15 +463,27 @@ class Room(RecordedRoom):
     def view_through(self, eye: Eye) -> View:
         """What an eye sees, as values and as text. Cached until the next entry."""
         view = self._views.get(eye)
-        if view is None:
-            try:
-                view = self._view_through(eye)
-                if len(self._views) < VIEWS_CACHED:
-                    self._views[eye] = view
-            except (CohabitError, WorldInterrupted):
-                raise
-            except BaseException as bug:
-                raise self._crashed(bug) from bug
+        if view is not None:
+            return view
+        try:
+            turn, seat = self._turn or self.turn(), eye.seat
+            own, total = "", None
+            choices: Sequence[Action] = ()
+            if seat is not None:
+                if seat in turn.seats:
+                    if self._takes_turns:
+                        own = "\nIt is your turn."
+                    if self._has_legal:
+                        choices = self.world.legal(self.seats[seat]) or ()
+                if self._shows_returns and (self.state.returns or self.world.returns()):
+                    total = self.state.returns.get(seat, 0.0)
+            view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+        if len(self._views) < VIEWS_CACHED:
+            self._views[eye] = view
         return view
 
     def observe(self, eye: Eye) -> Observation:
@@ -540,21 +519,6 @@ class Room(RecordedRoom):
             raise
         except BaseException as bug:
             raise self._crashed(bug) from bug
-
-    def _view_through(self, eye: Eye) -> View:
-        seat, total = eye.seat, None
-        choices: Sequence[Action] = ()
-        turn, own = self.turn(), ""
-        if seat is not None:
-            if seat in self.to_move():
-                if self._takes_turns:
-                    own = "\nIt is your turn."
-                if self._has_legal:
-                    choices = self.world.legal(self.seats[seat]) or ()
-            if self._shows_returns and (self.state.returns or self.world.returns()):
-                total = self.state.returns.get(seat, 0.0)
-        seen = self._observe(eye)
-        return make_view(self.state, seen, turn, own, choices, total, self._legal_names)
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""

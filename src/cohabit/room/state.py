@@ -179,8 +179,10 @@ class RoomState(Struct, omit_defaults=True):
 
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
-        newest = f"{handle}{HANDLE_SEPARATOR}{self.handles_used.get(handle)}"
-        return self.members.get(handle) or self.members.get(newest)
+        first = self.members.get(handle)
+        if first is not None:
+            return first
+        return self.members.get(f"{handle}{HANDLE_SEPARATOR}{self.handles_used.get(handle)}")
 
     def require_member(self, handle: str, asker: Member | None = None) -> Member:
         """The member with this handle, or UNKNOWN_ASSET with similar handles, unless ``asker`` may not know them."""

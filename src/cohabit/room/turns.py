@@ -9,6 +9,7 @@ from msgspec import Struct
 from cohabit.errors import BadArgs, TurnNotYours
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
+from cohabit.model.seat import SeatId
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.game_time import advance
@@ -37,6 +38,26 @@ def awaited(room: "Room") -> list[Member]:
     return [m for m in members if m.seat in to_move] or [
         m for m in members if C.ACT_GLOBAL in m.held and not room.is_over()
     ]
+
+
+def movers(room: "Room") -> list[str]:
+    """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
+    state = room.state
+    if room.is_over():
+        return []
+    if state.turn_based and (holder := state.turn_holder) is not None:
+        return [handle_of(holder)]
+    if state.step_ticks:
+        return [m.handle for m in awaited(room) if m.id not in state.passed]
+    names = _seat_names(state)
+    return [names.get(seat, seat) for seat in room.to_move()]
+
+
+def _seat_names(state: RoomState) -> dict[SeatId, str]:
+    """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
+    names = {s.id: s.name or s.id for s in state.seats}
+    names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
+    return names
 
 
 def late(room: "Room") -> list[Member]:

@@ -1,12 +1,13 @@
 """A view: what an eye sees of the world now, as values and as text for a model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.model.seat import SeatId
 from cohabit.room.state import Member, RoomState
 
 CHOICES_SHOWN = 40
@@ -30,19 +31,20 @@ class View(Struct, frozen=True, omit_defaults=True, gc=False):
 class Turn(Struct, frozen=True, gc=False):
     """Whose turn it is, the same for every viewer."""
 
+    seats: frozenset[SeatId]  # that the world waits for
     movers: list[str]
     shown: list[str]  # the first of them
     over: bool
     text: str
 
 
-def make_turn(state: RoomState, movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
+def make_turn(state: RoomState, to_move: Iterable[SeatId], movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
     text = seats_text(state)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
     if over and not state.rematch_ms and not state.archived:
         text += NO_REMATCH
-    return Turn(movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
+    return Turn(frozenset(to_move), movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
 
 
 def make_view(

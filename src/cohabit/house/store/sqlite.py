@@ -38,6 +38,7 @@ commit;
 """
 _TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases")
 ROWS_PER_INSERT = 100
+COLUMNS = 4  # of entries
 ROWS_PER_READ = 1000
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -111,12 +112,16 @@ class SQLiteStore:
             raise StorageFailed(f"{self.path} could not be written: {wrong}; nothing was changed") from wrong
 
     def _insert_lines(self, writes: Sequence[Write]) -> None:
-        lines = [(write.room, line) for write in writes for line in write.lines]
-        for start in range(0, len(lines), ROWS_PER_INSERT):
-            rows = lines[start : start + ROWS_PER_INSERT]
-            self._db.execute(
-                _insert_of(len(rows)), [v for room, line in rows for v in (room, line.seq, line.body, line.digest)]
-            )
+        values: list[Any] = []
+        for write in writes:
+            room = write.room
+            for line in write.lines:
+                values += room, line.seq, line.body, line.digest
+                if len(values) == ROWS_PER_INSERT * COLUMNS:
+                    self._db.execute(_insert_of(ROWS_PER_INSERT), values)
+                    values = []
+        if values:
+            self._db.execute(_insert_of(len(values) // COLUMNS), values)
 
     def _write_rest(self, write: Write) -> None:
         """Write everything except the lines, which are already inserted."""

@@ -38,6 +38,8 @@ ESCAPED_COMMENT: Final = re.compile(r"<\\(\\*)!--")
 UNSAFE: Final = re.compile(r"[\x01-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, changes of the writing direction and lone surrogates; tabs, line ends and NUL are not among
 them."""
+UNSAFE_ASCII: Final = {code: None for code in range(128) if UNSAFE.match(chr(code))}
+"""For ``str.translate``."""
 
 
 # -- cleaning -------------------------------------------------------------------------------------
@@ -51,9 +53,14 @@ def one_line(text: str) -> str:
     return " ".join(re.split(rf"{WHITE}+", clean(text)))
 
 
+def without_unsafe(text: str) -> str:
+    """The same as ``UNSAFE.sub("", text)``; several times as fast for a long ASCII text."""
+    return text.translate(UNSAFE_ASCII) if text.isascii() else UNSAFE.sub("", text)
+
+
 def displayable(text: str) -> str:
     """Text by others without characters that a terminal would obey or that mislead a reader."""
-    return UNSAFE.sub("", text).replace("\0", "")
+    return without_unsafe(text).replace("\0", "")
 
 
 # -- escaping -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.tree import pathspecs
-from cohabit.workspace.formats.text import UNSAFE, displayable
+from cohabit.workspace.formats.text import displayable, without_unsafe
 from cohabit.workspace.limits import MAX_DIFF_BYTES, MAX_ENTRIES
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def status(ws: "Workspace") -> dict[str, Any]:
     )
     about: dict[str, str] = {}
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    fields = UNSAFE.sub("", result.text).split("\0")[:-1]
+    fields = without_unsafe(result.text).split("\0")[:-1]
     for lists in _parse_status(fields, about):
         for kind, path in lists:
             found[kind].append(path)

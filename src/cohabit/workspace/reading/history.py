@@ -1,7 +1,7 @@
 """The commits of a workspace, newest first: pages of ``log``, and scans that include the changed files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,7 +9,7 @@ from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs, signing
 from cohabit.workspace.clone.commits import TRAILER
 from cohabit.workspace.clone.tree import pathspecs
-from cohabit.workspace.formats.text import UNSAFE
+from cohabit.workspace.formats.text import UNSAFE, without_unsafe
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 
@@ -31,6 +31,8 @@ CURSOR: Final = re.compile(r"([0-9a-f]{40}):(\d{1,8})")
 """The first commit of a log, and how many were shown. A single commit would not do: after a merge, the remaining
 commits are not all ancestors of one."""
 POINTERS: Final = ".pointers/"
+NO_GRAPH: Final = {"core.commitGraph": "false"}
+"""For a walk over commits that are all shown. Git reads them anyway, so opening the graph costs more than it saves."""
 
 
 # -- log ------------------------------------------------------------------------------------------
@@ -47,8 +49,9 @@ def log(
     if start is None:
         return {"total": 0, "commits": [], "truncated": False}
     args = [f"--max-count={limit + 1}", f"--skip={skip}"] + ([f"^{refs.checked(since)}"] if since else [])
+    walks_on = bool(since or paths or skip)  # to commits that are not shown
     try:
-        found = list(commits(ws, *args, start, "--", *pathspecs(paths)))
+        found = list(commits(ws, *args, start, "--", *pathspecs(paths), config={} if walks_on else NO_GRAPH))
     except GitFailed as error:
         raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.output) else error from None
     answer: dict[str, Any] = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
@@ -64,11 +67,12 @@ def _start(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:
     return found[1], int(found[2])
 
 
-def commits(ws: "Workspace", *args: str) -> Iterator[dict[str, Any]]:
+def commits(ws: "Workspace", *args: str, config: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
     """Commits as in the answer of ``log``, by arguments of ``git log``; with ``verified`` if signing is set up."""
     wanted = [*FIELDS.values(), *(signing.FORMAT if ws.signing.signers else ())]
-    result = ws.git.run("log", "-z", f"--format={'%x00'.join(wanted)}", *args, config=ws.signing.config())
-    flat = iter(UNSAFE.sub("", result.text).split("\0"))
+    settings = {**ws.signing.config(), **(config or {})}
+    result = ws.git.run("log", "-z", f"--format={'%x00'.join(wanted)}", *args, config=settings)
+    flat = iter(without_unsafe(result.text).split("\0"))
     for values in zip(*[flat] * len(wanted), strict=False):
         yield _commit(values)
 
