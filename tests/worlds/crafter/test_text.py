@@ -2,11 +2,14 @@
 
 import re
 
+import bpe_openai
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.brains.crafter.expert import CrafterExpert
+from cohabit.world import Eye, Seat
 from cohabit.worlds.crafter import text
 from cohabit.worlds.crafter.draws import KeyedDraws
 from cohabit.worlds.crafter.game import Game
@@ -31,6 +34,7 @@ from cohabit.worlds.crafter.rules import (
     ZOMBIE,
 )  # fmt: skip
 from cohabit.worlds.crafter.view import LETTERS
+from cohabit.worlds.crafter.world import Crafter
 
 TURNS = {"L": (-1, 0), "R": (1, 0), "U": (0, -1), "D": (0, 1)}
 
@@ -249,3 +253,29 @@ def _check_changes(before, now, told):
         where, material = part.split(" ")
         a, b = place(where)
         assert text.MATERIAL_OF[now.status["ground"][b + 3][a + 4]] == material
+
+
+# -- how long the texts are ------------------------------------------------------------------------------------
+def test_the_texts_of_expert_play_are_short():
+    """Means over games of the expert, in tokens of o200k: a view at most 60, an observation 150, changes 50."""
+    encoding = bpe_openai.get_encoding("o200k_base")
+    counts = {"view": [], "observation": [], "changes": []}
+    seat, eye = Seat("player", "player"), Eye("player", "own")
+    for seed in (1001, 1002):
+        world, expert = Crafter(), CrafterExpert()
+        world.reset(seed, [seat])
+        before = world.observe(eye)
+        for step in range(1200):
+            if world.is_over():
+                break
+            world._act(seat, ACTIONS.index(expert.decide(before).name))
+            now = world.observe(eye)
+            if step % 10 == 0:
+                told = text.view_text(now.status), now.to_text(), changes_between(before, now)
+                for name, words in zip(counts, told, strict=True):
+                    counts[name].append(len(encoding.encode(words)))
+            before = now
+    means = {name: sum(found) / len(found) for name, found in counts.items()}
+    assert means["view"] <= 60
+    assert means["observation"] <= 150
+    assert means["changes"] <= 50
