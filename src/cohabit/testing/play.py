@@ -183,7 +183,7 @@ class Play:
             found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
         for eye in self.eyes():
             found += [("observe", _with(world.observe, eye)), ("picture", _with(world.picture, eye))]
-            found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
+            found += [(q.name, _with(q.run_in(world), eye)) for q in self.queries() if not q.schema.get("required")]
         return found
 
     def freeze(self) -> Frozen:
@@ -202,7 +202,7 @@ class Play:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
             for query in self.queries():
                 if not query.schema.get("required") and (drawing or not _draws(query)):
-                    frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
+                    frozen[f"{query.name}()"] = _text(query.run_in(world)(PUBLIC))
             frozen["the digest"] = room.digest()
         return frozen
 
