@@ -174,6 +174,16 @@ class Player:
                 raise
             self._log(_text(bug) or "it was not initialized in time")
 
+    def initialize_now(self, game_desc: str, action_space: ActionSpace) -> None:
+        """The same for a quick script, where nothing has to be waited for."""
+        self._introduction = game_desc, action_space, []
+        try:
+            self._introduce_now()
+        except Exception as bug:
+            if not self._plays_on:
+                raise
+            self._log(_text(bug))
+
     async def _introduce(self) -> None:
         assert self._introduction is not None
         game_desc, action_space, goals = self._introduction
@@ -279,7 +289,9 @@ class Player:
             if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
                 self._goals = aims
                 script.plan(seen.current_goals)
-            action = checked_action(script.decide(seen))
+            action = script.decide(seen)
+            if type(action) is not Action:
+                action = checked_action(action)
             if clock is not None:
                 self._thought_for = clock() - began
         except TimeoutError as late:
@@ -307,13 +319,16 @@ class Player:
         return Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
 
     def _introduce_now(self) -> None:
-        """Introduce a script that could not be initialized before."""
+        """As ``_introduce`` with a script."""
         assert self._script is not None
         assert self._introduction is not None
+        game_desc, action_space, goals = self._introduction
         try:
-            self._script.initialize(*self._introduction[:2])
+            self._script.initialize(game_desc, action_space)
         except Exception as bug:
             raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
+        self._goals = _aims(goals)
+        self._script.plan(goals)
         self._introduction = None
 
     def _fall_back_now(self, turn: Turn, act: ActNow, outcome: Outcome, problem: str) -> Decision:

@@ -274,7 +274,9 @@ class Room(RecordedRoom):
     def _follow_up(self, at: int, told: list[Told]) -> None:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state, pace = self.state, self.pace
-        self._drop_world_cache()
+        self._turn = self._is_over = None  # inlined `_drop_world_cache`
+        if self._views:
+            self._views = {}
         to_move = self._to_move = self.world.to_move()
         if pace == "rounds" and state.waiting_for and not to_move:
             turns.resolve(self, told)
@@ -297,7 +299,7 @@ class Room(RecordedRoom):
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
-            run = command.run_in(self.world)
+            run = getattr(self.world, command.method) if command.method else command.run  # inlined `run_in`
             outcome = run(self.seats.get(member.seat) if member.seat is not None else None, **args)
         except AskerError as refused:
             self.check_unchanged(command.name, refused)
