@@ -75,9 +75,7 @@ encode_lines = _encoder.encode_lines
 
 def record_lines(lines: Sequence[Line]) -> bytes:
     """A record as `cohabit export` writes it."""
-    return "".join(
-        [f'{{"seq":{x.seq},"digest":"{x.digest.hex()}","entry":{x.body.decode()}}}\n' for x in lines]
-    ).encode()
+    return b"".join([f'{{"seq":{x.seq},"digest":"{x.digest.hex()}","entry":'.encode() + x.body + b"}\n" for x in lines])
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:

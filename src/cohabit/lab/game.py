@@ -120,7 +120,7 @@ class Game:
         self._looks = [self._look_of(player, member) for player, member in zip(self.players, self.members, strict=True)]
         self._numbers = [0] * len(self.players)
         self._rewards = [0.0] * len(self.players)
-        self._acts: list[ActNow] = [self._act_of(member) for member in self.members]
+        self._acts: list[ActNow] = [partial(self._act, member.id) for member in self.members]
         self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
         seats = [] if self.room.has_moving_seats else [member.seat for member in self.members]
         self._index_of = {seat: [i] for i, seat in enumerate(seats) if seat is not None}
@@ -222,7 +222,9 @@ class Game:
 
     def _move_now(self, i: int) -> Decision:
         """By one script."""
-        decision = self.players[i].move_now(self._turn(i), self._acts[i])
+        number = self._numbers[i] = self._numbers[i] + 1
+        turn = Turn(self._looks[i](), "", number, fallback=self._fallbacks[i], may_pass=self._may_pass)
+        decision = self.players[i].move_now(turn, self._acts[i])
         self.decisions += 1
         self._rewards[i] += decision.reward
         return decision
@@ -274,18 +276,13 @@ class Game:
             return partial(room.observe_with_choices, member)
         return lambda: room.observe(room.eye_of(member))
 
-    def _act_of(self, member: Member) -> ActNow:
-        room, who = self.room, member.id
-
-        def act(action: Action | None) -> ActionResult | None:
-            if action is None:
-                return None
-            self.at += 1
-            args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-            result = room.call(who, "act", args, at=self.at, look=False)
-            return result if isinstance(result, ActionResult) else None
-
-        return act
+    def _act(self, who: str, action: Action | None) -> ActionResult | None:
+        if action is None:
+            return None
+        self.at += 1
+        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+        result = self.room.call(who, "act", args, at=self.at, look=False)
+        return result if isinstance(result, ActionResult) else None
 
     # -- the result -------------------------------------------------------------------------------
     def result(self) -> GameResult:
@@ -353,7 +350,8 @@ def setup_of(spec: GameSpec, source: str, world: World) -> Setup:
 def purposes(spec: GameSpec) -> list[str]:
     """The purpose of each player's random stream. It depends on the seed and the player, not on its seat or on the
     condition, so that games with the same seed are comparable."""
-    return [f"{spec.seed}/{name}/{spec.named[:i].count(name)}" for i, name in enumerate(spec.named)]
+    seed, names = spec.seed, spec.named
+    return [f"{seed}/{name}/{names[:i].count(name)}" for i, name in enumerate(names)]
 
 
 def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:

@@ -94,9 +94,8 @@ class Room(RecordedRoom):
         self._players: dict[SeatId, str] | None = None
         # Methods that a world does not override are not called.
         own = overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
-        self._has_scope = "scope" in own
+        self._has_scope, self._has_legal = "scope" in own, "legal" in own
         self._observe = self._observe_with_goals if "goals" in own else world.observe
-        self._has_legal = "legal" in own
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.extension.tool_name if self.extension.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
@@ -104,8 +103,7 @@ class Room(RecordedRoom):
         self._has_returns = "returns" in own
         self._shows_returns = self._has_returns and world.spec.tell_rewards
         self._overrides_is_over = "is_over" in own
-        self.has_arrivals = "arrive" in own
-        self.has_moving_seats = "seats_now" in own
+        self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
         self._refusals: dict[tuple[str, str], int] = {}
 
     @property
@@ -182,7 +180,7 @@ class Room(RecordedRoom):
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)
-        decision = decide(command, member, self, at, via=via)
+        decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
@@ -274,9 +272,7 @@ class Room(RecordedRoom):
     def _follow_up(self, at: int, told: list[Told]) -> None:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state, pace = self.state, self.pace
-        self._turn = self._is_over = None  # inlined `_drop_world_cache`
-        if self._views:
-            self._views = {}
+        self._drop_world_cache()
         to_move = self._to_move = self.world.to_move()
         if pace == "rounds" and state.waiting_for and not to_move:
             turns.resolve(self, told)
