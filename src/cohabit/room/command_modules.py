@@ -45,18 +45,20 @@ def command_table(world: World) -> CommandTable:
     extension = extension_named(world.spec.extension)
     if overrides(world, "actions"):
         return CommandTable(extension.named(commands_of(world)), room_commands(world))
-    return _table_of_class(type(world), world.pace, extension)
+    return _table_of_class(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
 
 
 def room_commands(world: World) -> CommandTable:
     """The commands of a room with this world, without those of the world."""
-    return _room_commands(type(world), world.pace, extension_named(world.spec.extension))
+    extension = extension_named(world.spec.extension)
+    return _room_commands(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
 
 
 @lru_cache(256)
 def _table_of_class(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
-    return CommandTable(extension.named(commands_of_class(world)), _room_commands(world, pace, extension))
+    base = _room_commands(world, pace, extension)  # type: ignore[arg-type]  # classes are hashable
+    return CommandTable(extension.named(commands_of_class(world)), base)  # type: ignore[arg-type]  # classes are hashable
 
 
 @lru_cache(256)
