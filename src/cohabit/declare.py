@@ -80,11 +80,6 @@ class Declaration:
     def _takes_nothing(self) -> bool:
         return not self.arguments
 
-    def derive(self) -> None:
-        """Derive what ``check`` needs from the function."""
-        if "_takes_nothing" not in vars(self):
-            _ = self._takes_nothing, self._takes_unknown if self.raw else self._decode
-
     def check(self, args: Any) -> dict[str, Any]:
         """Validate the arguments. Returns keyword arguments for the function; raises BAD_ARGS."""
         if not args and self._takes_nothing:

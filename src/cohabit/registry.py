@@ -240,6 +240,11 @@ def find_world(source: str) -> type[World]:
             f"unknown world {source!r}. Known worlds: {', '.join(known)}. You can also give the path of a .py file",
             did_you_mean=nearest(source, known, 2),
         )
+    return _world_of(target, source)
+
+
+@cache
+def _world_of(target: str, source: str) -> type[World]:
     load_extensions()
     return _checked(_imported(target), source)
 

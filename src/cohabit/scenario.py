@@ -29,6 +29,7 @@ INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]+")
 PRESETS = Path(__file__).parent / "scenarios"
 
 
@@ -215,7 +216,7 @@ def give_brain(scenario: Scenario, name: str, brain: str) -> None:
 
 def parse_seed(seed: int | str) -> str:
     """A seed as the record keeps it (32 hexadecimal digits), from a whole number or from hexadecimal digits."""
-    if isinstance(seed, str) and not re.fullmatch(r"[0-9A-Fa-f]+", seed):
+    if isinstance(seed, str) and not _HEXADECIMAL.fullmatch(seed):
         raise BadArgs(f"seed: {seed[:40]!r} is not hexadecimal")
     number = int(seed, 16) if isinstance(seed, str) else seed
     if not 0 <= number < 1 << MAX_SEED_BITS:

@@ -264,7 +264,7 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return method in _overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+    return method in overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
 
 
 def overrides_summary(world: type[World]) -> bool:
@@ -273,7 +273,8 @@ def overrides_summary(world: type[World]) -> bool:
 
 
 @lru_cache(256)
-def _overridden(world: type[World]) -> frozenset[str]:
+def overridden(world: type[World]) -> frozenset[str]:
+    """The methods that worlds of this class define themselves."""
     return frozenset([name for name in vars(World) if getattr(world, name) is not getattr(World, name)])
 
 

@@ -3,8 +3,10 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,11 +14,12 @@ from msgspec import structs
 
 from cohabit.agents.contract import adapted
 from cohabit.lab.folder import record_lines
-from cohabit.lab.game import Game, GameResult, GameSpec, purposes
+from cohabit.lab.game import Game, GameResult, GameSpec, _setups, purposes
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import make_agent, make_world
 from cohabit.room.room import Room
+from cohabit.worlds import nim
 
 PLAYERS = {
     "nim": st.lists(st.sampled_from(["random", "nim-master"]), min_size=2, max_size=2),
@@ -47,6 +50,29 @@ def test_the_same_spec_gives_the_same_record_and_result_whatever_was_played_befo
     first = played(spec)
     played(other)
     assert played(spec) == first
+
+
+@settings(max_examples=15, deadline=None)
+@given(specs(), st.integers(0, 10**6))
+def test_the_record_of_a_game_is_the_same_after_another_game_of_its_setup_and_as_the_first_one(
+    spec: GameSpec, seed: int
+) -> None:
+    _setups.clear()
+    played(msgspec.structs.replace(spec, id="other", seed=str(seed)))
+    later = played(spec)
+    _setups.clear()
+    assert played(spec) == later
+
+
+def test_an_edited_world_file_is_a_new_setup(tmp_path: Path) -> None:
+    file = tmp_path / "heap.py"
+    text = Path(nim.__file__).read_text(encoding="utf-8")
+    said = []
+    for title in ("Nim", "Heap"):
+        file.write_text(text.replace('"""Nim.', f'"""{title}.'), "utf-8")
+        playing = Game(GameSpec("g", str(file), ["random", "random"]))
+        said.append(playing._setup.introduction(playing.room)[0].partition(".")[0])
+    assert said == ["Nim", "Heap"]
 
 
 @settings(max_examples=15, deadline=None)

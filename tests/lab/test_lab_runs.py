@@ -1,5 +1,6 @@
 """Runs of a design: the same files again, resumed after a kill, never of mixed versions, failures counted."""
 
+import gc
 import json
 import os
 import signal
@@ -98,6 +99,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_processes_write_the_same_files_as_one(whole: Path, tmp_path: Path) -> None:
     run(small(), tmp_path / "two", workers=2)
     assert files(tmp_path / "two") == files(whole)
+
+
+def test_a_run_leaves_the_garbage_collector_as_it_was() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    run(match_design("nim", ["random", "random"], games=1))
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
 
 def test_a_run_in_memory_has_the_same_results(whole: Path) -> None:

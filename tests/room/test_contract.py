@@ -7,10 +7,14 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
+from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
+from cohabit.room import acting
 from cohabit.room.commands import Command, command, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.recorded import WorldInterrupted
@@ -105,6 +109,34 @@ def test_act_cannot_call_itself() -> None:
     room = make_room(RED, BLUE, world="Plain")
     with pytest.raises(BadArgs, match="cannot call itself"):
         room.call("ann", "act", {"action": "act", "params": {"action": "nod"}}, at=1)
+
+
+@given(
+    action=st.text(min_size=1, max_size=5) | st.just("act"),
+    params=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3) | st.lists(st.booleans())),
+    why=st.none() | st.text(st.characters(categories=["L", "Cs"]), max_size=5) | st.integers() | st.just("w" * 9_000),
+)
+def test_act_reads_plain_arguments_as_it_reads_json(action: str, params: dict[str, Any], why: Any) -> None:
+    args = {"action": action, "params": params, "reasoning": why}
+    try:
+        read = msgspec.json.decode(msgspec.json.encode(args), type=acting.NamedAction)
+    except ValueError:
+        read = None
+    if read is None or action == "act":
+        with pytest.raises(BadArgs):
+            acting.unwrap(args)
+    else:
+        assert acting.unwrap(args) == (action, params, read.reasoning and read.reasoning[:MAX_MESSAGE])
+
+
+def test_rooms_with_worlds_of_one_class_share_their_commands_and_nothing_else() -> None:
+    one, other = make_room(RED, BLUE, world="nim"), make_room(RED, BLUE, world="nim")
+    assert one.commands is other.commands
+    before = other.digest()
+    one.call("ann", "take", {"n": 1}, at=1)
+    one.call("bob", "act", {"action": "take", "params": {"n": 1}}, at=2)
+    assert other.digest() == before
+    assert one.call("ann", "heap", at=3) == other.call("ann", "heap", at=3) - 2
 
 
 # -- computed actions -------------------------------------------------------------------------------

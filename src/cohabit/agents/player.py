@@ -164,7 +164,6 @@ class Player:
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
         self._logged: set[str] = set()
-        self._thought_for = 0.0  # seconds of the last decision of a script
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
         """Introduce the agent to the world. A failure is a failure of the agent, and raised, unless it plays on."""
@@ -175,6 +174,16 @@ class Player:
             if not self._plays_on:
                 raise
             self._log(_text(bug) or "it was not initialized in time")
+
+    def initialize_now(self, game_desc: str, action_space: ActionSpace) -> None:
+        """The same for a quick script, where nothing has to be waited for."""
+        self._introduction = game_desc, action_space, []
+        try:
+            self._introduce_now()
+        except Exception as bug:
+            if not self._plays_on:
+                raise
+            self._log(_text(bug))
 
     async def _introduce(self) -> None:
         assert self._introduction is not None
@@ -215,9 +224,51 @@ class Player:
         return self._counted(await self._move(turn, watch.leaving_out(act)), watch.read())
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
-        """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision."""
-        decision = self._move_now(turn, act)
-        return self._counted(decision, self._thought_for)
+        """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision.
+
+        A script is not asked twice, and a deadline cannot stop it.
+        """
+        script, seen, clock, took = self._script, turn.observation, self._seconds, 0.0
+        assert script is not None
+        began = clock() if clock is not None else 0.0
+        try:
+            if self._introduction is not None:
+                self._introduce_now()
+            if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
+                self._goals = aims
+                script.plan(seen.current_goals)
+            action = script.decide(seen)
+            if type(action) is not Action:
+                action = checked_action(action)
+            if clock is not None:
+                took = clock() - began
+        except TimeoutError as late:
+            return self._counted(self._fall_back_now(turn, act, "timeout", self._too_late(late)), took)
+        except (Exception, SystemExit) as bug:
+            return self._counted(self._fall_back_now(turn, act, "failed", self._failure(bug)), took)
+        if action is None and not turn.may_pass:
+            return self._counted(self._fall_back_now(turn, act, "unreadable", NO_ACTION), took)
+        return self._counted(self._acted_now(turn, act, action), took)
+
+    def _acted_now(self, turn: Turn, act: ActNow, action: Action | None) -> Decision:
+        try:
+            result = act(action)
+        except AskerError as refusal:
+            if refusal.code in NOT_ABOUT_THE_ACTION:
+                raise
+            if refusal.code in LATE:
+                return Decision(turn.number, "late", None, refusal.as_text())
+            return self._fall_back_now(turn, act, "refused", refusal.as_text())
+        outcome: Outcome = "passed" if action is None else "chosen"
+        if result is None:
+            return Decision(turn.number, outcome, action)
+        problem = ""
+        try:
+            assert self._script is not None
+            self._script.reflect(result)
+        except Exception as bug:
+            problem = self._failed_to_reflect(bug)
+        return Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
 
     def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:
@@ -269,53 +320,17 @@ class Player:
             correction = _correction(turn, problem)
         return await self._fall_back(turn, act, outcome, first_problem, exchanges)
 
-    def _move_now(self, turn: Turn, act: ActNow) -> Decision:
-        """As ``_move`` with a script: it is not asked twice, and a deadline cannot stop it."""
-        script, seen, clock = self._script, turn.observation, self._seconds
-        assert script is not None
-        began = clock() if clock is not None else 0.0
-        self._thought_for = 0.0
-        try:
-            if self._introduction is not None:
-                self._introduce_now()
-            if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
-                self._goals = aims
-                script.plan(seen.current_goals)
-            action = checked_action(script.decide(seen))
-            if clock is not None:
-                self._thought_for = clock() - began
-        except TimeoutError as late:
-            return self._fall_back_now(turn, act, "timeout", self._too_late(late))
-        except (Exception, SystemExit) as bug:
-            return self._fall_back_now(turn, act, "failed", self._failure(bug))
-        if action is None and not turn.may_pass:
-            return self._fall_back_now(turn, act, "unreadable", NO_ACTION)
-        try:
-            result = act(action)
-        except AskerError as refusal:
-            if refusal.code in NOT_ABOUT_THE_ACTION:
-                raise
-            if refusal.code in LATE:
-                return Decision(turn.number, "late", None, refusal.as_text())
-            return self._fall_back_now(turn, act, "refused", refusal.as_text())
-        outcome: Outcome = "passed" if action is None else "chosen"
-        if result is None:
-            return Decision(turn.number, outcome, action)
-        problem = ""
-        try:
-            script.reflect(result)
-        except Exception as bug:
-            problem = self._failed_to_reflect(bug)
-        return Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
-
     def _introduce_now(self) -> None:
-        """Introduce a script that could not be initialized before."""
+        """As ``_introduce`` with a script."""
         assert self._script is not None
         assert self._introduction is not None
+        game_desc, action_space, goals = self._introduction
         try:
-            self._script.initialize(*self._introduction[:2])
+            self._script.initialize(game_desc, action_space)
         except Exception as bug:
             raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
+        self._goals = _aims(goals)
+        self._script.plan(goals)
         self._introduction = None
 
     def _fall_back_now(self, turn: Turn, act: ActNow, outcome: Outcome, problem: str) -> Decision:

@@ -75,9 +75,7 @@ encode_lines = _encoder.encode_lines
 
 def record_lines(lines: Sequence[Line]) -> bytes:
     """A record as `cohabit export` writes it."""
-    return b"".join(
-        [b'{"seq":%d,"digest":"%s","entry":%s}\n' % (x.seq, x.digest.hex().encode(), x.body) for x in lines]
-    )
+    return b"".join([f'{{"seq":{x.seq},"digest":"{x.digest.hex()}","entry":'.encode() + x.body + b"}\n" for x in lines])
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:

@@ -18,7 +18,7 @@ from cohabit.agents.player import ActNow, Decision, Limits, Player, Tally
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.registry import make_agent, make_world
-from cohabit.room.opening import opening_state
+from cohabit.room.opening import Opening
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
@@ -30,8 +30,8 @@ MAX_ACTIONS_PER_STEP = 8
 """In a real-time world, each agent may act this often between two steps of the clock."""
 STEP_TICKS = 50
 """By how many ticks a real-time world advances at a time, unless the game says otherwise."""
-MAX_INTRODUCTIONS = 256
-"""How many worlds are remembered with what players are told about them."""
+MAX_SETUPS = 256
+"""How many worlds are remembered with their initial state and what players are told about them."""
 MAX_DECISIONS = 10_000
 """Of all players together, after which a game that does not end is stopped."""
 NOTHING_SEEN = Observation()
@@ -102,20 +102,14 @@ class Game:
         """``source``: where the world is, if its file is not found from here, as the record says it. ``load_from``:
         where it is now, if its file was moved."""
         self.spec = spec
-        source = self._source = source or spec.world
+        source = source or spec.world
         self.at = 0
         self.decisions = 0
-        handles = [handle(seat) for seat in range(len(spec.players))]
-        scenario = Scenario(
-            world=source,
-            config=dict(spec.config),
-            partial_intel=spec.partial_intel,
-            agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
-        )
         world = make_world(load_from or source, spec.config)
+        self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = Room.create(opening_state(scenario, world, source, spec.id, spec.seed, secret), world, self.at)
-        self.members: list[Member] = [self.room.state.members[handle] for handle in handles]
+        self.room = Room.create(self._setup.opening.state(spec.id, spec.seed, secret), world, self.at)
+        self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [
             adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
         ]
@@ -138,37 +132,57 @@ class Game:
     async def play(self) -> GameResult:
         """Play to the end, or to a limit of the spec."""
         await self.begin()
-        while await self.step():
-            pass
+        if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
+            while self._step_now():
+                pass
+        else:
+            while await self.step():
+                pass
         await self.close()
         return self.result()
 
     async def begin(self) -> None:
         """Introduce the players to the world."""
-        description, space = _introduction(self._source, msgspec.json.encode(self.spec.config), self.room)
+        description, space = self._setup.introduction(self.room)
         for player, member in zip(self.players, self.members, strict=True):
-            # A model reads the actions, so it gets only those that it may use.
-            await player.initialize(description, self._actions_of(member) if player.thinks else space)
+            if player.is_quick:
+                player.initialize_now(description, space)
+            else:
+                # A model reads the actions, so it gets only those that it may use.
+                await player.initialize(description, self._actions_of(member) if player.thinks else space)
 
     async def step(self) -> bool:
         """Every player that is to move decides, in real time until all pass, and then time passes.
 
         False: the game is over, is at a limit of its spec, or waits for a player that does nothing."""
+        if not self._may_pass and self._quick:
+            return self._step_now()
         room, spec = self.room, self.spec
         if room.is_over() or self.decisions >= spec.max_decisions:
             return False
-        movers = self._within_limit(self._to_move())
-        if room.pace == "clock":
-            await self._act_until_all_pass(movers)
+        if self._may_pass:
+            await self._act_until_all_pass(self._to_move())
             self._advance()
             return not spec.max_ticks or room.state.tick < spec.max_ticks
-        decisions = self._moves_now(movers) if self._quick else await self._moves(movers)
-        return self._go_on(movers, decisions)
+        movers = self._within_limit(self._to_move())
+        return self._go_on(movers, await self._moves(movers))
+
+    def _step_now(self) -> bool:
+        """The same for scripts in a world without a clock."""
+        if self.room.is_over() or self.decisions >= self.spec.max_decisions:
+            return False
+        movers = self._to_move()
+        if len(movers) == 1:  # the usual case
+            decision = self._move_now(movers[0])
+            return decision.action is not None or self._go_on(movers, [decision])
+        movers = self._within_limit(movers)
+        return self._go_on(movers, self._moves_now(movers))
 
     async def close(self) -> None:
         """Release what the players hold. No step follows."""
-        for player in self.players:
-            await player.close()
+        if not self._quick:
+            for player in self.players:
+                await player.close()
         self._acts = []  # they refer back to the game, which is now freed without a search for garbage
 
     def _actions_of(self, member: Member) -> ActionSpace:
@@ -222,16 +236,19 @@ class Game:
     # -- one decision of each, on the state as it is now, applied in order -------------------------
     def _moves_now(self, movers: list[int]) -> list[Decision]:
         """By scripts, which answer at once."""
-        if len(movers) == 1:  # the usual case
-            i = movers[0]
-            decision = self.players[i].move_now(self._turn(i), self._acts[i])
-            self.decisions += 1
-            self._rewards[i] += decision.reward
-            return [decision]
         turns = [self._turn(i) for i in movers]
         made = [self.players[i].move_now(turn, self._acts[i]) for i, turn in zip(movers, turns, strict=True)]
         self._count(movers, made)
         return made
+
+    def _move_now(self, i: int) -> Decision:
+        """By one script."""
+        number = self._numbers[i] = self._numbers[i] + 1
+        turn = Turn(self._looks[i](), "", number, fallback=self._fallbacks[i], may_pass=self._may_pass)
+        decision = self.players[i].move_now(turn, self._acts[i])
+        self.decisions += 1
+        self._rewards[i] += decision.reward
+        return decision
 
     async def _moves(self, movers: list[int]) -> list[Decision]:
         """By any players, concurrently."""
@@ -284,17 +301,15 @@ class Game:
         return lambda: observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> ActNow:
-        room, who = self.room, member.id
+        return partial(self._act, member.id)
 
-        def act(action: Action | None) -> ActionResult | None:
-            if action is None:
-                return None
-            self.at += 1
-            args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-            result = room.call(who, "act", args, at=self.at, look=False)
-            return result if isinstance(result, ActionResult) else None
-
-        return act
+    def _act(self, who: str, action: Action | None) -> ActionResult | None:
+        if action is None:
+            return None
+        self.at += 1
+        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
+        result = self.room.call(who, "act", args, at=self.at, look=False)
+        return result if isinstance(result, ActionResult) else None
 
     # -- the result -------------------------------------------------------------------------------
     def result(self) -> GameResult:
@@ -323,26 +338,47 @@ def handle(seat: int) -> str:
     return f"p{seat + 1}"
 
 
-_introductions: dict[tuple[str, bytes], tuple[type[World], str, ActionSpace]] = {}
+class Setup:
+    """What games with the same world, config and number of players have in common."""
+
+    def __init__(self, spec: GameSpec, source: str, world: World) -> None:
+        handles = [handle(seat) for seat in range(len(spec.players))]
+        scenario = Scenario(
+            world=source,
+            config=spec.config,
+            partial_intel=spec.partial_intel,
+            agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
+        )
+        self.world = type(world)
+        self.opening = Opening(scenario, world, source)
+        self._introduction: tuple[str, ActionSpace] | None = None
+
+    def introduction(self, room: Room) -> tuple[str, ActionSpace]:
+        """What players are told about the world."""
+        if self._introduction is None:
+            self._introduction = room.world.describe(), room.commands.action_space()
+        return self._introduction
 
 
-def _introduction(source: str, config: bytes, room: Room) -> tuple[str, ActionSpace]:
-    """What players are told about a world. It depends on the class and the config alone, and most games of a process
-    have the same."""
-    known = _introductions.get((source, config))
-    cls = type(room.world)
-    if known is None or known[0] is not cls:  # a file may have been edited
-        if len(_introductions) >= MAX_INTRODUCTIONS:
-            _introductions.clear()
-        known = cls, room.world.describe(), room.commands.action_space()
-        _introductions[source, config] = known
-    return known[1], known[2]
+_setups: dict[tuple[str, bytes, int, bool], Setup] = {}
+
+
+def setup_of(spec: GameSpec, source: str, world: World) -> Setup:
+    """The setup of a game. Most games of a process have the same, so it is made once."""
+    key = source, msgspec.json.encode(spec.config), len(spec.players), spec.partial_intel
+    known = _setups.get(key)
+    if known is None or known.world is not type(world):  # a file may have been edited
+        if len(_setups) >= MAX_SETUPS:
+            _setups.clear()
+        known = _setups[key] = Setup(spec, source, world)
+    return known
 
 
 def purposes(spec: GameSpec) -> list[str]:
     """The purpose of each player's random stream. It depends on the seed and the player, not on its seat or on the
     condition, so that games with the same seed are comparable."""
-    return [f"{spec.seed}/{name}/{spec.named[:i].count(name)}" for i, name in enumerate(spec.named)]
+    seed, names = spec.seed, spec.named
+    return [f"{seed}/{name}/{names[:i].count(name)}" for i, name in enumerate(names)]
 
 
 def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:

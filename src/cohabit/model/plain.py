@@ -35,6 +35,7 @@ Classes = Mapping[str, type]
 _NO_CLASSES: Classes = MappingProxyType({})
 _MIN_INT, _MAX_INT = -(1 << 63), (1 << 64) - 1
 _DIRECT = frozenset({NoneType, bool, str})
+_TEXT = frozenset({str})
 _SCALARS = _DIRECT | {int, float}
 _DECODED_CONTAINERS = frozenset({list, dict})
 _BUILTINS = (int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset)
@@ -49,7 +50,7 @@ def dump(value: Any, classes: Classes | None = None) -> bytes:
     With `classes`, an instance of any other class is refused now instead of when it is loaded. Without, every
     dataclass and Struct is encoded under its `__name__`.
     """
-    writer = _Writer(classes)
+    writer = _Writer(classes) if classes is not None else _ANY_CLASS
     try:
         return _encode(writer.pack(value))
     except RecursionError:
@@ -99,12 +100,13 @@ class _Writer:
         # Long lists of scalars are common, and these checks run in C.
         if kinds <= _DIRECT or (kinds <= _SCALARS and _scalars_fit(items, kinds)):
             return items
-        return [self.pack(item) for item in items]
+        pack = self.pack
+        return [item if type(item) in _DIRECT else pack(item) for item in items]
 
     def _pack_dict(self, items: dict[Any, Any]) -> dict[str, Any]:
         values = list(items.values())
         packed = self._pack_list(values)
-        if not set(map(type, items)) <= {str} or _is_tag(items):
+        if not _TEXT.issuperset(map(type, items)) or (len(items) == 1 and _is_tag(items)):
             return {"$d": [self._pack_list(list(items)), packed]}
         return items if packed is values else dict(zip(items, packed, strict=True))
 
@@ -116,6 +118,9 @@ class _Writer:
         packed = self._pack_list([getattr(value, field) for field in fields])
         name = cls.__name__ if self._names is None else self._names[cls]
         return {"$c": [name, dict(zip(fields, packed, strict=True))]}
+
+
+_ANY_CLASS = _Writer(None)
 
 
 class _Reader:

@@ -30,6 +30,11 @@ _decode = msgspec.json.Decoder(NamedAction).decode
 
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     """The command named in a call of ``act``, with its arguments and reasoning."""
+    if type(args) is dict and len(args) == 3:
+        name, params, why = args.get("action"), args.get("params"), args.get("reasoning")
+        # The command checks its parameters, so a plain name and a plain text need no other check.
+        if type(name) is str and name != "act" and type(params) is dict and type(why) is str and why.isascii():
+            return name, params, why[:MAX_MESSAGE]
     try:
         wrapped = _decode(_encode(args))  # through JSON, as all arguments
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:

@@ -4,7 +4,7 @@ A new command goes into the module of its topic. Add a new module to ``COMMAND_M
 order.
 """
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from cohabit.room import (
     acting,
@@ -20,9 +20,9 @@ from cohabit.room import (
     seats,
     turns,
 )  # fmt: skip
-from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
+from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.extension import Extension, extension_named
-from cohabit.world import World
+from cohabit.world import Pace, World, overrides
 
 COMMAND_MODULES = (
     acting,
@@ -43,26 +43,29 @@ COMMAND_MODULES = (
 def command_table(world: World) -> CommandTable:
     """The commands of a room with this world, and those of the world."""
     extension = extension_named(world.spec.extension)
-    return CommandTable(extension.named(commands_of(world)), room_commands(world))
+    if overrides(world, "actions"):
+        return CommandTable(extension.named(commands_of(world)), room_commands(world))
+    return _table_of_class(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
 
 
 def room_commands(world: World) -> CommandTable:
-    """The commands of a room with this world, and those of the world's extension, which may replace them."""
+    """The commands of a room with this world, without those of the world."""
     extension = extension_named(world.spec.extension)
-    left_out = tuple([c.name for c in _conditional(extension) if c.only_if and not c.only_if(world)])
-    return _without(extension, left_out)
+    return _room_commands(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
 
 
-@lru_cache(64)
-def _without(extension: Extension, names: tuple[str, ...]) -> CommandTable:
+@lru_cache(256)
+def _table_of_class(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
-    commands = [command for command in _all_commands(extension) if command.name not in names]
+    base = _room_commands(world, pace, extension)  # type: ignore[arg-type]  # classes are hashable
+    return CommandTable(extension.named(commands_of_class(world)), base)  # type: ignore[arg-type]  # classes are hashable
+
+
+@lru_cache(256)
+def _room_commands(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
+    """The commands of a room with such a world, and those of the world's extension, which may replace them."""
+    commands = [made for made in _all_commands(extension) if made.only_if is None or made.only_if(world, pace)]
     return CommandTable(extension.named(commands))
-
-
-@cache
-def _conditional(extension: Extension) -> list[Command]:
-    return [command for command in _all_commands(extension) if command.only_if is not None]
 
 
 def _all_commands(extension: Extension) -> list[Command]:

@@ -19,7 +19,7 @@ from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
 from cohabit.room.visibility import sees_everything
-from cohabit.world import ActionSpec, World, marked_methods, overrides
+from cohabit.world import ActionSpec, Pace, World, marked_methods, overrides
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -82,7 +82,7 @@ class Command(Declaration):
         needs_seat: bool = False,
         sees_all: bool = False,
         result: Any = None,
-        only_if: Callable[[World], bool] | None = None,
+        only_if: Callable[[type[World], Pace], bool] | None = None,
         offered_if: Callable[["Room", Member], bool] | None = None,
         offered_in: Callable[[Any, Member], bool] | None = None,
         admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
@@ -119,10 +119,11 @@ class Command(Declaration):
         self.needs_seat = needs_seat
         self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
-        self.only_if = only_if
+        self.only_if = only_if  # False for the class and the pace of a world: rooms with it do not have the command
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
+        self.method = ""  # of a world, by name: `run` takes the world first
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
 
@@ -167,12 +168,14 @@ class Command(Declaration):
             only = known[0] if len(known) == 1 else {}
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
-    def bound(self, run: Callable[..., Any]) -> "Command":
-        """The same command of one world. What a call needs is derived once, for all of them."""
-        self.derive()
-        other = object.__new__(type(self))  # what copy() does, in a third of the time
-        other.__dict__.update(self.__dict__)
-        other.run, other._skip = run, 1
+    def run_in(self, world: World) -> Callable[..., Any]:
+        """What runs this command of a world: it takes the acting seat or the eye, then the arguments by name."""
+        return getattr(world, self.method) if self.method else self.run
+
+    def bound(self, world: World) -> "Command":
+        """The same command of one world."""
+        other = copy(self)
+        other.run, other.method, other._skip = self.run_in(world), "", 1
         return other
 
     def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":
@@ -208,15 +211,9 @@ def command_of(function: Callable[..., Any]) -> Command:
     return made
 
 
-def declared_in(module: Any, world: World | None = None) -> Iterator[Command]:
-    """The commands that a module declares, except those that do not apply to ``world``."""
-    for command in _declared_in(module):
-        if command.only_if is None or world is None or command.only_if(world):
-            yield command
-
-
 @cache
-def _declared_in(module: Any) -> list[Command]:
+def declared_in(module: Any) -> list[Command]:
+    """The commands that a module declares."""
     made = [(value, getattr(value, "__command__", None)) for value in vars(module).values()]
     return [c for value, c in made if isinstance(c, Command) and value.__module__ == module.__name__]
 
@@ -228,24 +225,22 @@ def _sees_everything(room: "Room", member: Member) -> bool:
 def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
     if overrides(world, "actions"):
-        yield from map(_command_of, world.actions())
-        return
-    for attribute, command in _commands_of_class(type(world)):  # type: ignore[arg-type]  # classes are hashable
-        yield command.bound(getattr(world, attribute))
+        return map(_command_of, world.actions())
+    return (command.bound(world) for command in commands_of_class(type(world)))  # type: ignore[arg-type]  # hashable
 
 
 @lru_cache(256)
-def _commands_of_class(world: type[World]) -> list[tuple[str, Command]]:
-    """The commands of a class of worlds, with the names of their methods. They are bound to each world, because making
-    a command and its arguments costs much more than a short game."""
+def commands_of_class(world: type[World]) -> list[Command]:
+    """The actions and queries that a class of worlds declares. All its worlds share them, because making a command
+    and its arguments costs much more than a short game."""
     return [
-        (attribute, _command_of(ActionSpec(**options, run=getattr(world, attribute)), skip=2))
+        _command_of(ActionSpec(**options, run=getattr(world, attribute)), attribute)
         for attribute, options in marked_methods(world)  # type: ignore[arg-type]  # classes are hashable
     ]
 
 
-def _command_of(spec: ActionSpec, skip: int = 1) -> Command:
-    return Command(
+def _command_of(spec: ActionSpec, method: str = "") -> Command:
+    made = Command(
         spec.name,
         spec.run,
         where="world",
@@ -263,8 +258,10 @@ def _command_of(spec: ActionSpec, skip: int = 1) -> Command:
         args=spec.args,
         doc=spec.description,
         listed=spec.listed,
-        skip=skip,
+        skip=2 if method else 1,
     )
+    made.method = method
+    return made
 
 
 class CommandTable:

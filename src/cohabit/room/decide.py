@@ -114,10 +114,9 @@ def decide(
     member: Member | None,
     room: "Room | None",
     at: int,
-    *,
+    via: str | None = None,
     credential: Credential | None = None,
     host: bool = False,
-    via: str | None = None,
     budget: Budget | None = None,
 ) -> Decision:
     """Decide whether the caller may run the command now.

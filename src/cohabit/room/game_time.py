@@ -12,7 +12,7 @@ from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.state import Member
-from cohabit.world import World
+from cohabit.world import Pace, World
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 C = Capability
 
 
-def _has_clock(world: World) -> bool:
-    return world.pace == "clock"
+def _has_clock(world: type[World], pace: Pace) -> bool:
+    return pace == "clock"
 
 
 class Paused(Struct):

@@ -90,8 +90,9 @@ def switch_game(state: RoomState, game: str) -> None:
 
 def leave_closed_seats(ctx: Context) -> None:
     """Members on seats that a new game does not have lose them."""
+    open_seats = ctx.room.seats
     for member in ctx.state.members.values():
-        if member.seat not in ctx.room.seats:
+        if member.seat not in open_seats:
             member.seat = None
 
 

@@ -11,14 +11,14 @@ from cohabit.room.context import Context
 from cohabit.room.games import begin_again, next_seed
 from cohabit.room.remote import RemoteWorld
 from cohabit.scenario import parse_seed
-from cohabit.world import World
+from cohabit.world import Pace, World
 
 C = Capability
 
 
-def _is_local(world: World) -> bool:
+def _is_local(world: type[World], pace: Pace) -> bool:
     """A room cannot reset a remote world."""
-    return not isinstance(world, RemoteWorld)
+    return not issubclass(world, RemoteWorld)
 
 
 class Begun(Struct, omit_defaults=True):

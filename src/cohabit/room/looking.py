@@ -18,7 +18,7 @@ from cohabit.room.state import Member
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.room.turns import is_turn_of, runs_by_itself, takes_turns
 from cohabit.room.view import missed_text
-from cohabit.world import World, overrides
+from cohabit.world import Pace, World, overridden, overrides
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -27,9 +27,7 @@ C = Capability
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
 """How many of a member's newest messages a view has, and how many characters of each."""
 MAX_ID = 40
-HOW_TO_READ = (
-    ": = replaces the line that begins alike, + is new, - is gone, ! happened again; the rest is as it was."
-)
+HOW_TO_READ = ": = replaces the line that begins alike, + is new, - is gone, ! happened again; the rest is as it was."
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -220,8 +218,8 @@ class Picture(Struct):
     base64: bytes  # msgspec writes bytes as base64
 
 
-def _has_pictures(world: World) -> bool:
-    return overrides(world, "picture")
+def _has_pictures(world: type[World], pace: Pace) -> bool:
+    return "picture" in overridden(world)  # type: ignore[arg-type]  # classes are hashable
 
 
 @command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures)

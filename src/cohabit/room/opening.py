@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from cohabit.errors import BadArgs
 from cohabit.room.extension import extension_named
 from cohabit.room.state import Member, RoomState
@@ -58,6 +60,23 @@ def opening_state(
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
     )
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(RoomState).decode
+
+
+class Opening:
+    """The initial state of rooms that differ only in their id, seed and secret, derived from the scenario once."""
+
+    def __init__(self, scenario: Scenario, world: World, source: str) -> None:
+        self._encoded = _encode(opening_state(scenario, world, source, "", 0, ""))
+
+    def state(self, room: str, seed: int | str, secret: str) -> RoomState:
+        """The initial state of one room."""
+        state = _decode(self._encoded)
+        state.id, state.seed, state.secret = room, parse_seed(seed), secret
+        return state
 
 
 def _turn_ms(scenario: Scenario) -> int | None:

@@ -118,7 +118,7 @@ def plan_of(room: "Room", call: "Admitted") -> Plan:
         actor: Any = None if Capability.ACT_GLOBAL in member.held else room.seat_of(member)
     else:
         actor = room.eye_of(member, command)
-    plan: Plan = command.run(actor, **call.args)
+    plan: Plan = command.run_in(room.world)(actor, **call.args)
     return plan
 
 

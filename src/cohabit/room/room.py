@@ -36,7 +36,7 @@ from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.room.view import Turn, View, make_turn, make_view
-from cohabit.world import Outcome, World, overrides
+from cohabit.world import Outcome, World, overridden, overrides
 
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
@@ -90,19 +90,17 @@ class Room(RecordedRoom):
         self._by_identity: dict[str, str] | None = None
         self._players: dict[SeatId, str] | None = None
         # Methods that a world does not override are not called.
-        self._has_scope = overrides(world, "scope")
-        self._has_goals = overrides(world, "goals")
+        own = overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+        self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
         self._observe = self._observe_with_goals if self._has_goals else world.observe
-        self._has_legal = overrides(world, "legal")
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.extension.tool_name if self.extension.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
         self._takes_turns = self.pace in ("turns", "rounds")
-        self._has_returns = overrides(world, "returns")
+        self._has_returns = "returns" in own
         self._shows_returns = self._has_returns and world.spec.tell_rewards
-        self._overrides_is_over = overrides(world, "is_over")
-        self.has_arrivals = overrides(world, "arrive")
-        self.has_moving_seats = overrides(world, "seats_now")
+        self._overrides_is_over = "is_over" in own
+        self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
 
     @property
     def has_turns(self) -> bool:
@@ -178,7 +176,7 @@ class Room(RecordedRoom):
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
                 return Admitted(member, command, {}, key, why, wrapped, kept)
-        decision = decide(command, member, self, at, via=via)
+        decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
         checked = command.check(args)
@@ -201,7 +199,7 @@ class Room(RecordedRoom):
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
             return command.run(Context(self, member, at), **args)
-        return command.run(self.eye_of(member, command), **args)
+        return command.run_in(self.world)(self.eye_of(member, command), **args)
 
     def _write(
         self, at: int, command: Command, by: str | None, args: Any, checked: Mapping[str, Any],
@@ -293,7 +291,8 @@ class Room(RecordedRoom):
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
-            outcome = command.run(self.seats.get(member.seat) if member.seat is not None else None, **args)
+            run = getattr(self.world, command.method) if command.method else command.run  # inlined `run_in`
+            outcome = run(self.seats.get(member.seat) if member.seat is not None else None, **args)
         except AskerError as refused:
             self.check_unchanged(command.name, refused)
             raise

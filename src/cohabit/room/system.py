@@ -21,11 +21,12 @@ from cohabit.world import Outcome, Seat
 @command(category="meta", records=True)
 def open_(ctx: Context, state: dict[str, Any]) -> None:
     """The room opens: the world is set up for its seats, and claims are bound."""
-    ctx.state.turn_started = ctx.at
-    for member in ctx.state.members.values():
-        member.away_since = ctx.at  # no member is connected yet; start the stand-in timers
-        ctx.state.handles_used.setdefault(member.id, 1)
-    begin(ctx, ctx.state.seed)
+    opened, at = ctx.state, ctx.at
+    opened.turn_started = at
+    for member in opened.members.values():
+        member.away_since = at  # no member is connected yet; start the stand-in timers
+        opened.handles_used.setdefault(member.id, 1)
+    begin(ctx, opened.seed)
 
 
 @command(category="meta", records=True)

@@ -187,7 +187,7 @@ class Play:
         for eye in self.eyes():
             found += [("observe", _with(world.observe, eye)), ("observe_data", _with(world.observe_data, eye))]
             found += [("picture", _with(world.picture, eye))]
-            found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
+            found += [(q.name, _with(q.run_in(world), eye)) for q in self.queries() if not q.schema.get("required")]
             found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
         return found
 
@@ -209,7 +209,7 @@ class Play:
                         frozen[f"the array {form} of {name}"] = sha256(_bytes_of(world, eye, form)).hexdigest()
             for query in self.queries():
                 if not query.schema.get("required") and (drawing or not _draws(query)):
-                    frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
+                    frozen[f"{query.name}()"] = _text(query.run_in(world)(PUBLIC))
             frozen["the digest"] = room.digest()
         return frozen
 

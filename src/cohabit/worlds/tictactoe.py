@@ -20,13 +20,6 @@ from cohabit.world import (
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 LINES_THROUGH = [[line for line in LINES if cell in line] for cell in range(9)]
-BOARD = """ %s | %s | %s
----+---+---
- %s | %s | %s
----+---+---
- %s | %s | %s"""
-
-
 MARKS = {str(cell): Action("mark", {"cell": cell}) for cell in range(9)}
 
 
@@ -53,7 +46,8 @@ class TicTacToe(World):
         status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
         if self.winner:
             status["winner"] = self.winner
-        text = BOARD % tuple(self.board)
+        a, b, c, d, e, f, g, h, i = self.board
+        text = f" {a} | {b} | {c}\n---+---+---\n {d} | {e} | {f}\n---+---+---\n {g} | {h} | {i}"
         if self.winner and eye.seat:
             text += "\nYou won." if eye.seat == self.winner else "\nYou lost."
         return Observation(text=text, status=status, step=self.moves)
@@ -74,7 +68,7 @@ class TicTacToe(World):
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return list(filter(None, map(MARKS.get, self.board)))
+        return [MARKS[cell] for cell in self.board if cell in MARKS]
 
     def skip(self, seat: Seat) -> Outcome:
         """A player who runs out of time loses."""

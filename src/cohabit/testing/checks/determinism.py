@@ -76,7 +76,7 @@ def _asked(play: Play) -> list[tuple[str, Callable[[], Any]]]:
 def _asking(query: Command, play: Play, args: dict[str, Any]) -> Callable[[], Any]:
     def ask() -> Any:
         try:
-            return query.run(play.eyes()[-1], **query.check(args))
+            return query.run_in(play.room.world)(play.eyes()[-1], **query.check(args))
         except AskerError as refusal:
             return refusal.as_text()
 

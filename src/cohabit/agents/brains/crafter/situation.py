@@ -98,9 +98,7 @@ class Situation:
         def is_goal(cell: int) -> bool:
             return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
 
-        return self.planned(
-            ("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit)
-        )
+        return self.planned(("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit))
 
     def way_to_cell(self, goal: int, costs: bytearray | None = None) -> list[int]:
         """The way to one cell, which need not be free."""
