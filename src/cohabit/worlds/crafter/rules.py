@@ -112,21 +112,21 @@ class Rung(NamedTuple):
 
 
 RUNGS = (
-    Rung("collect_wood", (), ("do at a tree",)),
+    Rung("collect_wood", (), ("at a tree",)),
     Rung("place_table", (("wood", 2),), (), ("collect_wood",)),
     Rung("make_wood_pickaxe", (("wood", 1),), ("table near",), ("place_table",)),
-    Rung("collect_sapling", (), ("do at grass",)),
+    Rung("collect_sapling", (), ("at grass",)),
     Rung("place_plant", (("sapling", 1),), ("facing grass",), ("collect_sapling",)),
-    Rung("collect_drink", (), ("do at water",)),
+    Rung("collect_drink", (), ("at water",)),
     Rung("make_wood_sword", (("wood", 1),), ("table near",), ("place_table",)),
-    Rung("collect_stone", (), ("do at stone",), ("make_wood_pickaxe",)),
+    Rung("collect_stone", (), (), ("make_wood_pickaxe",)),
     Rung("place_stone", (("stone", 1),), (), ("collect_stone",)),
     Rung("make_stone_pickaxe", (("wood", 1), ("stone", 1)), ("table near",), ("collect_stone",)),
     Rung("make_stone_sword", (("wood", 1), ("stone", 1)), ("table near",), ("collect_stone",)),
-    Rung("eat_cow", (), ("do at a cow until it dies",)),
-    Rung("collect_coal", (), ("do at coal",), ("make_wood_pickaxe",)),
+    Rung("eat_cow"),
+    Rung("collect_coal", (), (), ("make_wood_pickaxe",)),
     Rung("place_furnace", (("stone", 4),), (), ("collect_stone",)),
-    Rung("collect_iron", (), ("do at iron",), ("make_stone_pickaxe",)),
+    Rung("collect_iron", (), (), ("make_stone_pickaxe",)),
     Rung(
         "make_iron_pickaxe", (("wood", 1), ("coal", 1), ("iron", 1)), ("table and furnace near",),
         ("collect_iron", "place_furnace"),
@@ -135,11 +135,11 @@ RUNGS = (
         "make_iron_sword", (("wood", 1), ("coal", 1), ("iron", 1)), ("table and furnace near",),
         ("collect_iron", "place_furnace"),
     ),
-    Rung("collect_diamond", (), ("do at a diamond",), ("make_iron_pickaxe",)),
-    Rung("defeat_zombie", (), ("do at a zombie until it dies",)),
-    Rung("defeat_skeleton", (), ("do at a skeleton until it dies, in tunnels",)),
-    Rung("wake_up", (), ("sleep when energy is below 9, walled in",)),
-    Rung("eat_plant", (), ("do at a ripe plant",), ("place_plant",)),
+    Rung("collect_diamond", (), (), ("make_iron_pickaxe",)),
+    Rung("defeat_zombie"),
+    Rung("defeat_skeleton", (), ("in tunnels",)),
+    Rung("wake_up", (), ("sleep",)),
+    Rung("eat_plant", (), ("ripe plant",), ("place_plant",)),
 )  # fmt: skip
 """The achievements in an order in which they can be reached."""
 

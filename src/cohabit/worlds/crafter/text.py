@@ -119,32 +119,40 @@ def time_text(status: dict[str, Any]) -> str:
 
 def progress_text(done: Sequence[str], inventory: dict[str, int]) -> str:
     """The achievements that are done and the next ones, or, if that is shorter, all that are left."""
-    if not done:
-        return f"Done 0/22. Next {next_text(done, inventory)}."
     left = [rung.name for rung in RUNGS if rung.name not in done]
-    if len(left) > len(done):
-        return f"Done {len(done)}/22: {', '.join(done)}.\nNext {next_text(done, inventory)}."
     if not left:
         return "Done 22/22."
-    described = [_rung(rung, inventory) for rung in _open_rungs(done)]
-    known = [name.partition(" ")[0] for name in described]
-    return f"Done {len(done)}/22, left {'; '.join([*described, *(name for name in left if name not in known)])}."
+    if len(left) <= len(done):
+        return f"Done {len(done)}/22, left {_grouped(left, _needs(done, inventory))}."
+    names = f": {_grouped(done, {})}" if done else ""
+    return f"Done {len(done)}/22{names}.\nNext {next_text(done, inventory)}."
 
 
 def next_text(done: Sequence[str], inventory: dict[str, int]) -> str:
     """The next achievements that can be worked for, with what they need and what is missing."""
-    return "; ".join([_rung(rung, inventory) for rung in _open_rungs(done)])
+    needs = _needs(done, inventory)
+    return _grouped(list(needs), needs)
 
 
-def _open_rungs(done: Sequence[str]) -> list[Rung]:
+def _needs(done: Sequence[str], inventory: dict[str, int]) -> dict[str, str]:
+    """What is needed for each of the next achievements."""
     known = set(done)
-    return [rung for rung in RUNGS if rung.name not in known and known.issuperset(rung.after)][:_MAX_RUNGS]
+    following = [rung for rung in RUNGS if rung.name not in known and known.issuperset(rung.after)]
+    return {rung.name: _missing(rung, inventory) for rung in following[:_MAX_RUNGS]}
 
 
-def _rung(rung: Rung, inventory: dict[str, int]) -> str:
+def _missing(rung: Rung, inventory: dict[str, int]) -> str:
     needs = [f"{amount} {item}" for item, amount in rung.uses if inventory.get(item, 0) < amount]
-    needs += rung.needs
-    return f"{rung.name} ({', '.join(needs)})" if needs else rung.name
+    return ", ".join([*needs, *rung.needs])
+
+
+def _grouped(names: Sequence[str], needs: dict[str, str]) -> str:
+    """Names of achievements by their verbs: ``collect coal iron, place table (2 wood)``."""
+    verbs: dict[str, list[str]] = {}
+    for name in names:
+        verb, _, what = name.partition("_")
+        verbs.setdefault(verb, []).append(f"{what} ({needs[name]})" if needs.get(name) else what)
+    return ", ".join([f"{verb} {' '.join(what)}" for verb, what in verbs.items()])
 
 
 # -- what happened --------------------------------------------------------------------------------------
