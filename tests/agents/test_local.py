@@ -56,7 +56,7 @@ async def test_the_local_model_decides_in_every_built_in_world(world: str, rival
         GameSpec("g", world, ["local", rival], seed="1", **spec),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
-    await game._introduce()
+    await game.begin()
     while len(made) < DECISIONS:
         await game._moves(game._to_move())
     assert {decision.outcome for decision in made} <= {"chosen", "corrected", "refused"}

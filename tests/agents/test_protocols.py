@@ -39,7 +39,7 @@ async def decisions(name: str, number: int = 2) -> tuple[Game, list[Decision]]:
         GameSpec("g", "nim", [name, "random"], seed="1"),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
-    await game._introduce()
+    await game.begin()
     while len(made) < number:
         await game._moves(game._to_move())
     await game.players[0].close()
