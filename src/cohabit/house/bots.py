@@ -179,8 +179,9 @@ class Bots:
             await done.wait()
 
     def _step_ms(self, room: "Room", member: "Member") -> int:
-        """How long a script waits before it acts. A stand-in stays within half of the time limit."""
-        if member.stand_in_since is None or room.pace != "rounds":
+        """How long a script waits before it acts. A stand-in leaves an absent player half of the time limit to return;
+        one that was given the seat need not wait."""
+        if member.stand_in_since is None or member.handed_over or room.pace != "rounds":
             return self.step_ms
         return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 

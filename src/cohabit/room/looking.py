@@ -106,7 +106,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     elif since:
         reply.text = f"View {one_line(since)[:MAX_ID]} is not known any more, so this is all of it.\n{text}"
     _add_times(reply, ctx)
-    if len(text) >= LONG_VIEW:
+    if len(text) >= LONG_VIEW or overrides(room.world, "changes"):
         reply.text += f"\nThis is view {reply.id}."
     return reply
 

@@ -12,10 +12,11 @@ from cohabit.agents.brains.crafter.expert import CrafterExpert
 from cohabit.world import Eye, Seat
 from cohabit.worlds.crafter import text
 from cohabit.worlds.crafter.draws import KeyedDraws
+from cohabit.worlds.crafter.events import action_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import Land
 from cohabit.worlds.crafter.observing import changes_between, observation_of
-from cohabit.worlds.crafter.rules import (
+from cohabit.worlds.crafter.rules import (  # fmt: skip
     ACHIEVEMENTS,
     ACTIONS,
     COAL,
@@ -24,16 +25,18 @@ from cohabit.worlds.crafter.rules import (
     IRON,
     ITEMS,
     LAVA,
+    MATERIALS,
     PLANT,
     RUNGS,
     SLEEP,
     STONE,
     TABLE,
     TREE,
+    VITALS,
     WATER,
     ZOMBIE,
-)  # fmt: skip
-from cohabit.worlds.crafter.view import LETTERS
+)
+from cohabit.worlds.crafter.view import LETTERS, MATERIAL_OF
 from cohabit.worlds.crafter.world import Crafter
 
 TURNS = {"L": (-1, 0), "R": (1, 0), "U": (0, -1), "D": (0, 1)}
@@ -71,21 +74,35 @@ def test_a_view_says_what_is_where():
     game.land.add(PLANT, 14, 13)
     game.step({0: ACTIONS.index("move_right")})
     assert seen(game).to_text() == (
-        "Step 1, day, at 12,12. health 9 food 9 drink 9 energy 9.\n"
-        "Facing right: tree; left grass, up grass, down grass.\n"
-        "See plant R2D1, grass here x52, tree R1 x3, coal L1U1, water L4 x7.\n"
+        "Step 1/10000, day, at 12,12. health 9 food 9 drink 9 energy 9.\n"
+        "~...T....\n"
+        "~........\n"
+        "~..c.....\n"
+        "~...@TT..\n"
+        "~.....P..\n"
+        "~........\n"
+        "~........\n"
+        "Facing right: tree.\n"
+        "See plant R2D1, tree R1 x3, coal L1U1, water L4 x7.\n"
         "Carry nothing.\n"
         "Done 0/22.\n"
         "Next collect wood (at a tree) sapling (at grass) drink (at water).\n"
-        "No effect: tree is in the way."
+        "You turned, and tree is in the way."
     )
 
 
 def test_an_empty_meadow_at_the_corner_of_the_map_is_not_blind():
     game = meadow((0, 0))
-    assert seen(game).text.split("\n")[1:3] == [
-        "Facing down: grass; left edge of the map, right grass, up edge of the map.",
-        "See grass here x20.",
+    assert seen(game).text.split("\n")[1:10] == [
+        "         ",
+        "         ",
+        "         ",
+        "    @....",
+        "    .....",
+        "    .....",
+        "    .....",
+        "Facing down: grass.",
+        "Carry nothing.",
     ]
 
 
@@ -102,15 +119,26 @@ def test_offsets_and_counts_are_exact(materials, at):
     for x in range(8):
         for y in range(8):
             if abs(x - player.x) <= 4 and abs(y - player.y) <= 3:
-                name = text.MATERIALS[materials[x * 8 + y]]
+                name = MATERIALS[materials[x * 8 + y]]
                 counts.setdefault(name, set()).add((x - player.x, y - player.y))
-    line = text.view_text(seen(game).status).split("See ")[1].rstrip(".")
+    *rows, _facing, line = text.view_text(seen(game).status).split("\n")
+    if not line.startswith("See "):
+        rows, line = [*rows, _facing], ""
+    for row, words in enumerate(rows[:7]):
+        for column, letter in enumerate(words):
+            x, y = player.x + column - 4, player.y + row - 3
+            inside = 0 <= x < 8 and 0 <= y < 8
+            expected = LETTERS[materials[x * 8 + y]] if inside else " "
+            assert letter == ("@" if (column, row) == (4, 3) else expected)
     told = {}
-    for part in line.split(", "):
+    for part in line.removeprefix("See ").rstrip(".").split(", ") if line else ():
         name, *words = part.split(" ")
         number = int(words.pop()[1:]) if words[-1].startswith("x") else len(words)
         told[name] = number, [place(word) for word in words]
-    assert {name: number for name, (number, _) in told.items()} == {name: len(cells) for name, cells in counts.items()}
+    matter = ("water", "tree", "coal", "iron", "diamond", "table", "furnace", "lava")
+    assert {name: number for name, (number, _) in told.items()} == {
+        name: len(cells) for name, cells in counts.items() if name in matter
+    }
     for name, (_, cells) in told.items():
         assert set(cells) <= counts[name]
         nearest = min(abs(x) + abs(y) for x, y in counts[name])
@@ -118,7 +146,7 @@ def test_offsets_and_counts_are_exact(materials, at):
 
 
 WHY = [
-    ("move_left", {"put": (STONE, (11, 12))}, "No effect: stone is in the way."),
+    ("move_left", {"put": (STONE, (11, 12))}, "You turned, and stone is in the way."),
     ("do", {"put": (STONE, (12, 13))}, "No effect: you need a wood_pickaxe."),
     ("do", {"put": (IRON, (12, 13)), "items": {"wood_pickaxe": 1}}, "No effect: you need a stone_pickaxe."),
     ("do", {"put": (TABLE, (12, 13))}, "No effect: there is nothing to do with table."),
@@ -171,7 +199,7 @@ def test_an_unripe_plant_says_so_and_a_ripe_one_is_called_ripe():
     game.step({0: DO})
     assert seen(game).status["events"] == "No effect: the plant is not ripe yet."
     plant.timer = 301
-    assert "Facing down: ripe plant;" in seen(game).to_text()
+    assert "Facing down: ripe plant." in seen(game).to_text()
     game.players[0].food = 3
     game.step({0: DO})
     assert game.players[0].food == 7
@@ -229,7 +257,9 @@ def test_changes_tell_everything_that_a_reader_of_the_old_view_needs(seed, actio
     for action in actions:
         game.step({0: action})
         now = seen(game)
-        _check_changes(before, now, changes_between(before, now))
+        told = changes_between(before, now)
+        assert told is not None
+        _check_changes(before, now, told)
         before = now
 
 
@@ -237,24 +267,100 @@ def _check_changes(before, now, told):
     (x, y), (new_x, new_y) = before.status["position"], now.status["position"]
     moved = re.search(r"you moved (\w+)", told)
     assert place(moved[1] if moved else "") == (new_x - x, new_y - y)
-    for name in text.VITALS:
+    for name in VITALS:
         found = re.search(rf"\b{name} (\d+)[,.]", told)
         assert (int(found[1]) if found else before.status[name]) == now.status[name]
     for item in ITEMS:
         found = re.search(rf"carry (\d+) {item}\b", told)
         assert (int(found[1]) if found else before.inventory.get(item, 0)) == now.inventory.get(item, 0)
-    things = re.search(r"Creatures (.+)\.", told)
+    things = re.search(r"^Things (.+)\.$", told, re.MULTILINE)
     kept = sorted([name, a - (new_x - x), b - (new_y - y)] for name, a, b in before.status["things"])
     if things is None:
         assert kept == sorted(map(list, now.status["things"]))
     else:
         listed = [] if things[1] == "none" else [part.rsplit(" ", 1) for part in things[1].split(", ")]
         assert sorted([name, *place(where)] for name, where in listed) == sorted(map(list, now.status["things"]))
-    changed = re.search(r"Now (.+)\.", told)
+    assert new_ground(before, told) == now.status["ground"]
+
+
+def new_ground(before, told):
+    """The map that a reader of the old one draws from the changes."""
+    old = before.status["ground"]
+    moved = re.search(r"you moved (\w+)", told)
+    dx, dy = place(moved[1] if moved else "")
+    rows = [[old[r + dy][c + dx] if 0 <= r + dy < 7 and 0 <= c + dx < 9 else "?" for c in range(9)] for r in range(7)]
+    for side, letters in re.findall(r"^New (left|right|top|bottom) (.+)$", told, re.MULTILINE):
+        if side in ("top", "bottom"):
+            rows[0 if side == "top" else 6] = list(letters)
+        else:
+            for row, letter in zip(rows, letters, strict=True):
+                row[0 if side == "left" else 8] = letter
+    changed = re.search(r"^Now (.+)\.$", told, re.MULTILINE)
+    letter_of = {name: letter for letter, name in MATERIAL_OF.items()}
     for part in changed[1].split(", ") if changed else ():
         where, material = part.split(" ")
-        a, b = place(where)
-        assert text.MATERIAL_OF[now.status["ground"][b + 3][a + 4]] == material
+        x, y = place(where)
+        rows[y + 3][x + 4] = letter_of[material]
+    return ["".join(row) for row in rows]
+
+
+def test_after_a_long_way_the_whole_text_is_shorter_than_the_changes():
+    game = meadow()
+    before = seen(game)
+    for _ in range(3):
+        game.step({0: ACTIONS.index("move_left")})
+    assert changes_between(before, seen(game)) is None
+
+
+def test_a_turn_toward_an_obstacle_is_no_failure_and_a_second_one_is():
+    game = meadow()
+    put(game, STONE, (11, 12))
+    for expected in ("You turned, and stone is in the way.", "No effect: stone is in the way."):
+        game.step({0: ACTIONS.index("move_left")})
+        assert seen(game).status["events"] == expected
+
+
+def test_waking_up_is_no_failure_to_sleep():
+    game = meadow()
+    player = game.players[0]
+    player.sleeping, player.energy = True, 9
+    game.step({0: SLEEP})
+    assert (player.sleeping, player.failure) == (False, None)
+    assert seen(game).status["events"] == "Achieved wake_up."
+
+
+def test_at_the_edge_where_nothing_can_be_made_the_text_says_so():
+    game = meadow((0, 5))
+    put(game, TABLE, (1, 5))
+    game.players[0].items[ITEMS.index("wood")] = 3
+    game.step({0: ACTIONS.index("make_wood_pickaxe")})
+    expected = "No effect: nothing can be made at the left and the upper edge of the map."
+    assert seen(game).status["events"] == expected
+
+
+def test_the_reply_to_an_action_says_what_was_gained():
+    game = meadow()
+    player = game.players[0]
+    player.achievements = [1] * len(ACHIEVEMENTS)
+    for material, items, expected in (
+        (WATER, {}, "You drank: 9 of 9."),
+        (TREE, {"wood": 2}, "You have 3 wood now."),
+        (TREE, {"wood": 9}, "You carry 9 wood already, so this one is lost."),
+    ):
+        put(game, material, (12, 13))
+        for item, amount in items.items():
+            player.items[ITEMS.index(item)] = amount
+        game.step({0: DO})
+        assert action_text(DO, player) == expected
+    game.step({0: 0})
+    assert action_text(0, player) == "noop: done."
+
+
+def test_when_time_is_up_the_last_text_says_so():
+    game = meadow()
+    game.length = 1
+    game.step({})
+    assert seen(game).to_text().endswith("Done 0/22.\nTime is up.")
 
 
 # -- how long the texts are ------------------------------------------------------------------------------------

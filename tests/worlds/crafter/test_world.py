@@ -115,7 +115,7 @@ def test_a_shared_game_is_over_when_all_who_are_there_are_dead():
     world = CrafterShared(size=24)
     world.reset(1, [Seat("1", "a"), Seat("2", "b")])
     world._player("1").health, world._player("1").hurt_by = 0, "zombie"
-    assert [entry.text for entry in world.resolve()] == ["a died: a zombie"]
+    assert [entry.text for entry in world.resolve()] == ["player a died: a zombie"]
     assert world.to_move() == ["2"]
     assert not world.is_over()
     with pytest.raises(GameRejected, match="you are dead"):
@@ -140,5 +140,5 @@ def test_a_view_since_an_earlier_one_is_in_the_words_of_the_world():
     assert text.split("\n")[:3] == [
         f"Changes since view {before.id}:",
         "Step 1, you moved L1. Facing left: grass.",
-        "New tree L4 x3, grass L4D1 x4.",
+        "New left ..TT..T",
     ]

@@ -32,13 +32,14 @@ from cohabit.worlds.crafter.rules import (
 
 def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fighting: bool) -> None:
     """Carry out an action. A sleeper goes on sleeping until it is rested."""
+    woke = False
     if player.sleeping:
         if player.energy < MOST:
             if action not in (SLEEP, NOOP):
                 player.failure = ("asleep",)
             action = SLEEP
         else:
-            player.sleeping = False
+            player.sleeping, woke = False, True
             player.achieve(ACHIEVEMENT["wake_up"])
     if isinstance(action, trade.Trade):
         trade.carry_out(land, player, action)
@@ -56,7 +57,7 @@ def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fig
     elif action == SLEEP:
         if player.energy < MOST:
             player.sleeping = True
-        else:
+        elif not woke:
             player.failure = ("rested",)
     elif action in PLACE:
         _place(land, player, action)
@@ -71,11 +72,16 @@ def in_front(land: Land, player: Player) -> int:
 
 
 def _walk(land: Land, player: Player, dx: int, dy: int) -> None:
+    turned = (player.dx, player.dy) != (dx, dy)
     player.dx, player.dy = dx, dy
     if not land.move(player, dx, dy, PLAYERS_WALK):
         target = in_front(land, player)
         thing = land.at[target]
-        player.failure = ("blocked", land.material[target] if thing is None else thing.kind)
+        obstacle = land.material[target] if thing is None else thing.kind
+        if turned:
+            player.blocked = obstacle
+        else:
+            player.failure = ("blocked", obstacle)
     if land.material[player.cell] == LAVA:
         player.health = 0
         player.hurt_by = "lava"
@@ -141,6 +147,7 @@ def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
         return
     if found.item is None:
         player.drink += 1
+        player.gained = -1
     else:
         player.gain(found.item)
     player.achieve(found.achievement)
@@ -166,7 +173,11 @@ def _place(land: Land, player: Player, action: int) -> None:
 
 
 def _make(land: Land, player: Player, action: int) -> None:
+    """Make a tool. Nothing is near at the left and the upper edge: the original slices from a negative index there."""
     making = MAKE[action]
+    if player.x == 0 or player.y == 0:
+        player.failure = ("edge",)
+        return
     missing = [material for material in making.nearby if not is_near(land, player, material)]
     if missing:
         player.failure = ("nearby", *missing)
@@ -182,11 +193,7 @@ def _make(land: Land, player: Player, action: int) -> None:
 
 
 def is_near(land: Land, player: Player, material: int) -> bool:
-    """Whether the material is on one of the nine cells around the player.
-
-    At the western and northern edge nothing is near, because the original slices from a negative index there."""
-    if player.x == 0 or player.y == 0:
-        return False
+    """Whether the material is on one of the nine cells around the player."""
     above = player.cell - 1
     return any(
         material in land.material[column : column + 3] for column in (above - land.stride, above, above + land.stride)

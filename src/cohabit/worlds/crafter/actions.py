@@ -15,7 +15,7 @@ _DESCRIPTIONS = {
     "move_up": "Turn up and go one cell, if it is free.",
     "move_down": "Turn down and go one cell, if it is free.",
     "do": "Act on what you face: collect it, drink, eat a ripe plant, or hit a creature.",
-    "sleep": "Sleep until your energy is 9. Only if it is below 9.",
+    "sleep": "Sleep, if your energy is below 9. Repeat it: you stay asleep until it is 9 or something hurts you.",
 }
 
 
@@ -32,7 +32,7 @@ def _description(number: int, name: str) -> str:
         making = MAKE[number]
         uses = ", ".join(f"{amount} {ITEMS[item]}" for item, amount in making.uses)
         near = " and ".join(MATERIALS[material] for material in making.nearby)
-        return f"Uses {uses}. Needs a {near} within one cell, diagonally too."
+        return f"Uses {uses}. At a {near}: within one cell, diagonally too."
     return _DESCRIPTIONS[name]
 
 

@@ -17,6 +17,9 @@ from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, BALANCE_EVERY, CREATUR
 from cohabit.worlds.crafter.terrain import first_creatures, make_terrain
 from cohabit.worlds.crafter.trade import Trade
 
+LENGTH = 10_000
+"""Steps of a game, unless somebody says otherwise."""
+
 
 class Game:
     """A world, the players in it, and the time."""
@@ -26,6 +29,7 @@ class Game:
         self.land = land
         self.start = start
         self.fighting = fighting
+        self.length = LENGTH  # steps until the game ends
         self.step_number = 0
         self.daylight = daylight(0)
         self.players: list[Player] = []  # also those who have left or died

@@ -5,6 +5,8 @@ from typing import Any
 
 from cohabit.model.observation import Entity, Location, Observation
 from cohabit.worlds.crafter import text
+from cohabit.worlds.crafter.changes import changes_text
+from cohabit.worlds.crafter.events import events_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ITEMS, NAMES, VITALS
@@ -16,7 +18,7 @@ def observation_of(game: Game, player: Player, with_text: bool = True) -> Observ
     """What a player perceives."""
     status = status_of(game, player)
     inventory = inventory_of(player)
-    status["events"] = text.events_text(player)
+    status["events"] = events_text(player, game.step_number >= game.length)
     return Observation(
         status=status,
         inventory=inventory,
@@ -38,7 +40,12 @@ def crowd_observation(game: Game, players: Sequence[Player], everything: bool) -
             row |= {"position": [player.x, player.y], **{name: getattr(player, name) for name in VITALS}}
             row["inventory"] = inventory_of(player)
         rows.append(row)
-    status: dict[str, Any] = {"step": game.step_number, "daylight": round(game.daylight, 2), "players": rows}
+    status: dict[str, Any] = {
+        "step": game.step_number,
+        "length": game.length,
+        "daylight": round(game.daylight, 2),
+        "players": rows,
+    }
     if everything:
         status["ground"] = map_rows(game.land)
         status["things"] = [[NAMES[thing.kind], thing.x, thing.y] for thing in game.land.things]
@@ -57,9 +64,9 @@ def _entity(name: str, x: int, y: int) -> Entity:
     return Entity(name, distance=distance, direction=text.offset(x, y), interactable=distance == 1)
 
 
-def changes_between(before: Observation, now: Observation) -> str:
-    """What is different from an earlier observation, as text."""
-    return text.changes_text(_facts(before), _facts(now))
+def changes_between(before: Observation, now: Observation) -> str | None:
+    """What is different from an earlier observation, as text; None if the whole text is better."""
+    return changes_text(_facts(before), _facts(now))
 
 
 def _facts(observation: Observation) -> dict[str, Any]:

@@ -36,6 +36,9 @@ class Player(Struct, eq=False):
     total_reward: float = 0.0
     # What happened in the last step, for the text.
     failure: tuple[Any, ...] | None = None  # why the action had no effect
+    blocked: int | None = None  # it only turned, because this was in the way
+    gained: int | None = None  # the item that it collected or made; -1: a drink
+    wasted: bool = False  # it had as much of it as it can carry
     new: list[int] = []  # achievements unlocked
     hits: list[tuple[str, int]] = []  # by whom, and how much
     struck: tuple[int, int] | None = None  # the creature it hit, and what is left of its health
@@ -48,7 +51,7 @@ class Player(Struct, eq=False):
         return self.health > 0
 
     def begin_step(self) -> None:
-        self.failure = self.struck = self.gave = None
+        self.failure = self.struck = self.gave = self.blocked = self.gained = None
         if self.new:
             self.new = []
         if self.hits:
@@ -62,6 +65,7 @@ class Player(Struct, eq=False):
             self.new.append(achievement)
 
     def gain(self, item: int) -> None:
+        self.gained, self.wasted = item, self.items[item] >= MOST
         self.items[item] = min(self.items[item] + 1, MOST)
 
     def hurt(self, damage: int, by: str) -> None:

@@ -1,6 +1,7 @@
 """Crafter for up to 64 players in one land, who may come and go while it runs."""
 
 from collections.abc import Mapping, Sequence
+from inspect import cleandoc
 from typing import Annotated, Literal
 
 import msgspec
@@ -33,11 +34,11 @@ from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
+from cohabit.worlds.crafter.events import death_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, observation_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST
-from cohabit.worlds.crafter.text import death_text
 from cohabit.worlds.crafter.trade import Trade
 from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
 
@@ -64,7 +65,8 @@ class CrafterShared(World):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
     All players choose an action, then everybody acts at once; whoever chooses nothing in time does nothing. If two want
-    the same cell, chance decides who comes first. You can come and go: when you come back you have what you had.
+    the same cell, chance decides who comes first. Guests can come and go (`sit`, `stand_up`): who comes back has what
+    they had.
     """
 
     spec = WorldSpec(
@@ -90,18 +92,20 @@ class CrafterShared(World):
         self.size = size
 
     def describe(self) -> str:
-        rules = (Crafter.__doc__ or "").split("\n\n", 1)[1]
         fight = "Players can hurt each other with `do`." if self.fighting else "Players cannot hurt each other."
         goals = {
             "own": "Everybody unlocks achievements for themselves.",
             "shared": "You share all goals: when one of you is the first to unlock an achievement, each of you gets 1.",
             "rival": "You are rivals: only who unlocks an achievement first gets 1 for it.",
         }[self.goals_mode]
-        return (
-            f"{super().describe()}\n\n{fight} {goals} `give` hands items to the player in front of you, `drop` puts "
-            f"them on the ground there as a bundle, which anybody can take with `do`. What a dead player had is left "
-            f"as a bundle, too.\n\n{rules}"
+        trade = (
+            "`give` hands items to the player in front of you, `drop` puts them on the ground there as a bundle, which "
+            "anybody can take with `do`. What a dead player had is left as a bundle, too."
         )
+        # The rules of the game for one, without its first words and its end.
+        _, *rules, _ = cleandoc(Crafter.__doc__ or "").split("\n\n")
+        end = f"The game ends after {self.length} steps, or when all players are dead; the dead can watch."
+        return "\n\n".join([super().describe(), f"{fight} {goals} {trade}", *rules, end])
 
     # -- seats ---------------------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -109,6 +113,7 @@ class CrafterShared(World):
         self.chosen: dict[SeatId, int | Trade] = {}
         self.totals: dict[SeatId, float] = {}
         self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
+        self.game.length = self.length
         for player, seat in zip(self.game.players, seats, strict=True):
             player.name = seat.name
 
@@ -165,9 +170,12 @@ class CrafterShared(World):
 
     def _choose(self, by: Seat, choice: int | Trade) -> Outcome:
         self._check_alive(by)
+        before = self.chosen.get(by.id)
         self.chosen[by.id] = choice
-        name = ACTIONS[choice] if isinstance(choice, int) else choice.how
-        return Outcome(f"You chose {name}.")
+        instead = "" if before is None else f" instead of {_name(before)}"
+        waiting = len(self.to_move())
+        when = f"{waiting} of {len(self._present())} have not chosen yet" if waiting else "all have chosen"
+        return Outcome(f"You chose {_name(choice)}{instead}; {when}. Everybody acts when all have chosen.")
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
@@ -194,7 +202,7 @@ class CrafterShared(World):
             if not player.alive:
                 game.remove_player(player)
                 trade.leave_behind(game.land, player)
-                told.append(Told(f"{player.name} {death_text(player)}"))
+                told.append(Told(f"player {player.name} {death_text(player)}"))
         return told
 
     def _count_rewards(self, players: Sequence[Player]) -> None:
@@ -274,4 +282,9 @@ class CrafterShared(World):
             raise GameRejected("this is not a save of Crafter: it has choices of players that it does not have")
         if not set(saved.unlocked) <= set(range(len(ACHIEVEMENTS))):
             raise GameRejected("this is not a save of Crafter: it has unknown achievements")
+        game.length = self.length
         self.game, self.chosen, self.totals, self.unlocked = game, saved.chosen, saved.returns, saved.unlocked
+
+
+def _name(choice: int | Trade) -> str:
+    return ACTIONS[choice] if isinstance(choice, int) else choice.how

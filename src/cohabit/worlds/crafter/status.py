@@ -23,6 +23,7 @@ def status_of(game: Game, player: Player) -> dict[str, Any]:
         "energy": player.energy,
         "sleeping": player.sleeping,
         "daylight": round(game.daylight, 2),
+        "length": game.length,
         "position": [player.x, player.y],
         "facing": [player.dx, player.dy],
         "ground": view.ground,

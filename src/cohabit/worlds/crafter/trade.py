@@ -67,8 +67,12 @@ def take(land: Land, player: Player, bundle: Thing) -> None:
         taken = min(amount, MOST - player.items[item])
         bundle.items[item] -= taken
         player.items[item] += taken
+        if taken:
+            player.received.append((item, taken, ""))
     if not any(bundle.items):
         land.remove(bundle)
+    elif not player.received:
+        player.failure = ("nothing", BUNDLE)
 
 
 def leave_behind(land: Land, player: Player) -> None:

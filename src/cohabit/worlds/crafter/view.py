@@ -11,6 +11,8 @@ from cohabit.worlds.crafter.rules import ARROW, MATERIALS, NAMES, PLANT, VIEW_HE
 
 LETTERS = " ~.#:'T!cidtf"
 """One letter for each material, in the order of ``MATERIALS``."""
+ME = "@"
+_THING_LETTERS = {"cow": "C", "zombie": "Z", "skeleton": "S", "plant": "P", "ripe plant": "R", "bundle": "B"}
 MATERIAL_OF = dict(zip(LETTERS, MATERIALS, strict=True))
 _TO_LETTERS = bytes(LETTERS.encode()) + bytes(256 - len(LETTERS))
 _ARROWS = {(-1, 0): "arrow left", (1, 0): "arrow right", (0, -1): "arrow up", (0, 1): "arrow down"}
@@ -43,6 +45,11 @@ def view_of(land: Land, player: Player) -> View:
             if thing is not None and thing is not player:
                 things.append(Seen(_name(thing), column - left, row - up))
     return View(ground, things)
+
+
+def thing_letter(name: str) -> str:
+    """The letter of a thing on a map."""
+    return _THING_LETTERS.get(name) or ("O" if name.startswith("player ") else "A")
 
 
 def map_rows(land: Land) -> list[str]:

@@ -28,11 +28,11 @@ from cohabit.worlds.crafter.arrays import array_forms, array_of
 from cohabit.worlds.crafter.drawing.figures import colour_of
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws, StockDraws
+from cohabit.worlds.crafter.events import action_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, observation_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
-from cohabit.worlds.crafter.text import action_text
 
 Length = Annotated[int, Range(1, 1_000_000, "steps until the game ends")]
 Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
@@ -42,21 +42,27 @@ class Crafter(World):
     """Crafter. You are in a wild land. Survive, gather, build, and reach as many of the 22 achievements as you can.
 
     Each action is a step. You go left, right, up or down, and you face where you last went or tried to go. `do` acts
-    on the cell in front of you: it collects wood from trees, stone, coal, iron and diamonds, drinks water, finds
-    saplings in grass (one in ten tries), hits creatures, and eats ripe plants. A cow is eaten when it dies.
+    on the cell in front of you: it collects wood from trees (which are gone then), stone, coal, iron and diamonds,
+    drinks water, finds saplings in grass (one in ten tries), hits creatures, and eats ripe plants. A cow is eaten when
+    it dies. You carry at most 9 of everything.
 
-    A table needs 2 wood. Near it (within one cell, diagonally too) you make pickaxes and swords: of wood (1 wood), of
-    stone (1 wood, 1 stone), and, near a furnace (4 stone) as well, of iron (1 wood, 1 coal, 1 iron). A wood pickaxe
+    A table needs 2 wood. At a table (within one cell, diagonally too) you make pickaxes and swords: of wood (1 wood),
+    of stone (1 wood, 1 stone), and, at a furnace (4 stone) as well, of iron (1 wood, 1 coal, 1 iron). A wood pickaxe
     mines stone and coal, a stone pickaxe iron, an iron pickaxe diamonds. Placed stones make bridges and walls.
 
     Health, food, drink and energy are at most 9. Food, drink and energy fall with time; at 0 of any of them your health
-    falls. Sleep restores energy (only if it is below 9, and you wake up when it is 9), but zombies hit sleepers hard:
-    wall yourself in first. Zombies roam the grass, more of them at night; skeletons shoot in tunnels; lava kills. A
-    sapling that you plant is ripe after 300 steps near you, if no creature comes next to it.
+    falls, else it grows back. Sleep restores energy: only if it is below 9, and you stay asleep until it is 9 or
+    something hurts you. Zombies hit sleepers hard, so wall yourself in first. Zombies roam the grass, more of them at
+    night; skeletons shoot in tunnels; lava kills. A sapling that you plant is ripe after 300 steps near you, if no
+    creature comes next to it.
 
-    In your view R3U2 is the cell three to the right and two up, and x5 means five cells of a kind, of which the nearest
-    is given. The game ends when your health is 0 or time is up. The reward is 1 for a step that unlocks an achievement,
-    and a tenth of each change in health.
+    You see 9 x 7 cells. On the map: @ you, ~ water, . grass, # stone, : path, ' sand, T tree, ! lava, c coal, i iron,
+    d diamond, t table, f furnace, C cow, Z zombie, S skeleton, A arrow, P plant, R ripe plant, B bundle, O another
+    player; nothing beyond the edge of the land. R3U2 is the cell three to the right and two up; x5 means five cells, of
+    which the nearest are given. Positions count from the upper left corner, to the right and down.
+
+    The game ends when your health is 0 or time is up. The reward is 1 for a step that unlocks an achievement, and a
+    tenth of each change in health.
     """
 
     spec = WorldSpec(name="crafter", title="Crafter", seats=1, seat_names=("player",), quick=True, show_legal=False)
@@ -71,6 +77,7 @@ class Crafter(World):
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         draws = StockDraws(seed) if self.randomness == "stock" else KeyedDraws(seed)
         self.game = Game.new(draws, size=(self.size, self.size))
+        self.game.length = self.length
         self.player.name = seats[0].name
 
     @property
@@ -109,7 +116,7 @@ class Crafter(World):
     def observe_data(self, eye: Eye) -> Observation:
         return observation_of(self.game, self.player, with_text=False)
 
-    def changes(self, before: Observation, now: Observation) -> str:
+    def changes(self, before: Observation, now: Observation) -> str | None:
         return changes_between(before, now)
 
     def picture(self, eye: Eye) -> bytes:
@@ -140,6 +147,7 @@ class Crafter(World):
 
     def restore(self, data: bytes) -> None:
         self.game = saves.load_game(saves.decode(data, saves.SavedGame))
+        self.game.length = self.length
 
 
 _SEATS = Crafter.spec.seat_names

@@ -1,0 +1,90 @@
+"""What happened to a player in the last step, as a sentence: what came of its action, and who hurt it."""
+
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MATERIALS, MOST, NAMES
+
+_WHY = {
+    "asleep": "you are asleep until your energy is 9",
+    "rested": "you can sleep only if your energy is below 9",
+    "unripe": "the plant is not ripe yet",
+    "unlucky": "no sapling this time; one in ten tries finds one",
+    "peace": "fighting is not allowed here",
+    "nobody": "nobody is in front of you",
+    "edge": "nothing can be made at the left and the upper edge of the map",
+}
+_TAKEN = {"zombie": "a zombie hit you", "arrow": "an arrow hit you", "want": "hunger, thirst or tiredness hurts"}
+_DEATHS = {
+    "lava": "died in lava", "want": "died of hunger, thirst or tiredness", "zombie": "died: a zombie",
+    "arrow": "died: an arrow",
+}  # fmt: skip
+
+
+def action_text(number: int, player: Player) -> str:
+    """The reply to an action: what came of it."""
+    return events_text(player) or _gain_text(player) or f"{ACTIONS[number]}: done."
+
+
+def _gain_text(player: Player) -> str:
+    if player.gained is None:
+        return ""
+    if player.gained < 0:
+        return f"You drank: {player.drink} of {MOST}."
+    item = ITEMS[player.gained]
+    if player.wasted:
+        return f"You carry {MOST} {item} already, so this one is lost."
+    return f"You have {player.items[player.gained]} {item} now."
+
+
+def failure_text(player: Player) -> str:
+    """Why the last action had no effect; empty if it had."""
+    if player.failure is None:
+        return ""
+    reason, *about = player.failure
+    if reason in _WHY:
+        return _WHY[reason]
+    if reason == "tool":
+        return f"you need a {ITEMS[about[0]]}"
+    if reason == "short":
+        return f"you need {about[1]} {ITEMS[about[0]]} and have {player.items[about[0]]}"
+    if reason == "nearby":
+        return f"there is no {' and no '.join(MATERIALS[material] for material in about)} within one cell"
+    if reason == "full":
+        return f"player {about[0]} cannot carry more of it"
+    name = NAMES[about[0]] or "the edge of the map"
+    if reason == "blocked":
+        return f"{name} is in the way"
+    if reason == "where":
+        return f"it cannot be placed on {name}"
+    return f"there is nothing to do with {name}"
+
+
+def death_text(player: Player) -> str:
+    """How a player died."""
+    return _DEATHS.get(player.hurt_by, f"died: player {player.hurt_by}")
+
+
+def events_text(player: Player, time_is_up: bool = False) -> str:
+    """What happened to a player in the last step; empty if nothing worth telling did."""
+    parts = []
+    if player.blocked is not None:
+        parts.append(f"you turned, and {NAMES[player.blocked] or 'the edge of the map'} is in the way")
+    elif why := failure_text(player):
+        parts.append(f"no effect: {why}")
+    if player.struck is not None:
+        kind, health = player.struck
+        parts.append(f"you hit the {NAMES[kind]}, {health} health left" if health else f"you killed the {NAMES[kind]}")
+    for by, damage in player.hits:
+        parts.append(f"{_TAKEN.get(by, f'player {by} hit you')}, -{damage} health")
+    if player.gave is not None:
+        item, amount, to = player.gave
+        parts.append(f"you gave {amount} {ITEMS[item]} to player {to}" if to else f"you dropped {amount} {ITEMS[item]}")
+    for item, amount, by in player.received:
+        parts.append(f"player {by} gave you {amount} {ITEMS[item]}" if by else f"you took {amount} {ITEMS[item]}")
+    if player.new:
+        parts.append(f"achieved {', '.join(ACHIEVEMENTS[number] for number in player.new)}")
+    if not player.alive:
+        parts.append(f"you {death_text(player)}")
+    elif time_is_up:
+        parts.append("time is up")
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
