@@ -260,3 +260,11 @@ def test_a_world_that_is_loaded_gives_and_takes_no_rewards() -> None:
     world.advance(1)
     assert world.returns() == before
     assert [k.people for k in world.sim.alive] == [k.people for k in larger.sim.alive]
+
+
+def test_the_view_of_sixteen_kings_can_be_made_before_the_first_tick() -> None:
+    world = make_world("kingdoms", {"zones_x": 8, "zones_y": 8, "kingdoms": 16})
+    world.reset(3, [Seat(str(number), str(number)) for number in range(16)])
+    seats = world.seats_now()
+    assert len(seats) == 16
+    assert all(world.observe(Eye(seat.id, "own")).status["at_war_with"] == [] for seat in seats)

@@ -234,6 +234,7 @@ class Kingdoms(OrderActions):
         return found
 
     def observe(self, eye: Eye) -> Observation:
+        self.sim.refresh()  # a war may have been declared, or a kingdom founded, since the last tick
         return observation(self.view(eye), self.state.paused, self.is_over(), self.state.marks)
 
     def standings(self) -> Sequence[Standing]:
