@@ -48,6 +48,8 @@ def begin(ctx: Context, seed: str) -> None:
         if member.moves_by_bot or member.timeouts:
             member.moves_by_bot = member.timeouts = 0
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
+    if room.has_arrivals:
+        state.played = {}  # its seats are opened anew, for whoever comes
     seats.release_claims(state)
     starting = starting_seats(ctx)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)
@@ -86,6 +88,23 @@ def switch_game(state: RoomState, game: str) -> None:
         if len(state.played_before) > MAX_GAMES_REMEMBERED:
             del state.played_before[next(iter(state.played_before))]
     state.game, state.played = game, state.played_before.pop(game, {})
+
+
+def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
+    """Continue a game that was loaded from a save. ``played``: what the save knows of who took which seat."""
+    state, room = ctx.state, ctx.room
+    switch_game(state, game)
+    if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
+        state.played = dict(played)
+        state.seats_ever = []
+        held = {member.seat for member in state.members.values()}
+        for seat in room.crash_on_error(room.world.seats_now) or ():
+            if seat.id not in held:
+                room.crash_on_error(room.world.depart, seat, "left")
+    if room.has_moving_seats:
+        seats.adopt_seats(room, room.crash_on_error(room.world.seats_now) or state.seats)
+    leave_closed_seats(ctx)
+    keep_to_played_seats(ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

@@ -10,7 +10,7 @@ from cohabit.model.identity import Kind
 from cohabit.room import game_time, saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.games import begin, begin_again, keep_to_played_seats, next_seed, switch_game
+from cohabit.room.games import begin, begin_again, next_seed, resume
 from cohabit.room.members import new_member
 from cohabit.room.state import HIDDEN_BRAIN, handle_of
 from cohabit.room.visibility import ACCOUNT
@@ -206,8 +206,7 @@ def digest(ctx: Context, sha256: str) -> None:
 def loaded(ctx: Context, by: str, save: str) -> None:
     """A member loaded a save."""
     loaded_save = saves.load(ctx.room.world, b64decode(save))
-    switch_game(ctx.state, loaded_save.game)
-    keep_to_played_seats(ctx, loaded_save.played)
+    resume(ctx, loaded_save.game, loaded_save.played)
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 

@@ -1,21 +1,41 @@
 """Many players in one land: trade, conflicts, arrivals and departures."""
 
+import re
+from base64 import b64encode
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import GameRejected
+from cohabit.room.saves import pack
+from cohabit.scenario import AgentSpec
+from cohabit.testing.play import open_room
 from cohabit.world import Arrival, Eye, Seat
-from cohabit.worlds.crafter.draws import KeyedDraws
+from cohabit.worlds.crafter.draws import PRIORITY, KeyedDraws
+from cohabit.worlds.crafter.events import death_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import Land
-from cohabit.worlds.crafter.rules import ACTIONS, BUNDLE, DO, GRASS, ITEMS, MOST, TABLE, VITALS, ZOMBIE
-from cohabit.worlds.crafter.shared import MAX_PLAYERS, CrafterShared
+from cohabit.worlds.crafter.rules import (
+    ACHIEVEMENT,
+    ACTIONS,
+    BUNDLE,
+    COW,
+    DO,
+    GRASS,
+    ITEMS,
+    MOST,
+    TABLE,
+    VITALS,
+    ZOMBIE,
+)
+from cohabit.worlds.crafter.shared import MAX_PLAYERS, MIN_AWAY, CrafterShared
 from cohabit.worlds.crafter.trade import Trade, leave_behind
 from cohabit.worlds.crafter.view import view_of
 
 SIZE = (24, 24)
+EAT_COW = ACHIEVEMENT["eat_cow"]
 trades = st.builds(Trade, st.sampled_from(["give", "drop"]), st.integers(0, len(ITEMS) - 1), st.integers(1, MOST))
 choices = st.one_of(st.integers(0, len(ACTIONS) - 1), st.just(DO), trades)
 
@@ -188,7 +208,9 @@ def test_leaving_and_coming_back_loses_nothing():
     world.depart(Seat("2", "p2"), "left")
     assert [seat.id for seat in world.seats_now()] == ["1"]
     assert world.game.land.at[player.cell] is None
-    for _ in range(5):
+    with pytest.raises(GameRejected, match="in 10 steps"):
+        world.arrive(Arrival("p2", "2", returns=True))
+    for _ in range(MIN_AWAY):
         world.resolve()
     assert world.arrive(Arrival("p2", "2", returns=True)) == Seat("2", "p2")
     assert (player.x, player.y, player.items, player.food, player.achievements) == before
@@ -209,6 +231,7 @@ def test_who_comes_back_to_an_occupied_cell_starts_nearby():
     world.depart(Seat("2", "p2"), "left")
     world.game.land.at[other.cell] = None
     world.game.add_player(gone.x, gone.y, other)
+    gone.left_at -= MIN_AWAY
     world.arrive(Arrival("p2", "2", returns=True))
     assert gone.cell != other.cell
     assert world.game.land.at[gone.cell] is gone
@@ -287,3 +310,82 @@ def test_a_view_has_the_same_size_at_every_edge_of_the_map():
         ]
         seen = [(c, r) for r, line in enumerate(view.ground) for c, letter in enumerate(line) if letter != " "]
         assert sorted(seen) == sorted(inside)
+
+
+# -- found by attacking it ---------------------------------------------------------------------------------
+def test_who_is_killed_in_a_step_neither_acts_nor_recovers_in_it():
+    for seed in range(30):
+        game = meadow(fighting=True)
+        game.draws = KeyedDraws(seed)
+        killer, victim = game.players
+        killer.dx, killer.dy, killer.items[-1] = 1, 0, 1  # an iron sword
+        victim.health, victim.recovery = 3, 25
+        victim.items[2], victim.dx, victim.dy = 1, 0, 1
+        game.step({0: DO, 1: ACTIONS.index("place_stone")})
+        acted = victim.items[2] == 0
+        assert not victim.alive
+        first = min(game.players, key=lambda player: game.draws.uniform(PRIORITY, player.number))
+        assert acted == (first is victim)
+
+
+def test_a_creature_is_killed_once():
+    game = meadow(3)
+    left, _, right = game.players
+    game.land.at[game.players[1].cell] = None
+    game.players[1].removed = True
+    cow = game.land.add(COW, 5, 12)
+    cow.health = 1
+    left.dx, left.dy, right.dx, right.dy = 1, 0, -1, 0
+    left.food = right.food = 1
+    game.step({0: DO, 2: DO})
+    assert sorted([left.food, right.food]) == [1, 7]
+    assert left.achievements[EAT_COW] + right.achievements[EAT_COW] == 1
+
+
+@given(names=st.lists(st.text(max_size=60), min_size=1, max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_names_cannot_be_read_as_anything_else(names):
+    world = CrafterShared(size=16)
+    world.reset(5, [Seat("1", "1")])
+    for name in [*names, "want", "zombie", "1", "bob L1, diamond R1. You"]:
+        world.arrive(Arrival(name))
+    called = [player.name for player in world.game.players]
+    assert len(set(called)) == len(called)
+    assert all(re.fullmatch(r"[\w-]{1,40}", name) for name in called)
+    for name in called[1:]:
+        assert not name.isdecimal() or name == str(called.index(name) + 1)
+
+
+def test_a_player_called_zombie_is_no_zombie_in_the_news():
+    world = shared(fighting=True)
+    world.arrive(Arrival("zombie"))
+    killer, victim = world._player("3"), world._player("1")
+    victim.hurt(9, f"player {killer.name}")
+    assert death_text(victim) == "died: player zombie"
+
+
+def test_only_the_one_who_left_gets_the_body_back_after_a_reset_or_a_load():
+    members = [AgentSpec(id=name, role="player") for name in ("g1", "g2")]
+    room = open_room("crafter_shared", CrafterShared(size=24), 3, {"size": 24}, members)
+    assert room.call("g1", "sit", {}, at=1).seat == "1"
+    room.call("god", "reset", {}, at=2)
+    assert room.call("g2", "sit", {}, at=3).seat == "1"
+    room.world._player("1").items[5] = 9
+    room.call("g2", "stand_up", {}, at=4)
+    assert room.call("g1", "sit", {}, at=5).seat == "2"
+    assert room.world._player("2").items[5] == 0
+
+
+def test_after_a_load_seats_without_a_holder_are_closed_and_newcomers_can_sit():
+    members = [AgentSpec(id=name, role="player") for name in ("g1", "g2", "g3")]
+    room = open_room("crafter_shared", CrafterShared(size=24), 3, {"size": 24}, members)
+    room.call("g1", "sit", {}, at=1)
+    save = pack(room.world, game=room.state.game, played=room.state.played)
+    room.call("g2", "sit", {}, at=2)
+    room.system("loaded", {"by": "god", "save": b64encode(save).decode()}, 3)
+    assert room.state.members["g2"].seat is None
+    assert room.call("g3", "sit", {}, at=4).seat == "2"
+    assert room.call("g2", "sit", {}, at=5).seat == "3"
+    room.call("g1", "stand_up", {}, at=6)
+    with pytest.raises(GameRejected, match=r"call sit without a seat|already played"):
+        room.call("g3", "sit", {"seat": "1"}, at=7)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cohabit.errors import CohabitError, GameRejected
 from cohabit.scenario import AgentSpec
 from cohabit.testing.play import open_room
-from cohabit.world import Eye, Seat
+from cohabit.world import Arrival, Eye, Seat
 from cohabit.worlds.crafter.rules import ACTIONS
 from cohabit.worlds.crafter.shared import CrafterShared
 from cohabit.worlds.crafter.world import Crafter
@@ -111,7 +111,7 @@ def test_everybody_in_a_room_around_one_player_sees_what_it_sees():
     assert world.observe(Eye(None, "public")) == world.observe(Eye("player", "own"))
 
 
-def test_a_shared_game_is_over_when_all_who_are_there_are_dead():
+def test_a_shared_game_is_over_when_all_players_are_dead_and_not_while_one_is_away():
     world = CrafterShared(size=24)
     world.reset(1, [Seat("1", "a"), Seat("2", "b")])
     world._player("1").health, world._player("1").hurt_by = 0, "zombie"
@@ -121,6 +121,14 @@ def test_a_shared_game_is_over_when_all_who_are_there_are_dead():
     with pytest.raises(GameRejected, match="you are dead"):
         world._choose(Seat("1", "a"), 0)
     world.depart(Seat("2", "b"), "left")
+    assert not world.is_over()
+    assert list(world.to_move()) == []
+    before = world.game.step_number
+    world.resolve()
+    assert world.game.step_number == before, "time stands still while nobody can act"
+    world.arrive(Arrival("b", "2", returns=True))
+    world._player("2").health = 0
+    world.resolve()
     assert world.is_over()
 
 

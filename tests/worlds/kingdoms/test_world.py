@@ -17,7 +17,7 @@ from cohabit.model.suggest import is_close
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.world import Seat
+from cohabit.world import Eye, Seat
 from cohabit.worlds.kingdoms.rules import realms
 from cohabit.worlds.kingdoms.world import DIGEST_TICKS, REWARD_TICKS, Kingdoms
 

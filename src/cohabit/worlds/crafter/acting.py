@@ -93,7 +93,7 @@ def _damage(player: Player) -> int:
 
 def _strike_player(player: Player, other: Player, fighting: bool) -> None:
     if fighting:
-        other.hurt(_damage(player), player.name)
+        other.hurt(_damage(player), f"player {player.name}")
     else:
         player.failure = ("peace",)
 
@@ -115,10 +115,14 @@ def _touch(land: Land, player: Player, thing: Thing) -> None:
 
 
 def _strike(player: Player, creature: Thing) -> None:
+    if creature.killed:
+        player.failure = ("nothing", creature.kind)
+        return
     creature.health = max(0, creature.health - _damage(player))
     player.struck = (creature.kind, creature.health)
     if creature.health > 0:
         return
+    creature.killed = True
     if creature.kind == ZOMBIE:
         player.achieve(ACHIEVEMENT["defeat_zombie"])
     elif creature.kind == SKELETON:

@@ -60,7 +60,7 @@ def failure_text(player: Player) -> str:
 
 def death_text(player: Player) -> str:
     """How a player died."""
-    return _DEATHS.get(player.hurt_by, f"died: player {player.hurt_by}")
+    return _DEATHS.get(player.hurt_by, f"died: {player.hurt_by}")
 
 
 def events_text(player: Player, time_is_up: bool = False) -> str:
@@ -74,7 +74,7 @@ def events_text(player: Player, time_is_up: bool = False) -> str:
         kind, health = player.struck
         parts.append(f"you hit the {NAMES[kind]}, {health} health left" if health else f"you killed the {NAMES[kind]}")
     for by, damage in player.hits:
-        parts.append(f"{_TAKEN.get(by, f'player {by} hit you')}, -{damage} health")
+        parts.append(f"{_TAKEN.get(by, f'{by} hit you')}, -{damage} health")
     if player.gave is not None:
         item, amount, to = player.gave
         parts.append(f"you gave {amount} {ITEMS[item]} to player {to}" if to else f"you dropped {amount} {ITEMS[item]}")

@@ -6,6 +6,7 @@ player speaks of the nearest one, and players act in an order that is drawn anew
 
 from collections.abc import Mapping
 
+from cohabit.errors import GameRejected
 from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter.acting import act
 from cohabit.worlds.crafter.balance import balance
@@ -82,7 +83,7 @@ class Game:
                 x, y = cell // land.stride - BORDER, cell % land.stride - BORDER
                 ranks.append(((x - self.start[0]) ** 2 + (y - self.start[1]) ** 2, cell, x, y))
         if not ranks:
-            raise ValueError("no cell is free")
+            raise GameRejected("there is no free cell for another player")
         near = min(ranks)[0]
         best = min(
             (self.draws.uniform(purpose.START, cell), x, y) for distance, cell, x, y in ranks if distance == near
@@ -103,6 +104,8 @@ class Game:
         for player in players:
             player.begin_step()
         for player in players:
+            if player.health <= 0:  # killed by another player in this step
+                continue
             act(land, draws, player, actions.get(player.number, NOOP), self.fighting)
         if len(players) == 1:
             x, y = players[0].x, players[0].y

@@ -38,6 +38,7 @@ class Thing(Struct, eq=False):
     dx: int = 0  # the flight of an arrow
     dy: int = 0
     items: list[int] | None = None  # the contents of a bundle
+    killed: bool = False  # by a player in this step: nobody else can kill it again
     removed: bool = False  # it acts once more in the step in which it is removed
 
     @property

@@ -1,50 +1,67 @@
 """The body of a player: position, vitals, inventory, achievements, and what happened to it in the last step."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
-from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ITEMS, MOST, PLAYER
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ITEMS, MOST, NAMES, PLAYER
+
+Vital = Annotated[int, Meta(ge=0, le=MOST)]
+Way = Annotated[int, Meta(ge=-1, le=1)]
+Count = Annotated[int, Meta(ge=0, lt=1 << 31)]
+Thing = Annotated[int, Meta(ge=0, lt=len(NAMES))]  # a material or a thing
+Item = Annotated[int, Meta(ge=-1, lt=len(ITEMS))]
+Name = Annotated[str, Meta(max_length=40, pattern=r"^[\w-]*$")]
+Cause = Annotated[str, Meta(max_length=50, pattern=r"^[\w -]*$")]
+Few = Meta(max_length=100)  # of anything that happened in one step
 
 
-class Player(Struct, eq=False):
-    name: str = ""
-    number: int = 0
-    kind: int = PLAYER
+class Player(Struct, eq=False, forbid_unknown_fields=True):
+    """The limits are those of a save, which can come from anybody."""
+
+    name: Name = ""
+    number: Count = 0
+    kind: Literal[13] = PLAYER  # type: ignore[assignment]  # its number among the things
     x: int = 0
     y: int = 0
     cell: int = 0
-    dx: int = 0  # the direction it faces: down at first
-    dy: int = 1
-    health: int = MOST
-    food: int = MOST
-    drink: int = MOST
-    energy: int = MOST
+    dx: Way = 0  # the direction it faces: down at first
+    dy: Way = 1
+    health: Vital = MOST
+    food: Vital = MOST
+    drink: Vital = MOST
+    energy: Vital = MOST
     hunger: float = 0.0
     thirst: float = 0.0
     fatigue: int = 0
     recovery: float = 0.0
-    items: list[int] = field(default_factory=lambda: [0] * len(ITEMS))
-    achievements: list[int] = field(default_factory=lambda: [0] * len(ACHIEVEMENTS))
+    items: Annotated[list[Vital], Meta(min_length=len(ITEMS), max_length=len(ITEMS))] = field(
+        default_factory=lambda: [0] * len(ITEMS)
+    )
+    achievements: Annotated[list[Count], Meta(min_length=len(ACHIEVEMENTS), max_length=len(ACHIEVEMENTS))] = field(
+        default_factory=lambda: [0] * len(ACHIEVEMENTS)
+    )
     sleeping: bool = False
     removed: bool = False  # off the map: dead, or away
     away: bool = False  # has left, and may come back
-    health_when_awake: int = MOST  # what `live` saw last; less means that something hurt it
-    health_before: int = MOST  # at the end of the step before
-    unlocked: int = 0  # number of different achievements
+    left_at: Count = 0  # the step at which it left
+    first: Count = 0  # achievements that it was the first to unlock
+    health_when_awake: Vital = MOST  # what `live` saw last; less means that something hurt it
+    health_before: Vital = MOST  # at the end of the step before
+    unlocked: Count = 0  # number of different achievements
     reward: float = 0.0  # of the last step
     total_reward: float = 0.0
     # What happened in the last step, for the text.
     failure: tuple[Any, ...] | None = None  # why the action had no effect
-    blocked: int | None = None  # it only turned, because this was in the way
-    gained: int | None = None  # the item that it collected or made; -1: a drink
+    blocked: Thing | None = None  # it only turned, because this was in the way
+    gained: Item | None = None  # the item that it collected or made; -1: a drink
     wasted: bool = False  # it had as much of it as it can carry
-    new: list[int] = []  # achievements unlocked
-    hits: list[tuple[str, int]] = []  # by whom, and how much
-    struck: tuple[int, int] | None = None  # the creature it hit, and what is left of its health
-    gave: tuple[int, int, str] | None = None  # item, amount, and to whom; "" on the ground
-    received: list[tuple[int, int, str]] = []  # item, amount, and from whom
-    hurt_by: str = ""  # what hurt it last
+    new: Annotated[list[Annotated[int, Meta(ge=0, lt=len(ACHIEVEMENTS))]], Few] = []  # achievements unlocked
+    hits: Annotated[list[tuple[Cause, Vital]], Few] = []  # by whom, and how much
+    struck: tuple[Thing, Count] | None = None  # the creature it hit, and what is left of its health
+    gave: tuple[Item, Vital, Name] | None = None  # item, amount, and to whom; "" on the ground
+    received: Annotated[list[tuple[Item, Vital, Name]], Few] = []  # item, amount, and from whom
+    hurt_by: Cause = ""  # what hurt it last
 
     @property
     def alive(self) -> bool:

@@ -8,16 +8,18 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import GameRejected
 from cohabit.worlds.crafter.draws import Draws, KeyedDraws, StockDraws
+from cohabit.worlds.crafter.events import events_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import ACHIEVEMENTS, COW, FIRST_HEALTH, ITEMS, MATERIALS, SKELETON, ZOMBIE, daylight
+from cohabit.worlds.crafter.rules import COW, FIRST_HEALTH, ITEMS, MATERIALS, MOST, SKELETON, ZOMBIE, daylight
 
 MAX_SIZE = 96  # cells per side
 MAX_PLAYERS_EVER = 1000  # who have been in a game, also those who have left
 T = TypeVar("T")
 _Word = Annotated[int, Meta(ge=0, lt=1 << 32)]
 _Step = Annotated[int, Meta(ge=-1, le=1)]
+_Amount = Annotated[int, Meta(ge=0, lt=1 << 31)]
 _Side = Annotated[int, Meta(ge=9, le=MAX_SIZE)]
 _WORDS = {"stock": 626, "keyed": 5}
 
@@ -26,23 +28,27 @@ class _Thing(Struct, array_like=True, forbid_unknown_fields=True):
     kind: int
     x: int
     y: int
-    health: int
-    timer: int
+    health: Annotated[int, Meta(ge=0, le=MOST)]
+    timer: _Amount
     dx: _Step
     dy: _Step
-    items: Annotated[list[Annotated[int, Meta(ge=0)]], Meta(min_length=len(ITEMS), max_length=len(ITEMS))] | None
+    items: (
+        Annotated[list[Annotated[int, Meta(ge=0, lt=1 << 31)]], Meta(min_length=len(ITEMS), max_length=len(ITEMS))]
+        | None
+    )
 
 
 class SavedGame(Struct, forbid_unknown_fields=True):
     draws: Literal["stock", "keyed"]
-    words: list[_Word]
+    words: Annotated[list[_Word], Meta(max_length=1000)]
     step: Annotated[int, Meta(ge=0)]
     size: tuple[_Side, _Side]
     start: tuple[int, int]
     fighting: bool
     materials: bytes  # by x, then by y
-    things: list[_Thing]  # in the order of their creation
-    chunks: list[tuple[int, list[int]]]  # in the order of entering, with their creatures as numbers of things
+    things: Annotated[list[_Thing], Meta(max_length=MAX_SIZE**2)]  # in the order of their creation
+    # In the order of entering, with their creatures as numbers of things:
+    chunks: Annotated[list[tuple[int, list[int]]], Meta(max_length=MAX_SIZE)]
     players: Annotated[list[Player], Meta(min_length=1, max_length=MAX_PLAYERS_EVER)]
 
 
@@ -113,8 +119,7 @@ def _place(land: Land, saved: _Thing) -> Thing:
 
 
 def _seat(land: Land, player: Player, number: int) -> None:
-    sizes = len(player.items), len(player.achievements)
-    if player.number != number or sizes != (len(ITEMS), len(ACHIEVEMENTS)):
+    if player.number != number or abs(player.dx) + abs(player.dy) != 1 or not _can_be_told(player):
         raise GameRejected("this is not a save of Crafter: a player is damaged")
     if player.removed:
         return
@@ -122,6 +127,15 @@ def _seat(land: Land, player: Player, number: int) -> None:
         raise GameRejected("this is not a save of Crafter: a player stands on an occupied cell, or outside the map")
     player.cell = land.cell(player.x, player.y)
     land.at[player.cell] = player
+
+
+def _can_be_told(player: Player) -> bool:
+    """Whether the last step of a player makes sense: the reasons of a failure have no declared form."""
+    try:
+        events_text(player)
+    except (IndexError, KeyError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_free(land: Land, x: int, y: int) -> bool:

@@ -1,5 +1,6 @@
 """Crafter for up to 64 players in one land, who may come and go while it runs."""
 
+import re
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
 from typing import Annotated, Literal
@@ -7,11 +8,11 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
-from cohabit.model.observation import one_line
 from cohabit.world import (
     ActionSpec,
     ArraySpec,
@@ -44,6 +45,8 @@ from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
 
 MAX_PLAYERS = 64
 MAX_NAME = 24  # characters of a player's name in the views of others
+MIN_AWAY = 10
+"""Steps before a player who left can come back, so that leaving is no way to dodge a blow."""
 Item = Literal[
     "sapling", "wood", "stone", "coal", "iron", "diamond",
     "wood_pickaxe", "stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword", "iron_sword",
@@ -70,7 +73,7 @@ class CrafterShared(World):
     """
 
     spec = WorldSpec(
-        name="crafter_shared", title="Crafter, shared", seats=(1, MAX_PLAYERS), pace="rounds", show_legal=False,
+        name="crafter_shared", title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
 
@@ -128,28 +131,42 @@ class CrafterShared(World):
         return [Seat(seat, player.name) for seat, player in self._present()]
 
     def arrive(self, arrival: Arrival) -> Seat:
-        if arrival.seat is not None and arrival.returns:
-            return self._come_back(arrival.seat)
-        if arrival.seat is not None:
+        if arrival.returns and arrival.seat is not None and (gone := self._away(arrival.seat)) is not None:
+            return self._come_back(gone)
+        if arrival.seat is not None and not arrival.returns:
             raise GameRejected("seats cannot be chosen here; call sit without a seat")
         if len(self._present()) >= MAX_PLAYERS:
             raise GameRejected(f"there are {MAX_PLAYERS} players already; try again when one has left")
         if len(self.game.players) >= saves.MAX_PLAYERS_EVER:
             raise GameRejected("too many players have been here; wait for the next game")
-        player = self.game.add_player(*self.game.free_start())
-        player.name = one_line(arrival.name)[:MAX_NAME]
+        x, y = self.game.free_start()
+        player = self.game.add_player(x, y)
+        player.name = self._unique_name(arrival.name, player)
         return Seat(str(player.number + 1), player.name)
 
-    def _come_back(self, seat: SeatId) -> Seat:
-        player = self._player(seat)
+    def _away(self, seat: SeatId) -> Player | None:
+        """The player who has left this seat."""
+        return next((player for player in self.game.players if player.away and str(player.number + 1) == seat), None)
+
+    def _unique_name(self, name: str, newcomer: Player) -> str:
+        """A name that nobody else has, and that cannot be read as other words of a view."""
+        number = newcomer.number + 1
+        plain = re.sub(r"[^\w-]+", "-", name)[:MAX_NAME].strip("-")
+        taken = plain.isdecimal() or plain in [player.name for player in self.game.players if player is not newcomer]
+        return f"{plain}-{number}" if plain and taken else plain or str(number)
+
+    def _come_back(self, player: Player) -> Seat:
+        since = self.game.step_number - player.left_at
+        if since < MIN_AWAY and any(other.alive for _, other in self._present()):
+            raise GameRejected(f"you have just left; you can come back in {MIN_AWAY - since} steps")
         if player.alive:
             self.game.bring_back(player)
         player.away = False
-        return Seat(seat, player.name)
+        return Seat(str(player.number + 1), player.name)
 
     def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> None:
         player = self._player(seat.id)
-        player.away = True
+        player.away, player.left_at = True, self.game.step_number
         if not player.removed:
             self.game.remove_player(player)
         self.chosen.pop(seat.id, None)
@@ -161,9 +178,9 @@ class CrafterShared(World):
         return [seat for seat, player in self._present() if player.alive and seat not in self.chosen]
 
     def is_over(self) -> bool:
-        """When time is up or all who are here are dead. An empty land waits for players."""
-        present = self._present()
-        return self.game.step_number >= self.length or (bool(present) and not any(p.alive for _, p in present))
+        """When time is up or all players are dead, also those who have left. A land without players waits for some."""
+        players = self.game.players
+        return self.game.step_number >= self.length or (bool(players) and not any(player.alive for player in players))
 
     def actions(self) -> Sequence[ActionSpec]:
         return [*action_specs(self._choose), *super().actions()]
@@ -194,6 +211,8 @@ class CrafterShared(World):
     def resolve(self) -> Sequence[Told]:
         game = self.game
         acting = [player for player in game.players if not player.removed]
+        if not acting:
+            return ()  # time stands still while nobody is here
         game.step({int(seat) - 1: choice for seat, choice in self.chosen.items()})
         self.chosen = {}
         self._count_rewards(acting)
@@ -215,6 +234,7 @@ class CrafterShared(World):
                 reward -= 1.0 if player.new else 0.0
                 won = first if self.goals_mode == "shared" else [number for number in player.new if number in first]
                 reward += 1.0 if won else 0.0
+                player.first += len(won)
             if reward:
                 seat = str(player.number + 1)
                 self.totals[seat] = round(self.totals.get(seat, 0.0) + reward, 1)
@@ -263,6 +283,8 @@ class CrafterShared(World):
 
     def standings(self) -> Sequence[Standing]:
         rows = [standing(seat, player) for seat, player in self._present()]
+        if self.goals_mode == "rival":
+            rows = [replace(row, score=self._player(row.seat).first) for row in rows]
         return sorted(rows, key=lambda row: -row.score)
 
     @classmethod
