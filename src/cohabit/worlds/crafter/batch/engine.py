@@ -13,7 +13,7 @@ from cohabit.worlds.crafter.batch.draws import StepDraws, seed_words
 from cohabit.worlds.crafter.batch.games import ROOM_FOR_A_STEP, Games
 from cohabit.worlds.crafter.batch.library import Array, Library
 from cohabit.worlds.crafter.batch.players import act
-from cohabit.worlds.crafter.batch.terrain import make_worlds
+from cohabit.worlds.crafter.batch.terrain import WorldMaker
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, DAY, ITEMS, VIEW_HEIGHT, VIEW_WIDTH
 
 LENGTH = 10_000
@@ -64,6 +64,7 @@ class CrafterBatch:
         self.library = Library(xp, device)
         self.size, self.length, self.auto_reset = size, length, auto_reset
         self.games = Games(self.library, len(seeds), *size)
+        self._maker = WorldMaker(self.library, size)
         self.seeds = [0] * len(seeds)
         self.reset(None, seeds)
 
@@ -84,10 +85,8 @@ class CrafterBatch:
         for game, seed in zip(chosen, seeds, strict=True):
             self.seeds[game] = seed
         games, library = self.games, self.library
-        start = self.size[0] // 2, self.size[1] // 2
         words = [library.array(column, library.word) for column in seed_words(seeds).T.copy()]
-        worlds = make_worlds(library, words, self.size, start, seeds)
-        games.begin(library.array(chosen, games.xp.int64), words, worlds, start)
+        games.begin(library.array(chosen, games.xp.int64), words, self._maker.make(words), self._maker.start)
 
     def _chosen(self, which: Any) -> list[int]:
         if which is None:

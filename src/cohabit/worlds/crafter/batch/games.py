@@ -184,16 +184,16 @@ class Games:
             put(self.words[number], game, words[number])
         self._set_maps(game, worlds.materials)
         self._new_players(game, *start)
-        slot = self.library.rank_in_game(worlds.creature_game, game.shape[0])
-        number = self.library.counts(worlds.creature_game, game.shape[0])
+        slot = self.library.rank_in_game(worlds.world, game.shape[0])
+        number = self.library.counts(worlds.world, game.shape[0])
         self._empty(game)
         most = int(xp.max(number))
         if most + ROOM_FOR_A_STEP > self.slots:
             self._set_slots(most + ROOM_FOR_A_STEP)
         put(self.used, game, xp.astype(number, xp.int64))
-        owner = game[worlds.creature_game]
-        cell = self.cell(worlds.creature_x, worlds.creature_y)
-        self.add(owner, slot, worlds.creature_kind, cell)
+        owner = game[worlds.world]
+        cell = self.cell(worlds.x, worlds.y)
+        self.add(owner, slot, worlds.kind, cell)
         self.enter(game, tables.chunk_at[self.player_cell[game]], xp.zeros_like(game))
         self.enter(owner, tables.chunk_at[cell], slot + 1)
 
