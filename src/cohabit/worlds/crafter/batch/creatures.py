@@ -2,7 +2,8 @@
 
 Where a creature wants to go depends only on itself, the player and its draws, so that is computed for all creatures of
 all games at once. Whether it gets there depends on those that act before it. So moves are made in rounds: the first
-thing of every game, then the second, and so on. A thing that changes no cell takes part in no round.
+thing of every game, then the second, and so on. Most things have no other one near them, and then the order does not
+matter; and a thing that changes no cell takes part in no round.
 """
 
 from typing import Any
@@ -70,6 +71,7 @@ class _Active:
         self.cell = games.cell(self.x, self.y)
         self.part = xp.full_like(found, _NOT, dtype=xp.int16)
         self.direction = xp.full_like(found, STAY)
+        self.in_turn = xp.zeros_like(found, dtype=xp.bool)  # what it does concerns the whole game, not just cells
         self.hunters: tuple[Array, ...] = ()
 
     def of_kind(self, kind: int) -> Array:
@@ -93,7 +95,11 @@ class _Active:
             put(in_danger, xp.unique_values(self.game[arrows]), True)
             self.part = xp.where(creature & (self.part == _NOT) & in_danger[self.game], _WALKS, self.part)
             put(self.part, arrows, _FLIES)
-            put(self.direction, arrows, xp.astype(games.flight[self.index[arrows]], xp.int64))
+            direction = xp.astype(games.flight[self.index[arrows]], xp.int64)
+            put(self.direction, arrows, direction)
+            place = self.game[arrows] * games.tables.cells + self.cell[arrows]
+            target = games.map[place + games.tables.delta[direction]]
+            put(self.in_turn, arrows, ((target & THING_BITS) == _PLAYER) | (target == TABLE) | (target == FURNACE))
         # What appears in this step acts from the next one on.
         appeared = games.chunk_since[self.index] == games.step[self.game]
         plants = games.library.where((self.kind == PLANT) & ~appeared)
@@ -168,6 +174,7 @@ def _skeletons(active: _Active, draws: StepDraws, chosen: Array) -> None:
     shot = shoots & (timer == 0)
     hunts = flees | shot
     put(active.part, chosen[hunts], _HUNTS)
+    put(active.in_turn, chosen[shot], True)
     # One who only walks is like the other walkers; one who shoots while reloading does nothing.
     put(active.direction, chosen, xp.where(shoots & ~hunts, STAY, direction))
     walks = ~shoots & (direction != STAY)
@@ -183,8 +190,7 @@ class _Rounds:
         xp, library = games.xp, games.library
         self.games, self.active = games, active
         chosen = library.where(active.part != _NOT)
-        rank = library.rank_in_game(active.game[chosen], games.count)
-        key = xp.astype(rank * 4, xp.int16) + active.part[chosen]
+        key = self._round(chosen) * 4 + active.part[chosen]
         order = xp.argsort(key, stable=True)
         key, chosen = key[order], chosen[order]
         self.chosen = chosen
@@ -210,6 +216,18 @@ class _Rounds:
                 sorted_plan = xp.zeros(chosen.shape[0], dtype=plan.dtype, device=library.device)
                 library.put(sorted_plan, at[who], plan)
                 self.plans.append(sorted_plan)
+
+    def _round(self, chosen: Array) -> Array:
+        """The round of each thing. One that nothing else is near to can act at any time, so it acts in the first."""
+        games, active, xp = self.games, self.active, self.games.xp
+        place = active.game[chosen] * games.tables.cells + active.cell[chosen]
+        around = games.map[place[:, None] + games.tables.around[None, :]] & THING_BITS
+        crowded = xp.any((around != 0) & (around != _PLAYER), axis=1)
+        ordered = games.library.where(crowded | active.in_turn[chosen])
+        number = xp.zeros_like(active.part[chosen])
+        rank = games.library.rank_in_game(active.game[chosen[ordered]], games.count)
+        games.library.put(number, ordered, xp.astype(rank, number.dtype))
+        return number
 
     def _count_the_dead(self) -> None:
         xp = self.games.xp

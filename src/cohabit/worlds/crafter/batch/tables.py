@@ -53,6 +53,7 @@ class Tables(Struct, frozen=True):
     dy: Array
     chunk_at: Array  # by cell; 0 outside
     chunk_cells: Array  # chunk x 144 cells, by x and then y; cell 0, which is outside, where the chunk is smaller
+    around: Array  # the twelve cells within two steps, relative to one
     view: Array  # 63 cells of the view, row by row, relative to the player
     # By the byte of a cell:
     walk: Array  # whether a creature can enter it
@@ -117,6 +118,9 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
         dy=library.array(np.array([dy for _, dy in (*FOUR_DIRECTIONS, (0, 0))]), xp.int16),
         chunk_at=numbers(chunk_at.reshape(-1)),
         chunk_cells=numbers(chunk_cells.reshape(-1)),
+        around=numbers([
+            dx * stride + dy for dx in range(-2, 3) for dy in range(-2, 3) if 0 < abs(dx) + abs(dy) <= 2
+        ]),
         view=numbers(view.reshape(-1)),
         walk=truths(by_byte(CREATURES_WALK)),
         player_walks=truths(by_byte(PLAYERS_WALK)),
