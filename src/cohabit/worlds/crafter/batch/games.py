@@ -199,8 +199,8 @@ class Games:
 
     def _set_maps(self, game: Array, materials: Array) -> None:
         xp, tables = self.xp, self.tables
-        games, (width, height) = game.shape[0], (tables.width, tables.height)
-        padded = xp.zeros((games, width + 2 * BORDER, tables.stride), dtype=xp.uint8, device=self.library.device)
+        games = game.shape[0]
+        padded = xp.zeros((games, tables.width + 2 * BORDER, tables.stride), dtype=xp.uint8, device=self.library.device)
         padded[:, BORDER:-BORDER, BORDER:-BORDER] = materials
         flat = xp.reshape(padded, (games, tables.cells))
         self._put_rows(self.map, game, flat)
