@@ -59,7 +59,7 @@ def batch_states(batch: CrafterBatch) -> list[dict[str, Any]]:
     host = {
         name: np.asarray(batch.library.host(array)).reshape(len(batch), -1)
         for name, array in vars(batch.games).items()
-        if hasattr(array, "shape") and name != "xp"
+        if hasattr(array, "shape") and name not in ("xp", "_first_health")
     }
     return [_batch_state({name: rows[number] for name, rows in host.items()}) for number in range(len(batch))]
 

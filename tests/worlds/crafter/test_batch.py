@@ -108,10 +108,10 @@ def test_new_worlds_are_those_of_the_scalar_game(size: tuple[int, int]) -> None:
     assert states == [scalar_state(Game.new(KeyedDraws(seed), size=size)) for seed in seeds]
 
 
-@pytest.mark.parametrize("word", ["uint32", "int64"], ids=["32 bits", "64 bits, as with PyTorch"])
-def test_draws_are_those_of_the_scalar_game(word: str) -> None:
+@pytest.mark.parametrize(("word", "has_words"), [("uint32", True), ("int64", False)], ids=["NumPy", "as with PyTorch"])
+def test_draws_are_those_of_the_scalar_game(word: str, has_words: bool) -> None:
     library = Library()
-    library.word = getattr(np, word)
+    library.word, library.has_words = getattr(np, word), has_words
     seeds, steps = list(range(40)), np.arange(40) * 77
     draws = StepDraws(library, [column.astype(word) for column in seed_words(seeds).T], steps)
     places = np.arange(40) * 131

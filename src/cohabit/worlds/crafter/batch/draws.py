@@ -29,7 +29,7 @@ def over(chance: float) -> int:
 
 def mixed(library: Library, bits: Array) -> Array:
     """``draws.mixed`` for an array, which may be changed."""
-    if library.word is library.xp.uint32:
+    if library.has_words:
         bits = bits ^ (bits >> 16)
         bits *= 0x7FEB352D
         bits ^= bits >> 15

@@ -54,6 +54,8 @@ class Games:
         self.timer = library.zeros(size, xp.int32)
         self.flight = library.zeros(size, xp.int8)  # the direction of an arrow
         self.chunk_since = library.zeros(size, xp.int64)  # the step in which it came into its chunk
+        first_health = [FIRST_HEALTH.get(kind, 0) for kind in range(max(FIRST_HEALTH) + 1)]
+        self._first_health = library.array(first_health, xp.int8)
         # Players.
         self.player_x = library.zeros(games, xp.int16)
         self.player_y = library.zeros(games, xp.int16)
@@ -124,7 +126,7 @@ class Games:
         put(self.kind, index, xp.astype(kind, xp.uint8))
         put(self.x, index, xp.astype(cell // self.tables.stride - BORDER, xp.int16))
         put(self.y, index, xp.astype(cell % self.tables.stride - BORDER, xp.int16))
-        put(self.health, index, self._first_health()[xp.astype(kind, xp.int64)])
+        put(self.health, index, self._first_health[xp.astype(kind, xp.int64)])
         put(self.timer, index, 0)
         put(self.chunk_since, index, self.step[game])
         place = game * self.tables.cells + cell
@@ -141,10 +143,6 @@ class Games:
         """Leave holes. The cells were cleared before."""
         for array, value in ((self.kind, 0), (self.x, NOWHERE), (self.y, NOWHERE)):
             self.library.put(array, index, value)
-
-    def _first_health(self) -> Array:
-        table = [FIRST_HEALTH.get(kind, 0) for kind in range(max(FIRST_HEALTH) + 1)]
-        return self.library.array(table, self.xp.int8)
 
     def make_room(self, needed: int) -> None:
         """See to it that each game has this many free slots."""

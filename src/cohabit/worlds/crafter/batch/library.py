@@ -18,7 +18,9 @@ class Library:
         self.device = device
         name = self.xp.__name__
         self._can_put = "array_api_strict" not in name  # the standard has no assignment to an array of indices
-        self.word = self.xp.int64 if "torch" in name else self.xp.uint32  # PyTorch has no arithmetic on uint32
+        # Draws are computed in 32 bits. PyTorch has no arithmetic on them; there, 64 bits are used and cut off.
+        self.has_words = "torch" not in name
+        self.word = self.xp.uint32 if self.has_words else self.xp.int64
         self._has_bincount = hasattr(self.xp, "bincount")
 
     def array(self, values: Any, dtype: Any = None) -> Array:
@@ -52,6 +54,8 @@ class Library:
 
     def put(self, array: Array, indices: Array, values: Any) -> None:
         """Assign to a one-dimensional array at indices that all differ."""
+        if self.xp is not np and not isinstance(values, int):
+            values = self.xp.astype(values, array.dtype)  # NumPy does that by itself
         if self._can_put:
             array[indices] = values
         elif indices.shape[0]:
@@ -65,13 +69,12 @@ class Library:
         at = xp.searchsorted(ordered, places)
         at = xp.where(at < ordered.shape[0], at, 0)
         hit = ordered[at] == places
-        if isinstance(values, int | bool):
-            array[hit] = values
-        else:
-            array[hit] = xp.astype(values, array.dtype)[order][at[hit]]
+        array[hit] = values if isinstance(values, int) else values[order][at[hit]]
 
     def counts(self, keys: Array, size: int) -> Array:
         """How often each number below ``size`` is among the keys."""
+        if not keys.shape[0]:
+            return self.zeros(size, self.xp.int64)
         if self._has_bincount:
             return self.xp.bincount(keys, minlength=size)
         ordered = self.xp.sort(keys)
