@@ -1,7 +1,8 @@
-"""Whole games through `match`: beside two peers, in two processes, and beside the loop of Statecraft's experiments."""
+"""Whole games through the lab: beside two peers, in two processes, and beside Statecraft's engine alone."""
 
 import json
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,9 @@ HOW = """
 Whole games of random tic-tac-toe, per CPU second. Ours are played by `match`: for each game a room is opened and two
 players are made; each decision is timed, made, authorized, validated, run, recorded (including the hash chain) and kept
 for the transcript; the result, the transcript and the record are encoded. The peers' loops only play, as in the bench
-of a step. Statecraft: turns of four scripted nations per CPU second, by `match` and by the loop of
-`cohabit statecraft run`, which has no room, no record and no transcript. Two processes: Statecraft games of 40 turns
-per second of wall time, without the time to start the processes.
+of a step. Statecraft: turns of four scripted nations per CPU second, by `match`, by `cohabit statecraft run`, and by a
+loop around the engine, which has no room, no record and no transcript. Two processes: Statecraft games of 40 turns per
+second of wall time, without the time to start the processes.
 """.strip()
 NATIONS = ["hawk", "trader", "tit-for-tat", "opportunist"]
 
@@ -65,7 +66,7 @@ def zoo_games() -> PeerGames:
 
 
 class Nations:
-    """Turns of Statecraft, by `match` and by the loop of its own experiments."""
+    """Turns of Statecraft: by `match`, by its experiments, and by a loop around the engine."""
 
     def __init__(self, games: int, turns: int) -> None:
         from cohabit.lab.match import match_design
@@ -85,12 +86,20 @@ class Nations:
         run(self.design)
         return self.turns / (time.process_time() - began)
 
-    def special(self) -> float:
+    def experiments(self) -> float:
         from cohabit.lab.statecraft.play import play_round
 
+        return self._rounds(play_round)
+
+    def bare(self) -> float:
+        from bench.bare_statecraft import play_bare
+
+        return self._rounds(play_bare)
+
+    def _rounds(self, play: Callable[[Any, Any], Any]) -> float:
         began = time.process_time()
         for place in self.experiment.places():
-            play_round(self.experiment, place)
+            play(self.experiment, place)
         return self.turns / (time.process_time() - began)
 
 
@@ -125,7 +134,8 @@ def run(quick: bool) -> Report:
         turns = take_turns(
             {
                 "Statecraft by match": partial(nations.ask, "matched"),
-                "Statecraft by its own loop": partial(nations.ask, "special"),
+                "Statecraft by its experiments": partial(nations.ask, "experiments"),
+                "Statecraft by the engine alone": partial(nations.ask, "bare"),
             },
             times,
         )
@@ -144,7 +154,9 @@ def run(quick: bool) -> Report:
     mine, theirs, zoos = found.values()
     report.ratio("match: games over TextArena's loop", quotients(mine, theirs), 0.8)
     report.ratio("match: games over PettingZoo's loop", quotients(mine, zoos), 2.0)
-    report.ratio("match: Statecraft over its own loop", quotients(*turns.values()), 0.5)
+    matched, experiments, bare = turns.values()
+    report.ratio("match: Statecraft over its engine alone", quotients(matched, bare), 0.5)
+    report.ratio("match: Statecraft's experiments over its engine alone", quotients(experiments, bare), 0.5)
     one, two = walls.values()
     report.ratio("match: two processes over one", quotients(two, one), 1.8)
     return report

@@ -30,6 +30,7 @@ LAST_LINES = {
     "over_the_wire.py": r"ok: one game over three wires; (ada|bob|cleo) wins with \d+",
     "chat_room.py": r"ok: the agent could send messages only while it had permission",
     "adapter.py": r"ok: warm_night after 5 steps; the same as a world: True",
+    "train.py": r"ok: (9\d|100) of 100 games won against random",
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py",)

@@ -66,14 +66,15 @@ FACES = _files(
     "faces",
     "guard http starting ws overload matrix refusals cli_heads cli_links cli_token client direct world_contract",
 )
+DOCS = "tests/test_docs.py"  # the reference pages have the arguments of commands, and settings, with their defaults
 TARGETS = (
-    Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", *FACES)),
+    Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", DOCS, *FACES)),
     Target("grants", ("model/grant.py",), ("tests/room", "tests/model"), ("tests/house",)),
     Target(
         "house",
         ("house/*.py", "house/running/*.py"),
         ("tests/house",),
-        ("tests/room", "tests/testing", "tests/agents/test_kingdoms_turns.py", *FACES),
+        ("tests/room", "tests/testing", "tests/agents/test_kingdoms_turns.py", DOCS, *FACES),
     ),
     Target("store", ("house/store/*.py",), ("tests/house",), FACES),
     Target("guard", ("faces/guard.py",), FACES),

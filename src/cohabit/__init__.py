@@ -11,7 +11,7 @@ from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, 
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
-from cohabit.world import ActionSpec, Arrival, Outcome, Range, Standing, World, WorldSpec, action, query
+from cohabit.world import ActionSpec, ArraySpec, Arrival, Outcome, Range, Standing, World, WorldSpec, action, query
 
 if TYPE_CHECKING:
     from cohabit.client import Client
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "Arrival",
+    "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "ArraySpec", "Arrival",
     "Client", "CohabitError", "Effect", "Entity",
     "Event", "Eye", "GameRejected", "Goal", "House", "Location", "Observation", "OutOfBounds", "Outcome", "ParamDef",
     "Range", "ScopeViolation", "Seat", "SeatId", "Settings", "Standing", "Stream", "Terrain", "Told", "UnknownAsset",

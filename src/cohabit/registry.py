@@ -37,6 +37,8 @@ BUILT_IN = {
     "lanterns": "cohabit.worlds.lanterns:Lanterns",
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
     "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
+    "crafter": "cohabit.worlds.crafter.world:Crafter",
+    "crafter_shared": "cohabit.worlds.crafter.shared:CrafterShared",
 }
 UNLISTED = {
     "house": "cohabit.house.ledger:NoWorld",
@@ -91,6 +93,7 @@ BRAINS = {
     "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
     "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
     "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
+    "crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert",
 }
 """Built-in scripts. They are quick, and use neither files nor the network."""
 

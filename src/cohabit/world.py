@@ -8,7 +8,7 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 * An action either returns an ``Outcome``, or raises ``GameRejected`` (or ``UnknownAsset``,
   ``OutOfBounds``, ``ScopeViolation``) *before it has changed anything*. Any other exception is a crash:
   the room rolls back to the state before the call.
-* ``observe``, queries and ``picture`` change nothing, however often they are called, and show only
+* ``observe``, queries, ``picture`` and ``array`` change nothing, however often they are called, and show only
   what the ``Eye`` may see: ``eye.seat`` or none, and ``eye.sees`` one of own, public, all.
 """
 
@@ -29,9 +29,9 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 
 __all__ = [
-    "ActionSpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome", "Pace", "Range",
-    "ScopeViolation", "Seat", "SeatId", "Standing", "Stream", "Told", "UnknownAsset", "World", "WorldSpec", "action",
-    "query",
+    "ActionSpec", "ArraySpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome",
+    "Pace", "Range", "ScopeViolation", "Seat", "SeatId", "Standing", "Stream", "Told", "UnknownAsset", "World",
+    "WorldSpec", "action", "query",
 ]  # fmt: skip
 
 Pace = Literal["step", "turns", "rounds", "clock"]
@@ -94,6 +94,7 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
     name: str
     seat: SeatId | None = None  # the requested seat, if any
     body: Body = None  # what the player carries
+    returns: bool = False  # the player has had this seat in this game
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):
@@ -105,6 +106,15 @@ class Standing(Struct, frozen=True, omit_defaults=True):
     alive: bool = True
     data: dict[str, Any] = {}
     colour: str = ""  # of the seat in pictures, as #rrggbb; the page shows it next to the player's name
+
+
+class ArraySpec(Struct, frozen=True, kw_only=True):
+    """The form of an array: every number in it is from ``low`` to ``high``."""
+
+    shape: tuple[int, ...]
+    dtype: str = "uint8"  # as NumPy names it
+    low: float = 0
+    high: float = 255
 
 
 class World:
@@ -127,6 +137,10 @@ class World:
         raise NotImplementedError
 
     # -- optional --------------------------------------------------------------------------------
+    def observe_data(self, eye: Eye) -> Observation:
+        """The same without ``text``, for scripts that read only the values. Override it if the text takes long."""
+        return self.observe(eye)
+
     def describe(self) -> str:
         """What players and models are told about this world: by default the docstring of its class."""
         return cleandoc(type(self).__doc__ or "")
@@ -203,9 +217,31 @@ class World:
         """The scoreboard, best first."""
         return ()
 
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        """Figures of a player over many games, from the means of its measures: the numbers in ``Standing.data``."""
+        return {}
+
+    def changes(self, before: Observation, now: Observation) -> str | None:
+        """What has changed for an eye between two observations, in words. By default it is found line by line."""
+        return None
+
     def picture(self, eye: Eye) -> bytes | None:
         """A PNG of what this eye sees."""
         return None
+
+    def numbered(self) -> Sequence[Action] | None:
+        """For training: all actions of a seat; their places in this list are their numbers. By default the declared
+        parameters number them, if they are few. Fixed once the world has been created."""
+        return None
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        """For training: the forms that ``array`` offers, by name. Fixed once the world has been created."""
+        return {}
+
+    def array(self, eye: Eye, form: str) -> Any:
+        """What this eye sees, as a new NumPy array of one of these forms."""
+        raise NotImplementedError
 
     def save(self) -> bytes:
         """The content of a named save. Raise ``GameRejected`` if the world cannot be saved now."""
@@ -229,6 +265,11 @@ class World:
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
     return method in _overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+
+
+def overrides_summary(world: type[World]) -> bool:
+    """Whether this world has figures over many games."""
+    return world.summary.__func__ is not World.summary.__func__  # type: ignore[attr-defined]  # of a class method
 
 
 @lru_cache(256)

@@ -21,18 +21,20 @@ from cohabit.agents.contract import Exchange, Usage
 from cohabit.agents.player import Decision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied
-from cohabit.house.bots import QUIET_MS
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
+from cohabit.house.agent_status import AgentStatus
+from cohabit.house.bots import QUIET_MS, Dismissed, MemberTable, Unusable
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
+from cohabit.model.observation import Observation
 from cohabit.registry import _module_from, knows_brain
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
-from .making import GOD, HOST, Client, make_room, open_house, player, recorded
+from .making import GOD, HOST, Client, a_moment, make_room, open_house, player, recorded
 
 BRAINS = Path(__file__).with_name("brains.py")
 SOON_S = 100
@@ -501,6 +503,145 @@ def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path
     assert numbers == list(range(numbers[0], 100))
     assert len(numbers) >= 10
     assert sum(file.stat().st_size for file in files) <= 4_000
+
+
+def test_the_time_of_a_decision_is_kept_in_milliseconds(tmp_path: Path) -> None:
+    decision, status = Decision(1, "chosen", Action("take", {"n": 1})), AgentStatus("local")
+    kept = Transcripts(tmp_path, 4_000)
+    kept.add("den", 7, "ann", "first", "local", 1, decision, 0.123_456)
+    line = json.loads((tmp_path / "agents/den" / TRANSCRIPT).read_text())
+    status.decided(decision, 0.123_456)
+    assert status.last is not None
+    assert line["seconds"] == status.last.seconds == 0.123
+
+
+def test_the_last_thought_stands_for_the_reasons_of_an_action_that_gives_none() -> None:
+    thoughts = [Exchange([], "x", thinking=each, usage=Usage(1, 1)) for each in ("first", "second", "")]
+    for reasoning, shown in (("", "second"), ("its own", "its own")):
+        status = AgentStatus("local")
+        status.decided(Decision(1, "chosen", Action("take", reasoning=reasoning), exchanges=thoughts), 0.5)
+        assert status.last is not None
+        assert status.last.reasoning == shown
+
+
+def test_a_decision_longer_than_half_of_the_limit_is_not_in_the_transcript(tmp_path: Path) -> None:
+    measure = Transcripts(tmp_path / "measure", 10**6)
+    measure.add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+    size = (tmp_path / "measure/agents/den" / TRANSCRIPT).stat().st_size
+    for limit, kept in ((2 * size, True), (2 * size - 1, False)):
+        folder = tmp_path / str(limit)
+        Transcripts(folder, limit).add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+        assert (folder / "agents/den" / TRANSCRIPT).exists() is kept
+
+
+async def test_an_agent_that_could_not_be_made_says_why_in_each_decision() -> None:
+    with pytest.raises(RuntimeError, match="no key"):
+        await Unusable("no key").decide(Observation("x"))
+
+
+@pytest.mark.parametrize("why", ["the player is back", "removed", "archived", "quarantined"])
+async def test_an_agent_makes_no_call_for_a_seat_that_it_should_not_play(why: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="nim")
+        runner = house.rooms["den"]
+        table = MemberTable(house.clock, runner, "ann" if why == "the player is back" else "bob", "random")
+        if why == "removed":
+            await who["hostess"]("remove_member", {"member": "bob"})
+        elif why == "archived":
+            await who["hostess"]("archive")
+        elif why == "quarantined":
+            runner.stop(Quarantined("for the test"))
+        else:
+            assert await MemberTable(house.clock, runner, "bob", "random").call("view")
+        with pytest.raises(Dismissed):
+            await table.call("view")
+        with pytest.raises(Dismissed):
+            await table.changed(0)
+
+
+async def test_an_agent_that_waits_where_time_runs_by_itself_is_woken_by_news_and_not_by_the_clock() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        house.bots.step_ms = 10**9  # the script itself does nothing
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="Ticker")
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await who["ann"]("drop")
+        await clock.advance(1_000)
+        await who["ann"]("drop")
+        await table.call("view")
+        waiting = asyncio.create_task(table.changed(60_000))
+        await clock.advance(1_000)
+        assert house.rooms["den"].room.state.tick > 0
+        assert not waiting.done()
+        await who["ann"]("drop")
+        await asyncio.wait_for(waiting, SOON_S)
+        script = MemberTable(clock, house.rooms["den"], "bob", "a script")
+        await script.call("view")
+        waiting = asyncio.create_task(script.changed(60_000))
+        await a_moment()
+        assert not waiting.done()
+        await clock.advance(1_000)
+        assert waiting.done(), "any change wakes a script"
+
+
+async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock, recent_entries=2) as house:
+        house.bots.step_ms = 10**9
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="Ticker")
+        await who["ann"]("drop")
+        await clock.advance(1_000)
+        await who["ann"]("drop")
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await table.call("view")
+        seen = house.rooms["den"].durable_seq
+        while house.rooms["den"].durable_seq < seen + 2:
+            await clock.advance(100)
+        waiting = asyncio.create_task(table.changed(60_000))
+        await a_moment()
+        assert not waiting.done(), "both entries are in memory, and no news"
+        waiting.cancel()
+        table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
+        await table.call("view")
+        seen = house.rooms["den"].durable_seq
+        while house.rooms["den"].durable_seq < seen + 3:
+            await clock.advance(100)
+        await asyncio.wait_for(table.changed(60_000), SOON_S)
+
+
+async def test_an_agent_that_has_ended_is_started_again_with_the_next_change_of_the_roster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[str] = []
+
+    async def play(runner: Any, who: str, brain: str) -> None:
+        played.append(who)
+
+    async with open_house() as house:
+        monkeypatch.setattr(house.bots, "_play", play)
+        who = await make_room(house, player("ann", 0), player("bob", 1, brain="random"), HOST, world="nim")
+        await a_moment()
+        assert played == ["bob"]
+        await who["hostess"]("widen", {"member": "ann", "may": ["send_broadcast"]})
+        await a_moment()
+        assert played == ["bob", "bob"]
+
+
+async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:
+    async with open_house() as house:
+        agents = player("ann", 0), player("bob", 1, brain="random"), HOST
+        who = await make_room(house, *agents, world="nim")
+        await make_room(house, *agents, world="nim", room="other")
+        tasks = dict(vars(house.bots)["_tasks"])
+        assert len(tasks) == 2
+        await who["hostess"]("widen", {"member": "ann", "may": ["send_broadcast"]})
+        assert vars(house.bots)["_tasks"] == tasks
+        assert {room for room, _ in house.bots.agents} == {"den", "other"}
+        await who["hostess"]("delete_room", {"confirm": "den"})
+        assert {room for room, _ in house.bots.agents} == {"other"}
+        await a_moment()
+        assert {runner.id for runner, _ in vars(house.bots)["_tasks"]} == {"other"}
+        assert not vars(house.bots)["_ending"]
 
 
 def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_written_again(

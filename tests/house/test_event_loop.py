@@ -219,6 +219,25 @@ async def test_a_room_that_is_gone_has_no_lease(gone: str) -> None:
         assert store.lease("den", "another house", clock.now(), clock.now() + 1)
 
 
+async def test_a_lease_is_renewed_every_third_of_its_time() -> None:
+    class Counted(MemoryStore):
+        renewed = 0
+
+        def lease(self, room: str, house: str, now: int, until: int) -> bool:
+            self.renewed += room == "den"
+            return super().lease(room, house, now, until)
+
+    store, clock = Counted(), FakeClock()
+    async with open_house(store=store, clock=clock) as house:
+        await make_room(house)
+        for _ in range(3):
+            before = store.renewed
+            await clock.advance(LEASE_MS // 3 - 1)
+            assert store.renewed == before
+            await clock.advance(1)
+            assert store.renewed == before + 1
+
+
 async def test_a_house_that_lost_its_lease_stops_the_room_and_cannot_fork_its_record() -> None:
     store, clock = Shared(), FakeClock()
     async with open_house(store=store, clock=clock) as house:

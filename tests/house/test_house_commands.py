@@ -1,18 +1,42 @@
 """Commands of the house: what it can open, which commands a caller has, and what is refused and why."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge, UnknownAsset, UnknownRoom
+from cohabit.errors import (
+    BadArgs,
+    Busy,
+    GameRejected,
+    PermissionDenied,
+    StorageFailed,
+    TooLarge,
+    UnknownAsset,
+    UnknownRoom,
+)
 from cohabit.house import saves
 from cohabit.house.house import House
 from cohabit.registry import known_worlds
 from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
 
-from .making import GOD, TOKENS_MADE, Client, issue, make_room, open_house, player
+from .making import (
+    ANN,
+    GOD,
+    HOST,
+    TOKENS_MADE,
+    Client,
+    a_moment,
+    invite,
+    issue,
+    make_room,
+    newcomer,
+    open_house,
+    player,
+)
 
 
 async def operator(house: House, name: str, args: Any = None, room: str | None = None) -> Any:
@@ -183,3 +207,69 @@ async def test_a_save_that_cannot_be_read_is_the_fault_of_the_disk(
         monkeypatch.setattr(Path, "read_bytes", fail)
         with pytest.raises(StorageFailed, match="could not be read: Input/output error"):
             await who["zeus"]("load_world", {"path": "one"})
+
+
+async def test_the_list_of_rooms_counts_who_is_there_only_for_members_who_see_the_roster() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, player("bob", 1, brain="random"), HOST, world="nim")
+        await who["hostess"]("narrow", {"member": "ann", "may": ["read_roster"]})
+        seen = {name: (await who[name]("rooms")).rooms[0] for name in ("ann", "hostess")}
+        assert (seen["ann"].here, seen["ann"].bots) == (None, 0)
+        assert (seen["ann"].you, seen["hostess"].you) == ("player", "host")
+        assert seen["hostess"].here is not None
+        assert seen["hostess"].bots == 1
+
+
+async def test_the_record_of_the_house_names_who_invited_by_its_handle() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, GOD, HOST)
+        await who["zeus"]("remove_member", {"member": "hostess"})
+        again = await newcomer(who["zeus"], "hostess", role="host")
+        member = house.rooms["den"].room.member_of(house.identify(again.token).identity)
+        assert member is not None
+        assert member.id != member.handle
+        await invite(again, "cy")
+        last = house.ledger.runner.room.record.tail[-1].entry
+        assert (last.do, last.args["by"], last.args["handle"]) == ("invited", "hostess", "cy")
+
+
+async def test_a_call_that_has_ended_does_not_count_among_those_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cohabit.house.door.WAITS_PER_MEMBER", 2)
+    async with open_house() as house:
+        who = await make_room(house)
+        for _ in range(5):
+            await who["ann"]("events")
+        cursor = (await who["ann"]("events")).cursor
+        waiting = [asyncio.create_task(who["ann"]("events", {"cursor": cursor, "wait_ms": 30_000})) for _ in range(2)]
+        await a_moment()
+        with pytest.raises(Busy, match="2 calls waiting"):
+            await who["ann"]("events")
+        assert await who["bob"]("events")
+        for task in waiting:
+            task.cancel()
+        await asyncio.wait(waiting)
+        await a_moment()
+        assert await who["ann"]("events")
+        await a_moment()
+        assert not vars(house.door)["_waits"]
+
+
+async def test_a_member_that_waits_is_seen_when_its_call_ends_unless_it_hung_up() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        seen = house.rooms["den"].time.seen
+        cursor = (await who["ann"]("events")).cursor
+        waits = {"cursor": cursor, "wait_ms": 10_000}
+        waiting = asyncio.create_task(who["ann"]("events", waits))
+        await clock.advance(10_000)
+        await waiting
+        assert seen["ann"] == clock.now()
+        begun = clock.now()
+        credential = house.identify(who["ann"].token)
+        call = house.door.begin(credential, "den", "events", waits)
+        await clock.advance(5_000)
+        assert call.stop_waiting is not None
+        call.stop_waiting()
+        await a_moment()
+        assert seen["ann"] == begun, "it was not there when its call was given up"

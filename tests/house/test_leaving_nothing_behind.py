@@ -5,9 +5,11 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from cohabit.errors import Quarantined, UnknownCommand
 from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
 from cohabit.house.leases import LEASE_MS
 from cohabit.model.identity import Credential
@@ -32,32 +34,84 @@ async def test_a_closed_house_has_no_thread_left() -> None:
         await who["ann"]("hide", {"n": 1})
         started = set(threading.enumerate()) - before
         assert any(thread.name == "cohabit-watchdog" for thread in started)
+        assert all(thread.daemon for thread in started), "one that hangs must not keep the process from ending"
     for thread in started:
         if thread.name.startswith(("cohabit", "world-")):
             thread.join(10)
             assert not thread.is_alive(), thread.name
 
 
-async def test_a_closed_house_sets_no_timer_again() -> None:
-    class Counted(FakeClock):
-        timers = 0
+class CountingClock(FakeClock):
+    """Counts the timers that are set."""
 
-        def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
-            self.timers += 1
-            return super().call_at(at, then)
+    timers = 0
 
-    clock = Counted()
-    async with open_house(clock=clock) as house:
+    def call_at(self, at: int, then: Callable[[], None]) -> FakeTimer:
+        self.timers += 1
+        return super().call_at(at, then)
+
+
+async def test_a_closed_house_sets_no_timer_again(tmp_path: Path) -> None:
+    clock = CountingClock()
+    async with open_house(clock=clock, heads_file=str(tmp_path / "heads")) as house:
         who = await make_room(house, world="Ticker")
         await who["ann"]("drop")
         before = clock.timers
         await clock.advance(LEASE_MS)
         assert clock.timers > before
     clock.between = None
+    assert not [timer for *_, timer in vars(clock)["_timers"] if vars(timer)["_then"] is not None], "all are cancelled"
     before = clock.timers
     await clock.advance(10 * LEASE_MS)
     await a_moment()
     assert clock.timers == before
+
+
+async def test_a_closed_house_has_no_task_left() -> None:
+    before = asyncio.all_tasks()
+    async with open_house() as house:
+        who = await make_room(house)
+        cursor = (await who["bob"]("events")).cursor
+        waiting = asyncio.create_task(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}))
+        await a_moment()
+        assert not waiting.done()
+    assert {task for task in asyncio.all_tasks() - before if task is not waiting} == set()
+    await asyncio.wait([waiting])
+    assert waiting.exception() is not None or waiting.cancelled()
+
+
+async def test_many_refusals_set_one_timer_to_store_them() -> None:
+    clock = CountingClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await clock.advance(1_000)
+        for _ in range(2):
+            before = clock.timers
+            for _ in range(10):
+                with pytest.raises(UnknownCommand):
+                    await who["ann"]("fly")
+            assert clock.timers == before + 1
+            await clock.advance(1_000)
+
+
+async def test_a_room_that_was_stopped_sets_no_timer_again() -> None:
+    clock = CountingClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, world="Ticker")
+        runner = house.rooms["den"]
+        sub = await house.subscribe(house.identify(who["ann"].token), "den")
+        await clock.advance(1_000)
+        ticks = runner.room.record.seq
+        assert ticks > 0
+        runner.stop(Quarantined("for the test"))
+        seen = dict(runner.time.seen)
+        before = clock.timers
+        await clock.advance(1_000)
+        assert clock.timers == before
+        assert isinstance(sub.ended, Quarantined)
+        sub.close()
+        assert runner.time.seen == seen, "a member of a room that was stopped is not seen there"
+        assert runner.room.record.seq == ticks
 
 
 def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_others_are() -> None:
@@ -74,6 +128,8 @@ def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_othe
     stop_second()
     assert identities.revoke([credential]) == []
     assert told == ["second"]
+    identities.watch(credential, lambda: None)()
+    assert not vars(identities)["_watchers"]
 
 
 @pytest.mark.parametrize("how", [{}, {"expires_in_s": 3600}])

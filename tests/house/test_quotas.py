@@ -9,8 +9,10 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
-from cohabit.house.quotas import FAIR_BYTES, WriteShares
+from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
+from cohabit.house.settings import Settings
+from cohabit.room.audit import Refusal
 from cohabit.room.decide import StorageQuota
 from cohabit.testing.clock import FakeClock
 
@@ -49,6 +51,11 @@ async def test_a_member_that_writes_too_much_in_an_hour_is_refused_and_the_other
 
 
 def test_the_quick_check_of_a_quota_is_on_while_somebody_exceeds_it_or_the_record_is_full() -> None:
+    quota = StorageQuota()
+    assert not quota.exceeded
+    quota.per_hour = 10
+    quota.add("ann", 10, 0)
+    assert not quota.exceeded
     quota = StorageQuota()
     quota.per_hour = 10
     quota.add("ann", 11, 0)
@@ -120,6 +127,63 @@ async def measured(house: House) -> None:
     measuring = vars(vars(house.rooms["den"])["_quotas"])["_measuring"]
     if measuring is not None:
         await measuring
+
+
+async def test_a_record_is_measured_once_and_again_only_after_more_was_written_to_a_full_one() -> None:
+    measured: list[str] = []
+    size = 0
+
+    def size_of(room: str) -> int:
+        measured.append(room)
+        return size
+
+    async with open_house() as house:
+        await make_room(house)
+        room = house.rooms["den"].room
+        quotas = RoomQuotas(room, Settings(room_bytes=1_600), size_of, house.clock.now, house.overload)
+
+        async def stored(total: int) -> int:
+            quotas.stored({}, total)
+            while (task := vars(quotas)["_measuring"]) is not None and not task.done():
+                await asyncio.wait([task])
+            return len(measured)
+
+        assert quotas.report_every == 100
+        assert await stored(99) == 0
+        size = 1_600
+        assert await stored(1) == 1
+        assert not room.quota.full
+        assert await stored(0) == 1, "it is not full, and its size is known"
+        assert await stored(99) == 1
+        size = 1_601
+        assert await stored(1) == 2, "100 bytes since, and more than the limit"
+        assert "1600 bytes" in room.quota.full
+        assert await stored(99) == 2
+        size = 1_000
+        assert await stored(1) == 3
+        assert not room.quota.full
+
+
+async def test_refusals_are_counted_by_their_reason_once_each_and_old_ones_are_forgotten() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        room = house.rooms["den"].room
+        quotas = RoomQuotas(room, Settings(), lambda name: 0, house.clock.now, house.overload)
+        room.quota.full = "the record is full"
+        reasons = {room.quota.full: "room_bytes", room.quota.reason: "member_bytes"}
+        reasons[room.budget.refusal.reason] = "calls"
+        for number, (reason, kind) in enumerate(reasons.items()):
+            line = Refusal(0, "ann", "shout", "BUSY", reason, 2, number)
+            quotas.refused([line])
+            line.count = 5
+            quotas.refused([line])
+            assert house.overload.counts[kind] == 5
+        before = dict(house.overload.counts)
+        quotas.refused([Refusal(0, "ann", "shout", "BUSY", "", 1, 7), Refusal(0, "ann", "shout", "BUSY", "no", 1, 8)])
+        assert dict(house.overload.counts) == before
+        many = [Refusal(0, "ann", "shout", "BUSY", room.quota.full, 1, 10 + number) for number in range(1_000)]
+        quotas.refused(many)
+        assert vars(quotas)["_counted"] == {}, "those that are no longer in the audit"
 
 
 async def test_calls_are_refused_while_too_much_waits_for_the_disk() -> None:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,10 @@ from cohabit.errors import (
     RecordCorrupt,
     StorageFailed,
     Unauthorized,
+    UnknownAsset,
     UnknownRoom,
 )  # fmt: skip
+from cohabit.house import loading
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.sqlite import SQLiteStore
@@ -438,6 +441,7 @@ async def test_a_room_that_could_not_be_deleted_is_closed_and_can_be_reopened() 
         store.failing = False
         assert isinstance(house.broken["den"], StorageFailed)
         await house.reopen_room("den")
+        assert not house.broken
         assert (await who["ann"]("numbers"))["red"] == [41]
 
 
@@ -494,3 +498,21 @@ async def test_a_damaged_snapshot_is_no_loss_while_the_one_before_it_can_be_read
         hidden = [line.entry.args["n"] for line in room.record.tail if line.entry.do == "hide"]
         assert hidden[-1] == 9
         assert len(hidden) > 3  # run again from the older one
+
+
+@pytest.mark.parametrize(
+    ("world", "source", "hint"), [("Secrets", None, True), ("Secrets", "moved.py", False), ("nim", None, False)]
+)
+async def test_only_a_world_in_a_file_that_is_not_found_may_have_been_moved(
+    world: str, source: str | None, hint: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*args: Any) -> Any:
+        raise UnknownAsset("there is no such world")
+
+    async with open_house() as house:
+        await make_room(house, world=world)
+        monkeypatch.setattr(loading, "make_world", gone)
+        with pytest.raises(UnknownAsset) as missing:
+            loading.load_room(house.store, "den", source)
+    assert missing.value.message.startswith("there is no such world")
+    assert ("cohabit rebind den" in missing.value.message) is hint

@@ -4,16 +4,20 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
+from cohabit.house import loading
+from cohabit.house.calls import Call
 from cohabit.house.house import House
 from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.threads import interrupt
-from cohabit.house.running.watchdog import Watchdog
+from cohabit.house.running.watchdog import SAMPLE_EVERY, Watchdog
+from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.room.recorded import WorldInterrupted
@@ -147,6 +151,26 @@ def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
         watchdog.close()
 
 
+def test_the_cpu_time_of_sections_is_read_again_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [0.0]
+    monkeypatch.setattr(time, "thread_time", lambda: at[0])
+    watchdog = Watchdog(60)
+    try:
+        at[0] = 5.0
+        slow = []
+        for _ in range(2 * SAMPLE_EVERY):
+            with watchdog:
+                pass
+            watchdog.took = 2.0
+            slow.append(watchdog.slow(1.0))
+        assert slow == [True] * (SAMPLE_EVERY - 1) + [False] * (SAMPLE_EVERY + 1)
+        assert not watchdog.slow(2.0)
+        at[0] = 6.0
+        assert not watchdog.slow(1.0)
+    finally:
+        watchdog.close()
+
+
 def test_an_interruption_that_comes_when_the_section_is_over_does_not_reach_what_follows() -> None:
     watchdog, me = Watchdog(600), threading.get_ident()
     after: list[str] = []
@@ -168,6 +192,63 @@ def test_an_interruption_that_comes_when_the_section_is_over_does_not_reach_what
     finally:
         watchdog.close()
     assert after == []
+
+
+def test_a_section_that_swallows_its_interruption_is_interrupted_all_the_same_and_the_next_one_is_not() -> None:
+    watchdog = Watchdog(0.02)
+    try:
+        with pytest.raises(WorldInterrupted), watchdog, suppress(BaseException):
+            while True:
+                pass
+        with watchdog:
+            pass
+    finally:
+        watchdog.close()
+
+
+async def test_a_quick_world_whose_calls_are_slow_runs_on_a_thread_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        runner = house.rooms["den"]
+
+        async def is_quick_after(calls: int) -> bool:
+            for _ in range(calls):
+                await who["ann"]("hide", {"n": 1})
+            return bool(vars(runner)["_quick"])
+
+        assert await is_quick_after(5)
+        monkeypatch.setattr("cohabit.house.runner.SLOW_S", -1.0)  # so every call is slow
+        assert await is_quick_after(SLOW_RUNS - 1)
+        assert not await is_quick_after(1)
+        monkeypatch.undo()
+        await clock.advance(SLOW_FOR_MS - 1)
+        assert not await is_quick_after(1)
+        await clock.advance(1)
+        assert await is_quick_after(1)
+
+
+async def test_an_interruption_in_a_call_reaches_the_runner() -> None:
+    async with open_house() as house:
+        await make_room(house, world="Exits", config={"where": "action", "raises": "WorldInterrupted"})
+        call = Call("ann", "add", {"n": 1})
+        with pytest.raises(WorldInterrupted):
+            call.run(house.rooms["den"].room, house.clock.now())
+        assert not call.ran
+        assert call.error is None
+
+
+async def test_an_interruption_while_a_room_is_loaded_does_not_make_its_record_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*args: Any) -> Any:
+        raise WorldInterrupted
+
+    async with open_house() as house:
+        await make_room(house)
+        monkeypatch.setattr(loading, "make_world", interrupted)
+        with pytest.raises(WorldInterrupted):
+            loading.load_room(house.store, "den")
 
 
 class NoCredentials(MemoryStore):

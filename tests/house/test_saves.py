@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import threading
 from base64 import b64decode, b64encode
 from pathlib import Path
@@ -222,3 +223,20 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
             await here.ask("zeus", "save_world", folder="x")
         assert file.read_bytes() == before
         assert [p.name for p in file.parent.iterdir()] == [SAVE_FILE]
+
+
+async def test_a_save_is_on_disk_whole_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    sync = os.fsync
+
+    def noted(handle: int) -> None:
+        synced.append(os.fstat(handle).st_size)
+        sync(handle)
+
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        monkeypatch.setattr(saves.os, "fsync", noted)
+        await here.ask("zeus", "save_world", folder="one")
+        monkeypatch.undo()
+    (file,) = tmp_path.rglob(SAVE_FILE)
+    assert file.stat().st_size in synced

@@ -70,3 +70,7 @@ def test_a_quick_world_moves_to_a_thread_after_slow_calls_in_a_short_time_only()
     assert calls.until == SLOW_RUNS - 1 + SLOW_FOR_MS
     calls = SlowCalls()
     assert not any(calls.add(at * SLOW_WITHIN_MS) for at in range(2 * SLOW_RUNS))
+    calls = SlowCalls()
+    assert not any(calls.add(at) for at in (0, SLOW_WITHIN_MS - 1, SLOW_WITHIN_MS)), "all three within this time"
+    assert calls.until == 0
+    assert calls.add(SLOW_WITHIN_MS + 1)

@@ -158,6 +158,14 @@ def test_a_second_house_on_the_same_folder_is_refused_and_the_folder_is_named(
     SQLiteStore(tmp_path).close()
 
 
+def test_a_house_that_is_refused_leaves_no_file_open(tmp_path: Path, store: SQLiteStore) -> None:
+    before = os.listdir("/dev/fd")
+    for _ in range(3):
+        with pytest.raises(Conflict):
+            SQLiteStore(tmp_path)
+    assert len(os.listdir("/dev/fd")) == len(before)
+
+
 def test_a_second_house_in_another_process_is_refused_too(tmp_path: Path, store: SQLiteStore) -> None:
     script = (
         "import sys; from pathlib import Path; from cohabit.house.store.sqlite import SQLiteStore\n"

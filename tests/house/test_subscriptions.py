@@ -208,11 +208,13 @@ async def test_a_backlog_is_checked_again_before_each_frame(change: str, monkeyp
         assert any("4710" in text for text in first)
         args = {"member": "bob", **({"may": ["read_all"]} if change == "narrow" else {})}
         await who["zeus"](change, args)
+        await who["ann"]("shout", {"text": "later"})
         seen: list[str] = []
         with pytest.raises(Unauthorized if change == "revoke_token" else PermissionDenied):
             while True:
                 seen += await lines_of(sub, 1)
         assert not any("471" in text for text in seen)
+        assert not any("later" in text for text in seen), "its cursor would pass over what it has not got"
 
 
 @pytest.mark.parametrize("ending", ["delete_room", "close"])
@@ -257,6 +259,37 @@ async def test_a_frame_is_never_delivered_before_one_that_is_queued() -> None:
         sub.push_event(b"second")
         assert [await waiting, await anext(sub)] == [b"first", b"second"]
         assert sent == []
+
+
+async def test_a_frame_is_not_delivered_at_once_while_the_reader_has_not_sent_the_one_before() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        sent: list[bytes] = []
+
+        def deliver(frame: bytes) -> bool:
+            sent.append(frame)
+            return bool(sent[1:])  # the first one has to be queued
+
+        sub = await subscribed(who["bob"], views=False, deliver=deliver)
+        waiting = asyncio.create_task(anext(sub))
+        await a_moment()
+        sub.push_event(b"first")
+        assert await waiting == b"first"
+        sub.push_event(b"second")
+        assert sent == [b"first"], "the reader may still be sending the first"
+        assert await anext(sub) == b"second"
+
+
+async def test_events_that_are_in_memory_are_read_without_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_house(recent_entries=1) as house:
+        who = await make_room(house)
+        await who["ann"]("shout", {"text": "hello"})
+        cursor = (await who["bob"]("events")).cursor
+        await who["ann"]("shout", {"text": "again"})
+        monkeypatch.setattr(house.store, "lines", None)  # reading it would be an error
+        assert "again" in (await who["bob"]("events", {"cursor": cursor})).items[0].text
+        sub = await subscribed(who["bob"], cursor, views=False)
+        assert "again" in (await lines_of(sub, 1))[0]
 
 
 async def test_a_queued_frame_is_not_delivered_after_the_member_loses_its_view_through_a_seat() -> None:

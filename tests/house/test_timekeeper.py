@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from cohabit.house.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.house.timekeeper import ARRIVALS_MS, MAX_TICKS, RETRY_MS, Timekeeper
@@ -94,3 +96,37 @@ async def test_nobody_is_away_while_it_is_connected_or_has_called_within_the_tim
         scene.time.mark_seen("bob")
         await scene.clock.advance(700)
         assert [call.args for call in scene.posted] == [{"members": ["ann"], "here": False}]
+
+
+async def test_a_world_that_never_keeps_up_gets_one_tick_at_once_and_no_fewer() -> None:
+    async with open_house() as house:
+        await make_room(house, world="Ticker")
+        scene = Scene(house)
+        scene.room.state.speed = "x20"
+        assert await scene.beat(run=False) == [{"n": 40}]
+        for _ in range(20):
+            assert await scene.beat(run=False) == []
+        scene.time._ticking.ran = True  # type: ignore[union-attr]
+        assert await scene.beat() == [{"n": 1}]
+
+
+@pytest.mark.parametrize(("keys", "ticks"), [
+    ({}, True), ({"turn_based": True}, True), ({"turn_based": True, "ticks_per_turn": 5}, False),
+    ({"step_ticks": 5}, False),
+])  # fmt: skip
+async def test_the_timer_ticks_only_where_time_does_not_advance_by_turns_or_steps(
+    keys: dict[str, Any], ticks: bool
+) -> None:
+    async with open_house() as house:
+        await make_room(house, world="Ticker", **keys)
+        assert bool(await Scene(house).beat()) is ticks
+
+
+async def test_a_room_has_one_timer_however_often_something_earlier_comes_up() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        scene = Scene(house)
+        for who in ("ann", "bob", "hostess"):
+            scene.time.mark_seen(who)
+            live = [timer for *_, timer in vars(scene.clock)["_timers"] if vars(timer)["_then"] is not None]
+            assert len(live) == 1

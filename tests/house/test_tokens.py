@@ -146,6 +146,8 @@ async def test_only_a_host_can_revoke_and_rotate_the_tokens_of_others() -> None:
         for name in ("revoke_token", "rotate_token"):
             with pytest.raises(PermissionDenied):
                 await who["ann"](name, {"member": "bob"})
+            with pytest.raises(PermissionDenied):  # whether there is such a member or not
+                await who["ann"](name, {"member": "bop"})
             with pytest.raises(UnknownAsset):
                 await who["hostess"](name, {"member": "bop"})
         renewed = await who["hostess"]("rotate_token", {"member": "bob"})
@@ -206,6 +208,7 @@ async def test_a_rotated_token_keeps_the_expiry_of_the_old_one() -> None:
         ([10, 30], 29_999, 30_000),  # as long as the longest
         ([10, None], 10**12, None),  # one of them never expires
         ([1, 10], 9_999, 10_000),  # one of them has expired
+        ([2], 10**12, None),  # it expires at this moment, so it says nothing about the new one
     ],
 )
 async def test_a_token_that_a_host_replaces_is_valid_as_long_as_the_longest_of_the_old_ones(

@@ -2,16 +2,19 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from cohabit.agents.contract import adapted
 from cohabit.lab.folder import record_lines
 from cohabit.lab.game import Game, GameResult, GameSpec, purposes
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
 from cohabit.registry import make_agent, make_world
 from cohabit.room.room import Room
 
@@ -75,6 +78,43 @@ def test_players_of_games_with_the_same_seed_draw_the_same_numbers_on_any_seat()
 
     assert first_moves(["random"] * 2, ["a", "b"]) == first_moves(["random"] * 2, ["b", "a"])
     assert len(set(first_moves(["random"] * 2, ["a", "b"]).values())) == 2
+
+
+class Reader:
+    """Submits nothing, and keeps what it was shown."""
+
+    quick = True
+    reads_choices = False
+
+    def __init__(self, reads_text: bool) -> None:
+        self.reads_text = reads_text
+        self.seen: list[Observation] = []
+
+    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        pass
+
+    def decide(self, observation: Observation) -> Action:
+        self.seen.append(observation)
+        return Action("submit")
+
+    def reflect(self, result: ActionResult) -> None:
+        pass
+
+    def plan(self, goals: Sequence[Goal]) -> list[str]:
+        return []
+
+
+def test_a_script_that_reads_no_text_is_shown_the_same_values_without_it() -> None:
+    shown: dict[bool, list[Observation]] = {}
+    for reads in (True, False):
+        one, other = Reader(reads), Reader(True)
+        spec = GameSpec("g", "statecraft", ["reader", "reader"], config={"turns": 3})
+        asyncio.run(Game(spec, agents=[adapted(one), adapted(other)]).play())
+        shown[reads] = one.seen
+        assert all(seen.text for seen in other.seen)
+    assert len(shown[True]) == 3
+    assert all(seen.text == "" and seen.current_goals for seen in shown[False])
+    assert shown[False] == [structs.replace(seen, text="", text_says_all=False) for seen in shown[True]]
 
 
 class Waiting:

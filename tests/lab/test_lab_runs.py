@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
+from cohabit.lab.game import GameResult
 from cohabit.lab.match import match_design
 from cohabit.lab.progress import ProgressLines
 from cohabit.lab.results import Results, seconds_text
@@ -419,6 +420,13 @@ def test_every_record_replays(whole: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["verify", *paths]) == 0
     heads = [line.split(":")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  head")]
     assert heads == [game.head for game in read_games(whole)]
+
+
+def test_no_result_of_a_game_is_turned_into_text_behind_the_back_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[GameResult] = []
+    monkeypatch.setattr(GameResult, "__repr__", lambda result: written.append(result) or "a result", raising=False)
+    assert repr(run(match_design("nim", ["random", "random"], games=3)).games[0]) == "a result"
+    assert len(written) == 1, "asyncio writes the result of a finished task when it gives up Ctrl+C"
 
 
 def test_a_match_in_a_notebook_runs_beside_its_event_loop() -> None:

@@ -1,21 +1,25 @@
 """What the contract of a world offers beyond actions: computed actions, rewards, arrivals, a pace by config."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
-from cohabit.model.seat import ALL
+from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
+from cohabit.room.commands import Command, command, declared_in
 from cohabit.room.opening import opening_state
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 
-from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored
+from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored, whole
 from .making import GOD as GOD_AGENT
 from .making import HOST as HOST_AGENT
 
@@ -378,3 +382,118 @@ def test_a_watcher_cannot_arrive() -> None:
     room = room_of("inn", AgentSpec(id="bot"), player("ann"))
     with pytest.raises(PermissionDenied):
         room.call("bot", "sit", at=1)
+
+
+def test_a_world_that_refuses_to_be_observed_says_so_in_its_own_words() -> None:
+    room = make_room(RED, BLUE, world="Gloomy", config={"fails_in": "observe"})
+    room.world.moves = 1  # type: ignore[attr-defined]
+    looks = (lambda: room.observe(ALL), lambda: room.view_through(ALL), lambda: room.view(room.state.members["ann"]),
+             lambda: room.observe_with_choices(room.state.members["ann"]))  # fmt: skip
+    for look in looks:
+        with pytest.raises(GameRejected, match="too dark"):
+            look()
+    with pytest.raises(GameRejected, match="too dark"):
+        room.call("ann", "view", at=1)
+
+
+def test_a_view_is_made_once_for_all_who_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, OBSERVER, {"id": "hen", "role": "observer"}, world="Plain")
+    made: list[Eye] = []
+    observe = room.world.observe
+    monkeypatch.setattr(room, "_observe", lambda eye: made.append(eye) or observe(eye))
+    for _ in range(2):
+        for who in ("owl", "hen", "ann"):
+            room.view(room.state.members[who])
+    assert made == [ALL, Eye("one", "own")]
+    room.call("ann", "move", at=1, look=False)
+    room.view(room.state.members["owl"])
+    assert made[2:] == [ALL], "after an entry it is made again"
+
+
+def test_a_parameter_that_may_be_null_or_of_several_kinds_is_described_by_its_values() -> None:
+    def try_it(
+        ctx: Any,
+        few: Annotated[int, msgspec.Meta(ge=1, le=3, description="how many")] | None = None,
+        any_of: Annotated[int, msgspec.Meta(ge=1)] | str = "x",
+        plain: bool = False,
+    ) -> None:
+        """Try it."""
+
+    asked = Command("try_it", try_it, where="room", category="meta").as_action()
+    few, any_of, plain = asked.parameters
+    assert (few.type, few.minimum, few.maximum, few.description) == ("integer", 1, 3, "how many")
+    assert (any_of.type, any_of.minimum, any_of.maximum) == ("integer or string", None, None)
+    assert (plain.type, plain.required) == ("boolean", False)
+
+
+def test_a_module_declares_its_own_commands_and_not_those_that_it_imports() -> None:
+    mine, theirs = ModuleType("mine"), ModuleType("theirs")
+
+    @command(category="meta")
+    def try_it(ctx: Any) -> None:
+        """Try it."""
+
+    try_it.__module__ = "mine"
+    vars(mine)["try_it"] = vars(theirs)["try_it"] = try_it
+    assert [found.name for found in declared_in(mine)] == ["try_it"]
+    assert list(declared_in(theirs)) == []
+
+
+def test_what_is_as_usual_is_left_out_of_session_info_and_whoami() -> None:
+    room = make_room(RED, OBSERVER, world="Ticker")
+    info = msgspec.to_builtins(room.call("ann", "session_info", at=1))
+    shown = [
+        "room",
+        "world",
+        "scenario",
+        "partial_intel",
+        "turn_based",
+        "ends_turns",
+        "member_count",
+        "members",
+        "seats",
+    ]
+    assert list(info) == [*shown, "to_move", "over", "speed"]
+    room.call("ann", "drop", at=2)
+    room.system("ticks", {"n": 1}, 3)
+    assert msgspec.to_builtins(room.call("ann", "session_info", at=4))["tick"] == 1
+    me = msgspec.to_builtins(room.call("owl", "whoami", at=5))
+    assert not {"seat", "claim", "team", "through"} & me.keys()
+
+
+INTERRUPTED: dict[str, Callable[[Room], object]] = {
+    "action": lambda room: room.call("ann", "add", {"n": 1}, at=1),
+    "query": lambda room: room.call("ann", "number", at=1),
+    "scope": lambda room: room.call("ann", "safe", at=1),
+    "legal": lambda room: room.call("ann", "view", at=1),
+    "legal of an observation": lambda room: room.observe_with_choices(room.state.members["ann"]),
+    "observe": lambda room: room.observe(ALL),
+    "observe for a view": lambda room: room.view_through(ALL),
+    "observe after an action": lambda room: room.call("ann", "safe", at=1),
+    "advance": lambda room: room.system("ticks", {"n": 1}, 1),
+    "clock": lambda room: room.call("hostess", "pause", at=1),
+}
+
+
+@pytest.mark.parametrize("where", INTERRUPTED)
+def test_an_interruption_of_the_world_is_no_crash_and_reaches_the_one_who_runs_the_room(where: str) -> None:
+    room = make_room(
+        RED, BLUE, HOST_AGENT, world="Exits", config={"where": where.split()[0], "raises": "WorldInterrupted"}
+    )
+    room.world.n = 1  # type: ignore[attr-defined]
+    before = room.record.seq
+    with pytest.raises(WorldInterrupted):
+        INTERRUPTED[where](room)
+    assert room.record.seq - before == (where == "observe after an action")
+    assert not room.audit.kept
+
+
+def test_an_interruption_while_a_record_is_replayed_does_not_make_it_damaged() -> None:
+    room = make_room(RED, BLUE, world="Exits")
+    room.system("ticks", {"n": 1}, 1)
+
+    def interrupted(source: str, config: Mapping[str, Any]) -> World:
+        return make_world(source, {**config, "where": "advance", "raises": "WorldInterrupted"})
+
+    with pytest.raises(WorldInterrupted):
+        Room.replay(whole(room), interrupted)

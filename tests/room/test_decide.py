@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
 from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.model.grant import C
 from cohabit.model.identity import Credential
-from cohabit.room.decide import Decision, decide
+from cohabit.room.commands import Command
+from cohabit.room.decide import Budget, Decision, by_grant, decide
 
 from .making import EVERYBODY, GOD, RED, make_room
 
@@ -42,6 +44,7 @@ def test_a_refused_call_gets_the_code_and_reason_of_the_decision() -> None:
                 with pytest.raises(CohabitError) as refused:
                     room.call(who, command.name, {}, at=1)
                 assert (refused.value.code, refused.value.message) == (decision.code, decision.reason)
+                assert refused.value.details.get("needs", []) == list(decision.needs)
 
 
 def test_the_commands_of_a_member_follow_from_its_grant_and_not_from_the_turn() -> None:
@@ -166,6 +169,21 @@ def test_more_calls_in_a_second_than_the_budget_are_busy_and_the_next_second_is_
 
 
 # -- credentials and the house ----------------------------------------------------------------------
+def test_the_rate_limit_counts_by_whole_seconds_and_its_quick_check_is_on_while_somebody_exceeds_it() -> None:
+    budget = Budget(1)
+    assert not budget.exceeded
+    budget.spend("ann", 999)
+    assert not budget.exceeded
+    budget.spend("ann", 999)
+    assert budget.exceeded
+    assert budget.is_spent("ann", 0)
+    assert not budget.is_spent("bob", 999)
+    assert not budget.is_spent("ann", 1000)
+    budget.spend("ann", 1000)
+    assert not budget.exceeded
+    assert not budget.is_spent("ann", 1000)
+
+
 def test_a_revoked_or_expired_credential_is_refused_before_everything_else() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
     room.call("hostess", "archive", at=1)
@@ -189,3 +207,16 @@ def test_deciding_about_a_command_of_the_house_asks_the_world_nothing(monkeypatc
     for command in HOUSE_COMMANDS:
         for member in room.state.members.values():
             decide(command, member, room, 1)
+
+
+@pytest.mark.parametrize(("needs", "said"), [
+    ((C.ACT,), "requires act, and owl (observer) does not have it."),
+    ((C.ACT, C.SPEAK), "requires act or speak, and owl (observer) has neither."),
+    ((C.ACT, C.SPEAK, C.CONTROL_WORLD), "requires act or speak or control_world, and owl (observer) has none of them."),
+])  # fmt: skip
+def test_a_refusal_names_what_is_needed_and_who_lacks_it(needs: tuple[C, ...], said: str) -> None:
+    room = make_room(*EVERYBODY)
+    asked = Command("try_it", lambda ctx: None, where="room", category="meta", needs=needs)
+    decision = by_grant(room.state.members["owl"], asked)
+    assert decision.reason == f"try_it {said} A host who has it can grant it."
+    assert decision.needs == needs

@@ -443,3 +443,11 @@ def test_a_field_that_a_later_version_adds_to_the_state_changes_no_digest_of_old
     assert room.digest() == before
     room.state.dice_rolled = 1
     assert room.digest() != before
+
+
+def test_a_room_that_was_rolled_back_has_the_timers_of_its_earlier_state() -> None:
+    room = make_room(RED, HOST)
+    room.call("hostess", "widen", {"member": "ann", "may": ["send_broadcast"], "expires_in_s": 60}, at=1000)
+    assert room.next_deadline() == 61_000
+    room.roll_back(1)
+    assert room.next_deadline() is None

@@ -346,3 +346,56 @@ def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_pat
     room.call("fay", "stand_up", at=3)
     assert room.call("fay", "sit", {"seat": "attic"}, at=4).seat == "attic" != first
     assert replayed(room).digest() == room.digest()
+
+
+def offered(room: Any, who: str) -> set[str]:
+    member = room.state.members[who]
+    return {command.name for command in room.commands if room.offers(member, command)}
+
+
+def test_what_needs_a_seat_is_offered_to_those_who_have_one_claim_one_or_can_take_one() -> None:
+    room = make_room(RED, FREE, GOD, AGENT, world="Realms")
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann"}, "its claim will be met"
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann"}, "the only seat is taken"
+    room.call("zeus", "rise", {"name": "burgundy"}, at=2)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann", "fay", "zeus"}
+    assert {who for who in room.state.members if "sit" in offered(room, who)} == {"fay", "zeus"}
+    room.call("fay", "sit", at=3)
+    assert {who for who in room.state.members if "pray" in offered(room, who)} == {"ann", "fay"}
+    assert {who for who in room.state.members if "sit" in offered(room, who)} == set()
+
+
+def test_a_query_that_shows_everything_is_offered_to_those_from_whom_nothing_is_hidden() -> None:
+    open_room = make_room(RED, FREE, AGENT, GOD, world="Lamp")
+    assert {who for who in open_room.state.members if "oil" in offered(open_room, who)} == {"ann", "zeus"}
+    fog = make_room(RED, FREE, AGENT, GOD, world="Lamp", partial_intel=True)
+    assert {who for who in fog.state.members if "oil" in offered(fog, who)} == {"zeus"}
+    assert all("drop" in offered(fog, who) for who in ("ann", "fay"))
+    assert fog.call("zeus", "oil", at=1) == open_room.call("ann", "oil", at=1) == 30
+    with pytest.raises(PermissionDenied) as refused:
+        fog.call("ann", "oil", at=2)
+    assert refused.value.details["needs"] == ["read_all"]
+
+
+def test_a_member_that_keeps_its_seat_when_a_remote_game_is_replaced_is_bound_to_it_in_the_new_one() -> None:
+    depot = str(Path(__file__).parent.parent / "house" / "remote_world.py") + ":Depot"
+    room = make_room(FREE, GOD, world=depot, partial_intel=True)
+    bays = [{"id": "north", "crates": 0}, {"id": "south", "crates": 0}]
+    room.system("polled", {"state": {"number": 1, "bays": bays}}, 1)
+    room.call("fay", "sit", {"seat": "north"}, at=2)
+    room.system("polled", {"state": {"number": 2, "bays": bays}}, 3)
+    assert (room.state.games, seat(room, "fay")) == (2, "north")
+    with pytest.raises(GameRejected, match="north"):
+        room.call("fay", "sit", {"seat": "south"}, at=4)
+    assert seat(room, "fay") == "north"
+
+
+def test_a_member_whose_seat_is_not_in_the_remote_game_that_replaces_the_old_one_leaves_it() -> None:
+    depot = str(Path(__file__).parent.parent / "house" / "remote_world.py") + ":Depot"
+    room = make_room(FREE, GOD, world=depot, partial_intel=True)
+    room.system("polled", {"state": {"number": 1, "bays": [{"id": "north", "crates": 0}]}}, 1)
+    room.call("fay", "sit", {"seat": "north"}, at=2)
+    room.system("polled", {"state": {"number": 2, "bays": [{"id": "south", "crates": 0}]}}, 3)
+    assert room.state.members["fay"].seat is None
+    assert room.call("fay", "sit", at=4).seat == "south"

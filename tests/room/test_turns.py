@@ -459,6 +459,79 @@ def test_a_step_that_not_everybody_ends_is_made_at_its_deadline_and_says_who_did
     assert room.next_deadline() == 40_000
 
 
+def test_a_step_does_not_wait_for_a_player_for_whom_the_world_does_not_wait() -> None:
+    room = make_room(RED, BLUE, OBSERVER, GOD, world="Lamp", step_ticks=10, turn_seconds=20)
+    room.call("ann", "sleep", at=1)
+    assert room.movers() == ["bob"]
+    assert [room.call(who, "view", at=2).your_turn for who in ("ann", "bob", "owl", "zeus")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    room.call("bob", "turn_advance", at=3)
+    assert room.state.tick == 10
+    room.settle(20_003)
+    assert texts(room, "turn_timeout") == ["time is up for this step; bob did not pass", "10 ticks pass"]
+
+
+def test_passing_is_offered_to_players_and_gods_in_steps_and_to_those_in_the_order_in_turns() -> None:
+    def offered(**keys: Any) -> set[str]:
+        room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", **keys)
+        command = room.commands.named("turn_advance")
+        return {who for who, member in room.state.members.items() if room.offers(member, command)}
+
+    assert offered() == set()
+    assert offered(step_ticks=5) == {"ann", "bob", "zeus"}
+    assert offered(turn_based=True, turn_order=["ann", "owl"]) == {"ann", "owl", "zeus"}
+
+
+def test_a_pause_ends_after_the_member_that_paused_has_left_and_not_after_another_one() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+
+    def move(who: str, here: bool, at: int) -> None:
+        room.system("presence", {"members": [who], "here": here}, at)
+
+    move("bob", False, 1)
+    assert room.next_deadline() is None
+    room.call("hostess", "pause", at=2)
+    move("bob", True, 3)
+    move("bob", False, 4)
+    assert room.state.pause_until is None
+    move("hostess", False, 5)
+    assert room.next_deadline() == room.state.pause_until == 5 + room.state.pause_grace_ms
+    move("hostess", True, 6)
+    assert room.state.pause_until is None
+
+
+def test_a_game_that_is_over_has_no_further_steps() -> None:
+    room = make_room(RED, BLUE, world="Lamp", step_ticks=15, turn_seconds=20)
+    room.settle(20_000)
+    assert (room.state.tick, room.next_deadline()) == (15, 40_000)
+    room.settle(100_000)
+    assert room.is_over()
+    assert (room.state.tick, room.next_deadline()) == (30, None)
+    assert make_room(RED, world="Lamp", step_ticks=1, turn_seconds=20).next_deadline() == 20_000
+
+
+def test_without_ticks_per_turn_a_turn_does_not_advance_the_world() -> None:
+    for ticks, told in ((0, []), (5, ["5 ticks pass"])):
+        room = make_room(RED, BLUE, world="Lamp", turn_based=True, ticks_per_turn=ticks)
+        room.call("ann", "turn_advance", at=1)
+        assert [text for text in texts(room, "turn_advance") if "pass" in text] == told
+
+
+def test_a_world_is_told_when_its_clock_stops_and_when_it_runs_again() -> None:
+    room = make_room(RED, BLUE, HOST, world="Lamp", pause_seconds=60)
+    lamp: Any = room.world
+    room.call("hostess", "pause", at=1)
+    assert lamp.clocks[-1] == (True, "x1")
+    room.call("hostess", "resume", at=2)
+    assert lamp.clocks[-1] == (False, "x1")
+    room.call("hostess", "set_speed", {"speed_id": "x2"}, at=3)
+    assert lamp.clocks[-1] == (False, "x2")
+
+
 def test_a_pause_is_not_counted_in_the_time_of_a_step_however_often_somebody_pauses() -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker", step_ticks=10, turn_seconds=20)
     room.call("hostess", "pause", at=5_000)
@@ -784,3 +857,31 @@ def test_nobody_is_to_move_in_a_finished_game_whatever_the_turn_order(monkeypatc
 )  # fmt: skip
 def test_the_session_info_says_whether_members_take_turns(world: str, keys: dict[str, object], turns: bool) -> None:
     assert make_room(RED, BLUE, world=world, **keys).call("ann", "session_info", at=1).turn_based is turns
+
+
+def test_of_several_timers_of_members_the_earliest_is_due_first() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, HOST, world="nim", stand_in_seconds=30)
+    room.call("hostess", "widen", {"member": "bob", "may": ["send_broadcast"], "expires_in_s": 100}, at=0)
+    room.system("presence", {"members": ["ann"], "here": False}, 0)
+    assert room.next_deadline() == 30_000
+    room.settle(30_000)
+    assert room.state.members["ann"].played_by_bot
+    assert room.next_deadline() == 100_000
+
+
+@given(st.text(max_size=50) | st.sampled_from(["x3", "x", "fast", "x٣", "x²", "-1", "x1.0", "1"]))
+def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str) -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    speeds = room.extension.speeds
+    if text not in speeds:
+        with pytest.raises(UnknownAsset) as refused:
+            room.call("hostess", "set_speed", {"speed_id": text}, at=1)
+        assert set(refused.value.did_you_mean) <= speeds.keys()
+    assert room.state.speed == "x1"
+
+
+def test_the_speeds_nearest_in_value_are_suggested() -> None:
+    room = make_room(RED, BLUE, HOST, world="Ticker")
+    with pytest.raises(UnknownAsset) as refused:
+        room.call("hostess", "set_speed", {"speed_id": "x4"}, at=1)
+    assert refused.value.did_you_mean == ["x5", "x2"]

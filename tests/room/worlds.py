@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.world import (
     Eye,
     GameRejected,
@@ -288,7 +289,7 @@ class Exits(World):
 
     def _exit(self, where: str) -> None:
         if self.where == where:
-            raise EXITS[self.raises]("the secret is 42")
+            raise (WorldInterrupted if self.raises == "WorldInterrupted" else EXITS[self.raises])("the secret is 42")
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -528,3 +529,46 @@ class Fickle(Stuck):
     def fail(self, by: Seat) -> Outcome:
         """Make the room go back."""
         raise ArithmeticError("the secret is 42")
+
+
+class Lamp(Ticker):
+    """Pace clock. It burns for 30 ticks, tells each time that it is advanced, and shows what it knows of its clock."""
+
+    spec = WorldSpec(name="lamp", seats=2, seat_names=("east", "west"), pace="clock", tick_ms=100, fog=True, quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        super().reset(seed, seats)
+        self.clocks: list[tuple[bool, str]] = []
+        self.asleep: list[SeatId] = []
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [seat for seat in self.order if seat not in self.asleep]
+
+    @action()
+    def sleep(self, by: Seat) -> Outcome:
+        """Wait for nothing any more."""
+        self.asleep.append(by.id)
+        return Outcome(public=f"{by.id} sleeps")
+
+    def clock(self, paused: bool, speed: str) -> None:
+        self.clocks.append((paused, speed))
+
+    def is_over(self) -> bool:
+        return self.ticks >= 30
+
+    def advance(self, ticks: int) -> Sequence[Told]:
+        self.ticks += ticks
+        return [Told(f"{ticks} ticks pass")]
+
+    @query(sees_all=True)
+    def oil(self, eye: Eye) -> int:
+        """How much oil is left, for those from whom nothing is hidden."""
+        return 30 - self.ticks
+
+
+class Gloomy(Moody):
+    """Refuses to be observed, with an error of ours, once a move was made."""
+
+    def _fail(self, where: str) -> None:
+        if self.fails_in == where:
+            raise GameRejected("too dark to see")

@@ -11,7 +11,10 @@ from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import CHECKS, Report, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
-SHORT = {"lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3}}
+SHORT = {
+    "lanterns": {"ticks": 40}, "kingdoms": {"zones_x": 2, "zones_y": 2, "kingdoms": 2}, "statecraft": {"turns": 3},
+    "crafter": {"length": 20, "size": 16}, "crafter_shared": {"length": 3, "size": 16},
+}  # fmt: skip
 """Settings under which a game ends while it is being checked, or at least is small."""
 LARGE = ["kingdoms"]
 """Worlds of which only a few steps are played here; their endings are tested with them."""
@@ -101,7 +104,25 @@ def importing(what: str) -> tuple[str, str]:
     return IMPORTS, f"{IMPORTS}{what}\n"
 
 
+DATA = """
+    def observe_data(self, eye: Eye) -> Observation:
+        return Observation(step=self.moves)
+
+    @query()
+"""
+
+
 BROKEN = {
+    "its values are others without the text": (
+        "data",
+        "observe_data() and observe() show public different values",
+        [("\n    @query()\n", DATA.replace("self.moves", "self.moves + 1"))],
+    ),
+    "looking at the values alone changes it": (
+        "peeking",
+        "observe_data() changed the world",
+        [("\n    @query()\n", DATA.replace("return", "self.said += '.'\n        return"))],
+    ),
     "observing it changes it": ("peeking", "observe() changed the world", [before(OBSERVE, "self.said += '.'")]),
     "a query draws from the dice": (
         "peeking",
@@ -236,6 +257,7 @@ BY_GOD = """
     @query()
 """
 KEEPS = {
+    "leaves out its text on request": [("\n    @query()\n", DATA)],
     "lists no moves": [("    def legal", "    def _legal")],
     "is for one alone": [("seats=2", "seats=1"), ('pace="turns"', 'pace="step"')],
     "is for up to fifty": [("seats=2", "seats=(1, 50)")],
@@ -297,6 +319,7 @@ def test_check_world_refuses_a_world_when(how, tmp_path):
     [
         ("toolbox.py", {}), ("toolbox.py", {"tools": ["brush"]}), ("harvest.py", {}), ("harvest.py", {"rounds": 1}),
         ("drift.py", {}), ("drift.py", {"live": False}), ("inn.py", {}),
+        ("burrow.py", {}),
     ],
 )  # fmt: skip
 def test_every_sample_world_keeps_the_contract(source, config):
@@ -357,6 +380,14 @@ SAMPLES_BROKEN = {
     ),
     "nobody can arrive": ("inn.py", "arrivals", "refused all guests", [("if len(self.guests) >= BEDS", "if True")]),
     "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),
+    "it numbers what is no action": ("burrow.py", "training", "'climb', which is not an action", [('Action("dig", {"direction": way, "deep"', 'Action("climb", {"direction": way, "deep"')]),
+    "it numbers what is never valid": ("burrow.py", "training", "direction must be one of", [('ways = ("right", "left")', 'ways = ("right", "down")')]),
+    "it numbers an action twice": ("burrow.py", "training", "twice", [("for deep in (False, True)", "for deep in (True, True)")]),
+    "its numbers change": ("burrow.py", "training", "they returned different lists", [('ways = ("right", "left")', 'ways = ("right", "left")[len(vars(self)) > 0 :]')]),
+    "an array has another shape": ("burrow.py", "training", "is uint8 (7,), not uint8 (8,)", [("shape=(CELLS,)", "shape=(CELLS + 1,)")]),
+    "an array has another type": ("burrow.py", "training", "is float32 (1,), not float64 (1,)", [('dtype="float32"', 'dtype="float64"')]),
+    "an array has other numbers": ("burrow.py", "training", "has 0 to 2, not 0 to 1", [("high=MOLE", "high=TUNNEL")]),
+    "looking at an array changes the world": ("burrow.py", "peeking", "array() changed the world", [before('        if form == "worms":\n', "self.digs += 1")]),
     "a departure fails": ("inn.py", "play", "KeyError", [("self.guests.pop(seat.id)", "self.guests.pop(seat.name)")]),
 }  # fmt: skip
 
@@ -389,4 +420,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 20 checks failed"
+    assert lines[-1] == "  1 of 22 checks failed"

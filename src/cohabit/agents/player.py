@@ -156,6 +156,8 @@ class Player:
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         self.is_quick = self._script is not None
         self.reads_choices = getattr(self._script, "reads_choices", True)
+        self.reads_text = getattr(self._script, "reads_text", True)
+        self.looks = getattr(self._script, "looks", True)  # False: it decides without an observation
         self._goals: list[tuple[str, str]] = []  # those of the last plan
         self._game = 1
         self._name = name

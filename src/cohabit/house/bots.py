@@ -173,8 +173,7 @@ class Bots:
 
     async def _pause(self, runner: "RoomRunner", who: str) -> None:
         member = runner.room.state.members.get(who)
-        ms = self._step_ms(runner.room, member) if member is not None else 0
-        if ms:
+        if member is not None and (ms := self._step_ms(runner.room, member)):
             done = asyncio.Event()
             self._house.clock.call_at(self._house.clock.now() + ms, done.set)
             await done.wait()

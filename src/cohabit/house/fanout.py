@@ -77,8 +77,9 @@ class Fanout:
 
     def remove(self, sub: Subscription) -> bool:
         self._groups_of, self._known = -1, None
-        self._new_eyes.discard(sub)
-        return self.subscriptions.pop(sub, 0) is None
+        known = sub in self.subscriptions
+        self.subscriptions.pop(sub, None)
+        return known
 
     def members(self) -> set[str]:
         return {sub.member for sub in self.subscriptions}

@@ -33,7 +33,7 @@ class WriteShares:
     def __init__(self) -> None:
         self.writing: Sequence[Line] = ()  # the batch that is being written, set by the runner
         self.by_member: dict[str | None, int] | None = None  # the runner sets it to None when the batch changes
-        self._pending = 0  # pending lines that are counted
+        self._pending: int  # how many pending lines are counted, once it was asked for
 
     def is_used_up(self, member: str, pending: Sequence[Line]) -> bool:
         """Whether a member has its part of ``FAIR_BYTES`` waiting. A member without any may always add an entry."""

@@ -480,7 +480,6 @@ class RoomRunner:
     def unsubscribe(self, sub: Subscription) -> None:
         if self.fanout.remove(sub) and self.failure is None:
             self.time.mark_seen(sub.member)
-            self.time.reschedule()
 
 
 def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:

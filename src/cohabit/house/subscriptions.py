@@ -129,9 +129,7 @@ class Subscription:
         credential = self.credential
         if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-            if self.ended is not None:
-                return True
-        return self._deliver(frame)
+        return self.ended is not None or self._deliver(frame)
 
     def _note_grant(self) -> None:
         """Remember the current grant for the frame that is about to be queued."""
@@ -230,8 +228,7 @@ class Subscription:
         if not self._events and self._view is None:
             return None
         wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
-        if wrong is not None:
-            self._clear()
+        if wrong is not None:  # the queue is cleared when the reader gets the reason
             self.ended = wrong
             return None
         if self._events:

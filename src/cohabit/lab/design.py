@@ -122,7 +122,7 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
                 for seed, number in games[:most]:
                     seated = orders[number]
                     yield GameSpec(
-                        id=_game_id(title, levels, lineup, seed, number),
+                        id=game_id(title, levels, lineup, seed, number),
                         world=plan.world,
                         players=[self.players.get(name, name) for name in seated],
                         names=seated,
@@ -198,7 +198,7 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _game_id(title: str, levels: Mapping[str, Any], lineup: str, seed: int, number: int) -> str:
+def game_id(title: str, levels: Mapping[str, Any], lineup: str, seed: int, number: int) -> str:
     """A stable name that is also the name of a file."""
     parts = [title, *(f"{name}-{_text(value)}" for name, value in levels.items()), lineup]
     return ".".join([*map(_slug, parts), f"s{seed}", str(number)])

@@ -32,21 +32,33 @@ Prints = dict[str, dict[str, Any]]
 
 def fingerprints(design: Design) -> Prints:
     """``cohabit``, and each world and player of the design by its title."""
-    root = Path(cohabit.__file__).parent
-    found: Prints = {"cohabit": {"version": cohabit.__version__, "code": _hash_files(root, _core_files(root))}}
+    found: Prints = {"cohabit": of_cohabit()}
     for title, plan in design.world_plans().items():
         cls = find_world(located(plan.world, design.folder))
         configs = sorted_json([spec.config for spec in design._specs(title, plan)])
         found[f"world {title}"] = {
             "world": plan.world,
             "version": cls.spec.version,
-            "code": _code_of(cls),
+            "code": code_of(cls),
             "config": sha256(configs).hexdigest(),
             **(_packages_of(cls) if is_file(plan.world) else {}),
         }
     for player in design.every_player():
         found[f"player {player}"] = _of_player(design, player)
     return found
+
+
+def of_cohabit(*more: str) -> dict[str, Any]:
+    """What every game runs through, and ``more`` modules."""
+    root = Path(cohabit.__file__).parent
+    return {"version": cohabit.__version__, "code": _hash_files(root, _core_files(root, (*CORE, *more)))}
+
+
+def of_file(path: Path) -> dict[str, Any]:
+    """The code of a file, with the author's modules that it imports, and the versions of the packages."""
+    imported = imported_by(path)
+    about: dict[str, Any] = {"code": _hash_files(None, dict.fromkeys([*_with_package(path), *imported.files]))}
+    return about | ({"packages": {name: _version_of(name) for name in imported.packages}} if imported.packages else {})
 
 
 def _of_player(design: Design, player: str) -> dict[str, Any]:
@@ -57,7 +69,7 @@ def _of_player(design: Design, player: str) -> dict[str, Any]:
         about["packages"] = {package: _version_of(package) for package in CLIENTS.get(brain.kind, ())}
         return about
     cls = type(make_agent(name, "fingerprint"))
-    about["code"] = _code_of(cls)
+    about["code"] = code_of(cls)
     package = cls.__module__.partition(".")[0]
     if brain.is_file:
         about |= _packages_of(cls)
@@ -94,7 +106,7 @@ def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> st
 
 
 # -- hashes of code ---------------------------------------------------------------------------------
-def _code_of(cls: type) -> str:
+def code_of(cls: type) -> str:
     """A hash of the files of a class and its bases, and of the author's modules that they import; of a class in a
     package of its own, of all files there."""
     files: dict[Path, None] = {}
@@ -135,9 +147,9 @@ def _with_package(path: Path) -> Iterable[Path]:
     return sorted(folder.rglob("*.py"))
 
 
-def _core_files(root: Path) -> list[Path]:
+def _core_files(root: Path, parts: Iterable[str]) -> list[Path]:
     found: list[Path] = []
-    for part in CORE:
+    for part in parts:
         found += sorted((root / part).rglob("*.py")) if (root / part).is_dir() else sorted(root.glob(part))
     return found
 

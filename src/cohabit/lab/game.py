@@ -34,6 +34,7 @@ MAX_INTRODUCTIONS = 256
 """How many worlds are remembered with what players are told about them."""
 MAX_DECISIONS = 10_000
 """Of all players together, after which a game that does not end is stopped."""
+NOTHING_SEEN = Observation()
 
 
 class GameSpec(Struct, frozen=True):
@@ -136,29 +137,39 @@ class Game:
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
         """Play to the end, or to a limit of the spec."""
-        await self._introduce()
-        room, spec = self.room, self.spec
-        while not room.is_over() and self.decisions < spec.max_decisions:
-            movers = self._within_limit(self._to_move())
-            if room.pace == "clock":
-                await self._act_until_all_pass(movers)
-                self._advance()
-                if spec.max_ticks and room.state.tick >= spec.max_ticks:
-                    break
-            else:
-                decisions = self._moves_now(movers) if self._quick else await self._moves(movers)
-                if not self._go_on(movers, decisions):
-                    break
-        for player in self.players:
-            await player.close()
-        self._acts = []  # they refer back to the game, which is now freed without a search for garbage
+        await self.begin()
+        while await self.step():
+            pass
+        await self.close()
         return self.result()
 
-    async def _introduce(self) -> None:
+    async def begin(self) -> None:
+        """Introduce the players to the world."""
         description, space = _introduction(self._source, msgspec.json.encode(self.spec.config), self.room)
         for player, member in zip(self.players, self.members, strict=True):
             # A model reads the actions, so it gets only those that it may use.
             await player.initialize(description, self._actions_of(member) if player.thinks else space)
+
+    async def step(self) -> bool:
+        """Every player that is to move decides, in real time until all pass, and then time passes.
+
+        False: the game is over, is at a limit of its spec, or waits for a player that does nothing."""
+        room, spec = self.room, self.spec
+        if room.is_over() or self.decisions >= spec.max_decisions:
+            return False
+        movers = self._within_limit(self._to_move())
+        if room.pace == "clock":
+            await self._act_until_all_pass(movers)
+            self._advance()
+            return not spec.max_ticks or room.state.tick < spec.max_ticks
+        decisions = self._moves_now(movers) if self._quick else await self._moves(movers)
+        return self._go_on(movers, decisions)
+
+    async def close(self) -> None:
+        """Release what the players hold. No step follows."""
+        for player in self.players:
+            await player.close()
+        self._acts = []  # they refer back to the game, which is now freed without a search for garbage
 
     def _actions_of(self, member: Member) -> ActionSpace:
         room = self.room
@@ -261,13 +272,16 @@ class Game:
         return Turn(seen, text, number, fallback=self._fallbacks[i], may_pass=self._may_pass)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
-        """What a player gets to see. A script reads the observation alone, some without the legal actions."""
+        """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""
         room = self.room
+        if not player.looks:
+            return lambda: NOTHING_SEEN
         if player.thinks:
             return lambda: room.view(member).observation
         if player.reads_choices:
             return partial(room.observe_with_choices, member)
-        return lambda: room.observe(room.eye_of(member))
+        observe = room.observe if player.reads_text else room.observe_data
+        return lambda: observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> ActNow:
         room, who = self.room, member.id

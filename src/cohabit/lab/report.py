@@ -21,6 +21,7 @@ from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
+from cohabit.lab.summaries import summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 
 REPORT_FILE = "report.html"
@@ -306,11 +307,20 @@ def _seats(found: ConditionResults) -> str:
 
 
 def _measures(found: ConditionResults) -> list[str]:
-    names = [name for name in found.measure_names if _says_more(found, name)]
-    if not names:
+    own = [summaries(found.games[0].spec.world, player.measures) for player in found.players]
+    rows: list[list[Cell]] = [
+        [name, *(str(figures[name]) if name in figures else "–" for figures in own)]
+        for name in dict.fromkeys(name for figures in own for name in figures)
+    ]
+    rows += [
+        [name, *(_estimate(player.measure(name)) for player in found.players)]
+        for name in found.measure_names
+        if _says_more(found, name)
+    ]
+    if not rows:
         return []
-    rows = [[player.player, *(_estimate(player.measure(name)) for name in names)] for player in found.players]
-    return ["<h3>Measures of the world</h3>\n", _note(MEASURES), _table(("player", *names), rows)]
+    head = ("measure", *(player.player for player in found.players))
+    return ["<h3>Measures of the world</h3>\n", _note(MEASURES), _table(head, rows)]
 
 
 def _says_more(found: ConditionResults, name: str) -> bool:
@@ -410,9 +420,9 @@ SEATS = """What a seat is worth, whoever sits on it, and how much more its score
 the same seed. Swapping cancels this in the comparison of players."""
 CURVES = """The mean score after each entry of the record, with the 95 % band over seeds. A game that is over keeps its
 last score."""
-MEASURES = (
-    "Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions earned."
-)
+MEASURES = """Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions
+earned. Figures that the world computes from these means come first, with the range of 95 % of their values in resampled
+seeds."""
 LINEUPS = "The same for each line-up, and also for a player against itself, where it has a score and no share of wins."
 RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each condition. OpenSkill rates one game after
 another, and games of a design have no order, so they are rated in many random orders: the rating is the mean over

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
@@ -18,7 +18,7 @@ from math import isfinite
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -44,7 +44,7 @@ from cohabit.lab.results import Results
 from cohabit.registry import make_agent
 
 PENDING_PER_WORKER = 4
-"""Batches submitted per process before the first of them must be finished."""
+"""Jobs submitted per process before the first of them must be finished."""
 BATCH = 16
 """Games per batch, if all players are scripted."""
 MOMENT_S = 0.05
@@ -54,6 +54,8 @@ CONCURRENT = 8
 ONE_AT_A_TIME = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and planned games."""
 
@@ -73,7 +75,7 @@ def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: P
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(make_agent(design.brain(player), "check"), design.max_cost)
     table = Table(design, folder, _concurrent(design))
-    with _quiet():
+    with quiet():
         if folder is None:
             return _in_memory(table, specs, workers, on_game)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
@@ -114,7 +116,8 @@ def _play(table: Table, specs: Sequence[GameSpec], workers: int, spent: float) -
     # The signature of get_context's Value differs between platforms in the type stubs.
     pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(table, total))
     try:
-        yield from _play_in_order(pool, _batches(table, specs, workers), workers * PENDING_PER_WORKER)
+        for played in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
+            yield from played
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -124,15 +127,14 @@ def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
-def _play_in_order(
-    pool: ProcessPoolExecutor, batches: Iterator[Sequence[GameSpec]], max_pending: int
-) -> Iterator[Played]:
-    pending: deque[Future[list[Played]]] = deque(
-        pool.submit(_play_batch, batch) for batch in islice(batches, max_pending)
-    )
+def results_in_order(
+    pool: ProcessPoolExecutor, play: Callable[[Job], Result], jobs: Iterator[Job], workers: int
+) -> Iterator[Result]:
+    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded."""
+    pending: deque[Future[Result]] = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
     while pending:
-        yield from pending.popleft().result()
-        pending.extend(pool.submit(_play_batch, batch) for batch in islice(batches, 1))
+        yield pending.popleft().result()
+        pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
 def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterator[Played]:
@@ -142,15 +144,26 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterato
     if _has_loop():
         with ThreadPoolExecutor(1, "lab") as thread:
             while done < len(specs):
-                played = thread.submit(asyncio.run, _play_some(table, specs[done:], spending)).result()
+                played: list[Played] = []
+                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, played)).result()
                 done += len(played)
                 yield from played
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
-            played = runner.run(_play_some(table, specs[done:], spending))
+            played = []
+            runner.run(_play_some(table, specs[done:], spending, played))
             done += len(played)
             yield from played
+
+
+def run_async(work: Coroutine[Any, Any, None]) -> None:
+    """Run something to its end, on another thread if this one has an event loop already."""
+    if not _has_loop():
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1, "lab") as thread:
+        thread.submit(asyncio.run, work).result()
 
 
 def _has_loop() -> bool:
@@ -172,7 +185,7 @@ def _waits(brain: str) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Failures of players are counted and reported, so they need not be logged one by one."""
     log = logging.getLogger("cohabit.agents")
     level = log.level
@@ -220,13 +233,13 @@ _worker: tuple[Table, Spending, asyncio.Runner] | None = None
 def _begin_worker(table: Table, total: Any) -> None:
     global _worker
     _worker = table, Spending(table.design.max_cost, total), asyncio.Runner()
+    begin_worker()
+
+
+def begin_worker() -> None:
+    """Prepare a worker process: as quiet as its parent, and ended when that dies. It would wait forever otherwise."""
     logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
     gc.freeze()
-    exit_with_parent()
-
-
-def exit_with_parent() -> None:
-    """End this worker process when its parent dies. It would wait for work forever otherwise."""
 
     def watch() -> None:
         if (parent := parent_process()) is not None:
@@ -239,26 +252,30 @@ def exit_with_parent() -> None:
 def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
     assert _worker is not None
     table, spending, runner = _worker
-    return runner.run(_play_games(table, specs, spending))
+    played: list[Played] = []
+    runner.run(_play_games(table, specs, spending, played))
+    return played
 
 
-async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
+# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
+async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
     if table.concurrent == 1:
-        return [await play_game(table, spec, spending) for spec in specs]
-    return list(await asyncio.gather(*(play_game(table, spec, spending) for spec in specs)))
+        played += [await play_game(table, spec, spending) for spec in specs]
+    else:
+        played += await asyncio.gather(*(play_game(table, spec, spending) for spec in specs))
 
 
-async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending) -> list[Played]:
+async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
     """The first games: as many as are played concurrently, or as can be played in a moment."""
     if table.concurrent > 1:
-        return await _play_games(table, specs[: table.concurrent], spending)
+        await _play_games(table, specs[: table.concurrent], spending, played)
+        return
     ends = time.perf_counter() + MOMENT_S
-    played: list[Played] = []
     for spec in specs:
         played.append(await play_game(table, spec, spending))
         if time.perf_counter() > ends:
             break
-    return played
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:

@@ -149,7 +149,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them. `text_has_status`: the text says what the status and the step are, so `to_text` leaves them out.
+    them. `text_says_all`: the text says what the other fields say, so `to_text` adds only the goals.
     """
 
     status: dict[str, Any] = {}
@@ -164,7 +164,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     time_of_day: str | None = None
     text: str = ""
     choices: list[dict[str, Any]] = []
-    text_has_status: bool = False
+    text_says_all: bool = False
 
     def __post_init__(self) -> None:
         if self.step < 0:
@@ -173,12 +173,19 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
         own = self.text.strip("\n")
+        text = own if self.text_says_all else self._sections(own)
+        if self.current_goals:
+            text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
+        return text
+
+    def _sections(self, own: str) -> str:
+        """The world's text, and what the other fields say."""
         text = f"Step {self.step}"
         if self.time_of_day:
             text += f" ({one_line(self.time_of_day)})"
         if own:
-            text = own if self.text_has_status else f"{text}\n\n{own}"
-        if self.status and not self.text_has_status:
+            text = f"{text}\n\n{own}"
+        if self.status:
             text += "\n\nSTATUS:\n" + _pairs(self.status)
         if self.inventory:
             text += "\n\nINVENTORY:\n" + _pairs(self.inventory)
@@ -191,8 +198,6 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
             text += _section("ACTIVE EFFECTS", _bullets(e.to_text() for e in self.active_effects))
         if self.recent_events:
             text += _section("RECENT EVENTS", _bullets(event.to_text() for event in self.recent_events))
-        if self.current_goals:
-            text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
         return text
 
     def changes_since(self, earlier: Observation) -> str:

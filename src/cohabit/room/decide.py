@@ -125,7 +125,7 @@ def decide(
     ``member``: the caller's membership in ``room``, if any. ``host``: whether the caller is a house host. ``via``: the
     stand-in that acts for the member. ``budget``: the rate limit of house commands; a room has its own.
     """
-    if credential is not None and (credential.revoked or credential.expires_at is not None):
+    if credential is not None:
         decision = by_credential(credential, at)
         if decision.code:
             return decision
@@ -174,7 +174,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if command.where != "world":  # do not call the world: this may run outside the room's queue
         return by_turn(room, member, command, None, False)
     to_move = room.to_move()
-    if to_move and room.pace == "turns" and member.seat in to_move and not room.state.turn_based:
+    if member.seat in to_move and not room.state.turn_based:
         return ALLOWED  # the common case
     return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
 

@@ -27,9 +27,8 @@ C = Capability
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
 """How many of a member's newest messages a view has, and how many characters of each."""
 MAX_ID = 40
-CHANGES_TITLE = (
-    "Changes since view {}: = replaces the line that begins alike, + is new, - is gone, ! happened again; "
-    "the rest is as it was.\n"
+HOW_TO_READ = (
+    ": = replaces the line that begins alike, + is new, - is gone, ! happened again; the rest is as it was."
 )
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
@@ -105,7 +104,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     before = room.shown.get(me.id, since) if since else None
     reply.id = room.shown.add(me.id, text, seen.observation, room.record.seq)
     if before is not None:
-        _only_changes(reply, since, before)
+        _only_changes(reply, since, before, room.world)
     elif since:
         reply.text = f"View {one_line(since)[:MAX_ID]} is not known any more, so this is all of it.\n{text}"
     _add_times(reply, ctx)
@@ -134,17 +133,30 @@ def _is_news(heading: str) -> bool:
     return heading.startswith(("NEWS", "MESSAGES", "LETTERS")) or heading.endswith("LAST TURN")
 
 
-def _only_changes(reply: ViewReply, since: str, before: ShownView) -> None:
+def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World) -> None:
     """Leave out what has not changed since a view, if that is shorter."""
     assert reply.observation is not None
-    happened = reply.observation.step != before.observation.step
-    found = changes(before.text, reply.text, _is_news if happened else lambda heading: False)
-    if found is None or len(found) + len(CHANGES_TITLE) >= len(reply.text):
+    found = _changes(reply.observation, reply.text, before, world)
+    if found is None or len(found) >= len(reply.text):
         return
-    reply.text = CHANGES_TITLE.format(since) + found if found else f"Nothing has changed since view {since}."
+    reply.text = f"Changes since view {since}{found}" if found else f"Nothing has changed since view {since}."
     old, new = before.observation.to_structured(), reply.observation.to_structured()
     reply.since, reply.observation = since, None
     reply.changed = {name: value for name, value in new.items() if value != old[name]}
+
+
+def _changes(now: Observation, text: str, before: ShownView, world: World) -> str | None:
+    """What has changed, in the words of the world or else line by line; None if that cannot be said."""
+    said = world.changes(before.observation, now) if overrides(world, "changes") else None
+    if said is None:
+        happened = now.step != before.observation.step
+        found = changes(before.text, text, _is_news if happened else lambda heading: False)
+        return f"{HOW_TO_READ}\n{found}" if found else found
+    # The text of the observation comes first, and the room's own lines follow.
+    rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
+    if rest is None:
+        return None
+    return f":\n{said}\n{rest}".rstrip("\n") if said or rest else ""
 
 
 def _objectives(member: Member) -> str:

@@ -94,7 +94,8 @@ class Room(RecordedRoom):
         self._players: dict[SeatId, str] | None = None
         # Methods that a world does not override are not called.
         self._has_scope = overrides(world, "scope")
-        self._observe = self._observe_with_goals if overrides(world, "goals") else world.observe
+        self._has_goals = overrides(world, "goals")
+        self._observe = self._observe_with_goals if self._has_goals else world.observe
         self._has_legal = overrides(world, "legal")
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.extension.tool_name if self.extension.prefixed else str
@@ -515,6 +516,16 @@ class Room(RecordedRoom):
         except BaseException as bug:
             raise self._crashed(bug) from bug
 
+    def observe_data(self, eye: Eye) -> Observation:
+        """What an eye sees, without the text where the world can leave it out."""
+        try:
+            seen = self.world.observe_data(eye)
+            return self._with_goals(seen, eye) if self._has_goals else seen
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
     def observe_with_choices(self, member: Member) -> Observation:
         """What this member sees, as values alone, with its legal actions: the observation of its view."""
         eye = self._eyes.get(member.id) or self.eye_of(member)
@@ -554,7 +565,9 @@ class Room(RecordedRoom):
         return fallback
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
-        seen = self.world.observe(eye)
+        return self._with_goals(self.world.observe(eye), eye)
+
+    def _with_goals(self, seen: Observation, eye: Eye) -> Observation:
         seat = self.seats.get(eye.seat) if eye.seat is not None else None
         if seat is not None and not seen.current_goals:
             goals = self.world.goals(seat)

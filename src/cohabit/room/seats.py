@@ -95,7 +95,7 @@ def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> N
     if me.seat is not None and me.seat in room.seats:
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
     try:
-        opened = room.world.arrive(Arrival(me.name or me.handle, seat)).id
+        opened = room.world.arrive(Arrival(me.name or me.handle, seat, returns=played is not None)).id
     except AskerError as refused:
         room.check_unchanged("arrive", refused)
         raise

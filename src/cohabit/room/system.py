@@ -125,7 +125,7 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
             who.end_stand_in()
         if not here:
             who.handed_over = False
-        if state.paused and state.paused_by == name:
+        if state.paused_by == name:
             state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]
     if len(members) > 10:

@@ -28,13 +28,13 @@ def is_turn_of(room: "Room", member: Member) -> bool:
         return holder == member.id
     if room.state.step_ticks:
         return member.id not in room.state.passed and member in awaited(room)
-    return member.seat is not None and member.seat in room.to_move()
+    return member.seat in room.to_move()
 
 
 def awaited(room: "Room") -> list[Member]:
     """The members that a step waits for: the players, or without players everybody who acts in the whole world."""
     members, to_move = room.state.members.values(), room.to_move()
-    return [m for m in members if m.seat is not None and m.seat in to_move] or [
+    return [m for m in members if m.seat in to_move] or [
         m for m in members if C.ACT_GLOBAL in m.held and not room.is_over()
     ]
 
@@ -46,7 +46,7 @@ def late(room: "Room") -> list[Member]:
         return [state.members[state.turn_holder]]
     if state.step_ticks:
         return [m for m in awaited(room) if m.id not in state.passed]
-    return [m for m in state.members.values() if m.seat is not None and m.seat in state.waiting_for]
+    return [m for m in state.members.values() if m.seat in state.waiting_for]
 
 
 def is_awaited(room: "Room", member: Member) -> bool:

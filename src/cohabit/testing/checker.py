@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from cohabit.errors import CohabitError
-from cohabit.testing.checks import arrivals, declaration, determinism, playing
+from cohabit.testing.checks import arrivals, declaration, determinism, playing, training
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, Trial
 from cohabit.testing.play import Stopped
 
@@ -29,6 +29,8 @@ CHECKS: dict[str, Check] = {
     "to_move": playing.check_to_move,
     "legal": playing.check_legal,
     "returns": playing.check_returns,
+    "data": playing.check_data,
+    "training": training.check_training,
     "arrivals": arrivals.check_arrivals,
     "refusals": playing.check_refusals,
     "over": playing.check_over,

@@ -8,6 +8,7 @@ import math
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from types import TracebackType
 from typing import Any
@@ -92,6 +93,8 @@ class Play:
         movers = list(world.to_move())
         self._look_at_movers(movers)
         self._look_at_returns()
+        self._look_at_data()
+        self._look_at_arrays()
         if world.is_over():
             self._look_at_the_end()
             return self._again()
@@ -182,8 +185,10 @@ class Play:
         for seat in self.room.state.seats:
             found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
         for eye in self.eyes():
-            found += [("observe", _with(world.observe, eye)), ("picture", _with(world.picture, eye))]
+            found += [("observe", _with(world.observe, eye)), ("observe_data", _with(world.observe_data, eye))]
+            found += [("picture", _with(world.picture, eye))]
             found += [(q.name, _with(q.run, eye)) for q in self.queries() if not q.schema.get("required")]
+            found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
         return found
 
     def freeze(self) -> Frozen:
@@ -200,6 +205,8 @@ class Play:
                 frozen[f"the view of {name}"] = _text(room.view_through(eye))
                 if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
+                    for form in world.arrays():
+                        frozen[f"the array {form} of {name}"] = sha256(_bytes_of(world, eye, form)).hexdigest()
             for query in self.queries():
                 if not query.schema.get("required") and (drawing or not _draws(query)):
                     frozen[f"{query.name}()"] = _text(query.run(PUBLIC))
@@ -231,6 +238,31 @@ class Play:
             elif type(total) not in (int, float) or not math.isfinite(total):
                 self.problem("returns", f"returns() gives {seat} {total!r}; totals must be finite numbers")
 
+    def _look_at_data(self) -> None:
+        world = self.room.world
+        if not overrides(world, "observe_data"):
+            return
+        for eye in self.eyes():
+            seen, data = (
+                msgspec.structs.replace(one, text="", text_says_all=False)
+                for one in (world.observe(eye), world.observe_data(eye))
+            )
+            if _text(seen) != _text(data):
+                self.problem("data", f"observe_data() and observe() show {eye.seat or eye.sees} different values")
+
+    def _look_at_arrays(self) -> None:
+        world = self.room.world
+        for form, spec in world.arrays().items():
+            for eye in self.eyes():
+                array = world.array(eye, form)
+                made = tuple(array.shape), str(array.dtype)
+                if made != (spec.shape, spec.dtype):
+                    self.problem("training", f"array {form!r} is {made[1]} {made[0]}, not {spec.dtype} {spec.shape}")
+                elif array.size and not (spec.low <= array.min() and array.max() <= spec.high):
+                    self.problem(
+                        "training", f"array {form!r} has {array.min()} to {array.max()}, not {spec.low} to {spec.high}"
+                    )
+
     def _look_at_the_end(self) -> None:
         """A finished game must stay finished, whatever time, gods and reads do."""
         self.endings += 1
@@ -247,8 +279,8 @@ class Play:
 
     def _try_all_actions(self) -> None:
         for member in self.members():
-            if member.seat is not None:
-                seat = self.room.seats[member.seat]
+            seat = self.room.seat_of(member)
+            if seat is not None:  # it may have closed
                 for chosen in (self.room.world.legal(seat) or ())[:3]:
                     self.attempt(member, chosen.name, chosen.parameters)
         god = self.room.state.members[GOD]
@@ -318,6 +350,11 @@ def open_room(source: str, world: World, seed: int, config: dict[str, Any], agen
         partial_intel=True,
     )  # fmt: skip
     return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
+
+
+def _bytes_of(world: World, eye: Eye, form: str) -> bytes:
+    """An array in a form that can be compared."""
+    return bytes(world.array(eye, form).tobytes())
 
 
 def _with(run: Callable[..., Any], eye_or_seat: Eye | Seat) -> Callable[[], Any]:

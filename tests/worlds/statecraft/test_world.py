@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import check_world
 from cohabit.world import Eye, Seat
 from cohabit.worlds.statecraft.agent_input import history_context
+from cohabit.worlds.statecraft.cessions import legal_cessions
 from cohabit.worlds.statecraft.maps import WORLD_MAP
 from cohabit.worlds.statecraft.ratings import mean_ratings
 from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
@@ -720,6 +722,45 @@ def test_two_to_sixteen_nations_play(players):
             world.submit(Seat(name, name), {"money_grants": {NATION_NAMES[0]: 3}}, accept_drops=True)
         world.resolve()
     assert len(world.standings()) == players
+
+
+# -- observing without the text -------------------------------------------------------------------
+@given(st.lists(st.sampled_from([ARDEN, BORLAND, CORVIA]), max_size=7), st.booleans(), st.booleans(), st.data())
+def test_without_the_text_every_eye_sees_the_same_values(submitting, open_messages, publish, data):
+    level = data.draw(st.sampled_from(LEVELS))
+    world = statecraft(turns=2, observability=level, open_messages=open_messages, publish_ratings=publish)
+    for seat in submitting:
+        world.submit(seat, data.draw(ANSWERS), accept_drops=True)
+        if len(world.submitted) == 3:
+            world.resolve()
+    for eye in (PUBLIC, ALL, own(ARDEN), own(BORLAND)):
+        seen, values = world.observe(eye), world.observe_data(eye)
+        assert json.dumps(values.status) == json.dumps(seen.status)
+        assert values == msgspec.structs.replace(seen, text="", text_says_all=False)
+
+
+def test_the_legal_cessions_are_those_of_the_present_owners_also_in_a_world_that_was_restored():
+    world = statecraft(3)
+    before, shown_before = world.snapshot(), world.observe(own(ARDEN)).status
+    receiver, (territory, *_) = next(iter(shown_before["legal_outbound_cessions"].items()))
+    world.submit(ARDEN, cede_territories={receiver: [territory]})
+    world.resolve()
+    outbound = world.observe(own(ARDEN)).status["legal_outbound_cessions"]
+    assert territory not in outbound.get(receiver, [])
+    assert outbound == legal_cessions(world.state)["Arden"]
+    world.restore(before)
+    assert world.observe(own(ARDEN)).status == shown_before
+
+
+def test_an_observer_that_changes_what_it_was_shown_changes_nothing_for_others():
+    world = statecraft(3)
+    first = shown(world, own(ARDEN))
+    status = world.observe_data(own(ARDEN)).status
+    for key in ("legal_outbound_cessions", "legal_inbound_cessions", "territories"):
+        for territories in status[key].values():
+            territories.clear()
+        status[key].clear()
+    assert shown(world, own(ARDEN)) == first
 
 
 # -- the contract ---------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ class Nation(Scripted):
 
     name: ClassVar[str]
     reads_choices = False
+    reads_text = False
 
     def rule(self, agent_input: Input) -> Answer:
         """What this nation does without letters. The batch engine plays the same."""

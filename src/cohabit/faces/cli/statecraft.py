@@ -4,9 +4,14 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, tell
+from cohabit.faces.cli.say import UsageError, clean, paint, tell
+
+if TYPE_CHECKING:
+    from cohabit.lab.statecraft.config import Experiment
+    from cohabit.lab.statecraft.rounds import Round
 
 MAX_WORKERS = 256
 
@@ -35,7 +40,7 @@ def statecraft(args: argparse.Namespace) -> int:
 
     `run` plays an experiment: rounds × seeds × line-ups of nations. Each finished round is saved, and the same
     command resumes an interrupted run. `report` rewrites the tables and the report, even for an
-    unfinished run.
+    unfinished run. The exit code of both is 1 if more than 5 % of a player's decisions failed.
 
     Examples:
       cohabit statecraft resolve < turn.json
@@ -60,7 +65,6 @@ def _resolve(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     from cohabit.lab.progress import progress_bar
     from cohabit.lab.statecraft.config import parse_experiment
-    from cohabit.lab.statecraft.report import write_report
     from cohabit.lab.statecraft.run import run
 
     if not 1 <= args.workers <= MAX_WORKERS:
@@ -69,17 +73,25 @@ def _run(args: argparse.Namespace) -> int:
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
     with progress_bar(experiment.name) as on_round:
         rounds = run(experiment, folder, args.workers, on_round)
-    tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
-    return 0
+    return _show(experiment, rounds, folder)
 
 
 def _report(args: argparse.Namespace) -> int:
     from cohabit.lab.statecraft.folder import read_experiment, read_rounds
-    from cohabit.lab.statecraft.report import write_report
     from cohabit.lab.statecraft.run import in_order
 
     folder = Path(args.folder)
     experiment = read_experiment(folder)
-    rounds = in_order(read_rounds(folder), experiment.places())
+    return _show(experiment, in_order(read_rounds(folder), experiment.places()), folder)
+
+
+def _show(experiment: "Experiment", rounds: "list[Round]", folder: Path) -> int:
+    """Write the report and say where it is. Exit code 1 if the results cannot be trusted."""
+    from cohabit.lab.statecraft.report import write_report
+    from cohabit.lab.statecraft.summaries import problems
+
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
-    return 0
+    found = problems(rounds)
+    for problem in found:
+        tell(paint("red", clean(f"FAILED: {problem}.")))
+    return 1 if found else 0

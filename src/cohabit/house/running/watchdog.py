@@ -19,13 +19,12 @@ class Watchdog:
     def __init__(self, deadline_s: float) -> None:
         self._deadline = deadline_s
         self._lock = threading.Lock()
-        self._since = 0.0
         self._cpu_time = time.thread_time()
         self._entered = 0
         self._fired = False
         self._target = threading.get_ident()
         self._closed = threading.Event()
-        self.took = 0.0
+        self.took = self._since = 0.0
         threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
 
     def __enter__(self) -> "Watchdog":
@@ -48,9 +47,10 @@ class Watchdog:
             self._since = 0.0
             fired, self._fired = self._fired, False
         if fired and kind is not WorldInterrupted:
-            # The exception is pending but not raised yet: wait for it here, inside the section.
-            while True:
+            # The exception may be pending: let it be raised here, inside the section. Else the world swallowed it.
+            for _ in range(10):
                 time.sleep(0.001)
+            raise WorldInterrupted
 
     def close(self) -> None:
         self._closed.set()

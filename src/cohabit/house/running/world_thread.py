@@ -78,7 +78,6 @@ class WorldThread:
         """Interrupt the running job if possible, and stop."""
         if self._worker is not None:
             self._worker.abandon()
-            self._worker = None
 
     def close(self) -> None:
         """Stop after the running job."""

@@ -18,7 +18,7 @@ from cohabit.worlds.statecraft.world import NATION_NAMES
 MAX_TURNS = 10_000
 MAX_ROUNDS = 1_000_000
 MAX_TERRITORIES = 400
-MAX_MILS = 10**9
+MAX_MILS = 1_000_000
 MAX_ACT_MS = 3_600_000
 
 

@@ -1,4 +1,5 @@
-"""The folder of an experiment: its description, and the log with one line for each finished round.
+"""The folder of an experiment: its description, the versions of its code, and the log with one line for each finished
+round.
 
 A line is on disk before the next round counts. A crash can leave an incomplete last line; it is dropped, and its round
 is played again. Any other damage is reported and not repaired.
@@ -12,12 +13,17 @@ from pathlib import Path
 
 import msgspec
 
+from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.atomic import write_atomically
+from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
+from cohabit.lab.folder import FINGERPRINTS, RECORDS
 from cohabit.lab.logs import read_log
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
+from cohabit.lab.statecraft.players import file_of
 from cohabit.lab.statecraft.rounds import Place, Round
+from cohabit.worlds.statecraft.world import Statecraft
 
 CONFIG_FILE = "experiment.json"
 LOG_FILE = "rounds.jsonl"
@@ -26,15 +32,37 @@ _encode = msgspec.json.Encoder().encode
 
 # -- the description --------------------------------------------------------------------------------
 def claim_folder(experiment: Experiment, folder: Path) -> None:
-    """Create the folder for this experiment. A folder never mixes the rounds of different experiments."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Create the folder for this experiment. A folder never mixes the rounds of different experiments or versions."""
+    (folder / RECORDS).mkdir(parents=True, exist_ok=True)
     path, text = folder / CONFIG_FILE, experiment.as_file()
-    if not path.exists():
-        if (folder / LOG_FILE).exists():
-            raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")
-        write_atomically(path, text)
-    elif path.read_bytes() != text:
+    if not path.exists() and (folder / LOG_FILE).exists():
+        raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")
+    if path.exists() and path.read_bytes() != text:
         raise Conflict(f"{folder} belongs to another experiment (its {CONFIG_FILE} differs); use another folder")
+    _compare_versions(folder, fingerprints(experiment))
+    if not path.exists():
+        write_atomically(path, text)
+
+
+def _compare_versions(folder: Path, prints: Prints) -> None:
+    """Keep the fingerprints of a new run, or compare them with those that it began with."""
+    path = folder / FINGERPRINTS
+    if path.exists():
+        check_same(prints, msgspec.json.decode(path.read_bytes()), folder)
+    else:
+        write_atomically(path, msgspec.json.format(_encode(prints)) + b"\n")
+
+
+def fingerprints(experiment: Experiment) -> Prints:
+    """Of everything that decides how rounds go: Cohabit, the world, and each player."""
+    found: Prints = {
+        "cohabit": of_cohabit(*(f"lab/statecraft/{name}.py" for name in ("play", "players"))),
+        "world statecraft": {"version": Statecraft.spec.version, "code": code_of(Statecraft)},
+    }
+    for name in dict.fromkeys(name for lineup in experiment.lineups.values() for name in lineup):
+        path = file_of(name, experiment.folder)
+        found[f"player {name}"] = {"code": code_of(NATIONS[name])} if path is None else of_file(path)
+    return found
 
 
 def read_experiment(folder: Path) -> Experiment:

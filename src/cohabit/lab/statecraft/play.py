@@ -1,68 +1,121 @@
-"""Plays one round of an experiment. The same place gives the same round on any machine."""
+"""Plays one round of an experiment, as a game of the lab. The same place gives the same round on any machine."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from cohabit.agents.brains.statecraft import NATIONS
+from cohabit.agents.contract import adapted
+from cohabit.agents.player import Decision
+from cohabit.agents.player import Player as Decider
+from cohabit.lab.design import game_id
+from cohabit.lab.folder import record_lines, write_record
+from cohabit.lab.game import Game, GameSpec
+from cohabit.lab.run import run_async
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.players import Player, TimeLimitedPlayer, make_player
+from cohabit.lab.statecraft.players import NationAgent, make_player
 from cohabit.lab.statecraft.pledges import read_pledges
 from cohabit.lab.statecraft.rounds import Attack, Column, Grant, Place, Rating, Round, TurnRecord
+from cohabit.model.observation import Observation
 from cohabit.model.stream import Stream
-from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.room.state import Member
 from cohabit.worlds.statecraft.maps import make_map
-from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
-from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.setup import initial_state
 from cohabit.worlds.statecraft.state import Flows, GameState, Ledgers, TurnResult
-from cohabit.worlds.statecraft.turn import run_turn
-from cohabit.worlds.statecraft.world import NATION_NAMES
+from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
 
 
-def play_round(experiment: Experiment, place: Place) -> Round:
-    """Play a round from the assignment of territories to the last turn."""
-    rules, names = experiment.rules, assign_players(experiment, place)
-    players = {nation: _player(experiment, name) for nation, name in names.items()}
-    game = Game(experiment, rules, first_state(experiment, place))
-    turns: list[TurnRecord] = []
-    losses = _stream(place, "lost answers")
-    for _ in range(experiment.turns):
-        answers = {nation: _answer(player, game.agent_input(nation)) for nation, player in players.items()}
-        arrived = {nation: answer for nation, answer in answers.items() if not losses.chance(experiment.noise, 100)}
-        turns.append(record_turn(game.play_turn(arrived), experiment.open_messages))
-    trade_factor = (rules.trade_numerator, rules.trade_denominator)
-    return Round(place=place, players=names, trade_factor=trade_factor, turns=turns)
+def play_round(experiment: Experiment, place: Place, folder: Path | None = None) -> Round:
+    """Play a round from the assignment of territories to the last turn. Its record is kept in the folder."""
+    names, lost = assign_players(experiment, place), lost_answers(experiment, place)
+    turns = TurnLog(experiment, lost)
+    agents = [
+        adapted(NationAgent(make_player(name, experiment.folder), name in NATIONS, lost_here))
+        for name, lost_here in zip(names.values(), lost, strict=True)
+    ]
+    game = RoundGame(game_spec(experiment, place, list(names.values())), agents=agents, on_decision=turns.heard)
+    turns.world = game.world
+    run_async(_play(game, turns))
+    if folder is not None:
+        write_record(folder, game.spec.id, record_lines(game.lines()))
+    rules, failures = experiment.rules, [player.tally.failures for player in game.players]
+    return Round(
+        place=place,
+        players=names,
+        trade_factor=(rules.trade_numerator, rules.trade_denominator),
+        turns=turns.found,
+        failures={nation: n for nation, n in zip(names, failures, strict=True) if n},
+    )
 
 
-class Game:
-    """A round in progress."""
+async def _play(game: "RoundGame", turns: "TurnLog") -> None:
+    await game.play()
+    turns.record()
 
-    def __init__(self, experiment: Experiment, rules: Rules, state: GameState) -> None:
-        self.experiment, self.rules, self.state = experiment, rules, state
-        self.last: TurnResult | None = None
-        self.keeps_word: Flows = {name: {} for name in state.nations}
-        self.aggressor: Flows = {name: {} for name in state.nations}
 
-    def agent_input(self, nation: str) -> dict[str, Any]:
-        """The input of a nation, as the world would build it."""
-        publish = self.experiment.publish_ratings
-        return build_agent_input(
-            self.state,
-            nation,
-            self.rules,
-            turns_left=self.experiment.turns - self.state.turn,
-            last=self.last,
-            observability=self.experiment.observability,
-            open_messages=self.experiment.open_messages,
-            ratings=published_ratings(self.keeps_word, self.aggressor) if publish else None,
-        )
+class RoundGame(Game):
+    """A game of the lab that shows each player its whole input object."""
 
-    def play_turn(self, answers: dict[str, Any]) -> TurnResult:
-        self.last = run_turn(self.state, answers, self.rules)
-        self.state = self.last.end
-        self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
-        self.aggressor = update_ratings(self.aggressor, self.last.ledgers.d_aggressor_report)
-        return self.last
+    @property
+    def world(self) -> Statecraft:
+        assert isinstance(self.room.world, Statecraft)
+        return self.room.world
+
+    def _look_of(self, player: Decider, member: Member) -> Callable[[], Observation]:
+        """With news and reports only for a player that may read them: writing them takes as long as deciding."""
+        world, nation = self.world, str(member.seat)
+        return lambda: Observation(status=world.agent_input(nation, texts=player.reads_text))
+
+
+class TurnLog:
+    """Keeps what the measures need of each turn."""
+
+    world: Statecraft
+
+    def __init__(self, experiment: Experiment, lost: Sequence[Sequence[bool]]) -> None:
+        self.found: list[TurnRecord] = []
+        self._open_messages = experiment.open_messages
+        self._lost = lost
+        self._failed: list[int] = []  # the players that failed in this turn, and whose answers were not lost
+
+    def heard(self, seat: int, decision: Decision, seconds: float) -> None:
+        """A player has decided. The last decision of a turn resolves it."""
+        if decision.failed and not self._lost[seat][len(self.found)]:
+            self._failed.append(seat)
+        self.record()
+
+    def record(self) -> None:
+        """Record the last turn, if it is not recorded yet."""
+        last = self.world.last
+        if last is not None and last.end.turn > len(self.found):
+            self.found.append(record_turn(last, self._open_messages, self._failed))
+            self._failed = []
+
+
+def game_spec(experiment: Experiment, place: Place, players: list[str]) -> GameSpec:
+    """The game of a round. The seed is that of the map, which all line-ups have in common."""
+    config: dict[str, object] = {
+        "turns": experiment.turns, "map": experiment.map, "size": experiment.size, "shape": experiment.shape,
+        "mils": experiment.mils, "constants": experiment.constants, "loss_cap": experiment.loss_cap,
+        "intake": experiment.intake, "observability": experiment.observability,
+        "open_messages": experiment.open_messages, "publish_ratings": experiment.publish_ratings,
+    }  # fmt: skip
+    return GameSpec(
+        id=game_id("statecraft", {}, place.lineup, place.seed, place.number),
+        world="statecraft",
+        players=players,
+        seed=f"{land_seed(place):x}",
+        config=config,
+        max_decisions=experiment.turns * len(players),
+        seconds=experiment.act_ms / 1000,
+    )
+
+
+def lost_answers(experiment: Experiment, place: Place) -> list[list[bool]]:
+    """For each nation, in which turns its answer is lost. Drawn turn by turn, as the answers arrive."""
+    nations = len(experiment.lineups[place.lineup])
+    stream = _stream(place, "lost answers")
+    by_turn = [[stream.chance(experiment.noise, 100) for _ in range(nations)] for _ in range(experiment.turns)]
+    return [list(turns) for turns in zip(*by_turn, strict=True)]
 
 
 def assign_players(experiment: Experiment, place: Place) -> dict[str, str]:
@@ -76,32 +129,22 @@ def assign_players(experiment: Experiment, place: Place) -> dict[str, str]:
 def first_state(experiment: Experiment, place: Place) -> GameState:
     """The state before the first turn, with a new map and assignment for every seed and round."""
     nations = NATION_NAMES[: len(experiment.lineups[place.lineup])]
-    seed = _stream(place, "the land").bits64()
+    seed = land_seed(place)
     graph = make_map(experiment.map, seed, experiment.size, experiment.shape)
     return initial_state(graph, nations, experiment.mils, seed)
+
+
+def land_seed(place: Place) -> int:
+    return _stream(place, "the land").bits64()
 
 
 def _stream(place: Place, purpose: str) -> Stream:
     return Stream(place.seed, f"statecraft experiment/{place.number}/{purpose}")
 
 
-def _player(experiment: Experiment, name: str) -> Player:
-    """A player for one round. Only scripted nations are trusted to answer in time."""
-    player = make_player(name, experiment.folder)
-    return player if name in NATIONS else TimeLimitedPlayer(player, experiment.act_ms / 1000)
-
-
-def _answer(player: Player, agent_input: dict[str, Any]) -> Any:
-    """The answer of a player. A player that fails orders nothing, and the round continues."""
-    try:
-        return player.act(agent_input)
-    except Exception:
-        return None  # the intake logs it as an invalid answer, which is counted in `dropped`
-
-
 # -- recording a turn -------------------------------------------------------------------------------
-def record_turn(turn: TurnResult, open_messages: bool = False) -> TurnRecord:
-    """The ledgers of a turn, reduced to what the measures need."""
+def record_turn(turn: TurnResult, open_messages: bool = False, failed: Sequence[int] = ()) -> TurnRecord:
+    """The ledgers of a turn, reduced to what the measures need. ``failed``: the nations without an answer, by index."""
     nations, ledgers = turn.end.nations, turn.ledgers
     gross = _column(ledgers.d_gross_income, nations)
     after_damage = _column(ledgers.d_available_money, nations)
@@ -116,7 +159,9 @@ def record_turn(turn: TurnResult, open_messages: bool = False) -> TurnRecord:
         mils_lost=_column(ledgers.d_mils_lost_by_attacker, nations),
         mils=_column(turn.end.mils, nations),
         territories=[len(turn.end.territories.get(nation, ())) for nation in nations],
-        dropped=[sum(entry.nation == nation for entry in turn.dropped) for nation in nations],
+        dropped=[
+            sum(entry.nation == nation for entry in turn.dropped) + failed.count(i) for i, nation in enumerate(nations)
+        ],
         attacks=[Attack(*entry) for entry in _entries(ledgers.d_attacks_clamped)],
         grants=[Grant(*entry) for entry in _entries(ledgers.d_grants_paid)],
         pledges=read_pledges(ledgers.d_messages_sent, nations, open_messages),

@@ -1,15 +1,20 @@
 """The players of an experiment: scripted nations by name, or classes from a file, optionally with a trait."""
 
 import importlib.util
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from threading import Thread
 from typing import Any, Protocol
+
+import msgspec
 
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
 from cohabit.model.suggest import nearest
+from cohabit.worlds.statecraft.fields import type_name
 
 
 class Player(Protocol):
@@ -35,12 +40,18 @@ def make_player(name: str, folder: str) -> Player:
     return _factory(name, folder)()
 
 
+def file_of(name: str, folder: str) -> Path | None:
+    """The file of a player; None for a scripted nation."""
+    path, dot, _ = name.partition(".py:")
+    return Path(folder, path + ".py") if dot else None
+
+
 @lru_cache(maxsize=256)
 def _factory(name: str, folder: str) -> Callable[[], Player]:
-    path, dot, rest = name.partition(".py:")
-    if dot:
-        attribute, slash, trait = rest.partition("/")
-        cls = _class_from_file(Path(folder, path + ".py"), attribute)
+    path = file_of(name, folder)
+    if path is not None:
+        attribute, slash, trait = name.partition(".py:")[2].partition("/")
+        cls = _class_from_file(path, attribute)
         return (lambda: cls(_trait_text(trait))) if slash else cls
     if name not in NATIONS:
         raise UnknownAsset(
@@ -73,34 +84,33 @@ def _class_from_file(path: Path, attribute: str) -> Callable[..., Player]:
     return found
 
 
-class TimeLimitedPlayer:
-    """Runs a player on a thread with a timeout, so that a player that never answers cannot stop an experiment.
+class NationAgent:
+    """A player as an agent of the lab: it gets the input object as the status, and its answer is submitted as it is."""
 
-    A player that missed the timeout is not asked again until it has finished.
-    """
+    reads_choices = False
 
-    def __init__(self, player: Player, timeout_s: float) -> None:
-        self._player = player
-        self._timeout_s = timeout_s
-        self._thread: Thread | None = None
+    def __init__(self, player: Player, scripted: bool, lost: Sequence[bool]) -> None:
+        """``lost``: in which turns its answer is lost. Only scripted nations are trusted to answer in time."""
+        self.player = player
+        self.quick = scripted
+        self.reads_text = not scripted
+        self.lost = lost
 
-    def act(self, agent_input: dict[str, Any]) -> Any:
-        if self._thread is not None and self._thread.is_alive():
-            raise TimeoutError("the player is still busy with an earlier turn")
-        answers: list[Any] = []
-        errors: list[BaseException] = []
+    def decide(self, observation: Observation) -> Action:
+        seen = observation.status
+        answer = self.player.act(seen)
+        if self.lost[seen["turn"]]:
+            return Action("submit")
+        return Action("submit", {"answer": _as_text(answer), "accept_drops": True})
 
-        def target() -> None:
-            try:
-                answers.append(self._player.act(agent_input))
-            except BaseException as error:  # SystemExit must end neither the process nor the thread with a traceback
-                errors.append(error)
 
-        self._thread = Thread(target=target, name="experiment player", daemon=True)
-        self._thread.start()
-        self._thread.join(self._timeout_s)
-        if answers:
-            return answers[0]
-        if errors and isinstance(errors[0], Exception):
-            raise errors[0]
-        raise TimeoutError(f"no answer within {self._timeout_s:g} s")
+def _as_text(answer: Any) -> str:
+    """An answer as JSON, for the record; a text as it is. What JSON does not have becomes the name of its type."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, bytes | bytearray):
+        return answer.decode(errors="replace")
+    try:
+        return msgspec.json.encode(answer).decode()
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return json.dumps(answer, default=type_name)

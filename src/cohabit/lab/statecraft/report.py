@@ -14,6 +14,7 @@ from cohabit.lab.statecraft.summaries import (
     LineupSummary,
     RatedPledges,
     analyse,
+    problems,
     rated_pledges,
     rating_correlation,
     summarise,
@@ -59,9 +60,10 @@ def _head(experiment: Experiment, rounds: Sequence[Round], has_plots: bool) -> s
     unfinished = f" <b>This run is not finished. Missing rounds: {missing:,}.</b>" if missing else ""
     no_plots = "" if has_plots else "<p class=note>No plots. To get them: <code>pip install 'cohabit[lab]'</code></p>"
     size = f"{len(experiment.lineups)} line-ups × {len(experiment.every_seed)} seeds × {experiment.rounds}"
+    failed = "".join(f'<p style="color:#b00020">{escape(text)}.</p>\n' for text in problems(rounds))
     return (
         f"<h1>{escape(experiment.name)}</h1>\n"
-        f"<p>{len(rounds):,} rounds of {experiment.turns} turns: {size}.{unfinished}</p>\n{no_plots}"
+        f"<p>{len(rounds):,} rounds of {experiment.turns} turns: {size}.{unfinished}</p>\n{failed}{no_plots}"
     )
 
 

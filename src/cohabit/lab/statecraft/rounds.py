@@ -75,13 +75,14 @@ class Place(NamedTuple):
         return f"{self.lineup}, seed {self.seed}, round {self.number}"
 
 
-class Round(Struct, frozen=True, kw_only=True):
+class Round(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A whole round."""
 
     place: Place
     players: dict[str, str]  # nation -> the player's name in the line-up; in name order
     trade_factor: tuple[int, int]  # numerator, denominator
     turns: list[TurnRecord]
+    failures: dict[str, int] = {}  # nation -> how many of its decisions failed; in name order
 
     @property
     def nations(self) -> list[str]:

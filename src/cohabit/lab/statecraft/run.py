@@ -1,25 +1,20 @@
 """Runs an experiment: plays the missing rounds, in this process or in several, and logs them in order.
 
 The order makes the log the same for any number of processes. A process may be a few rounds ahead of the log; after a
-crash those rounds are played again.
+crash those rounds are played again. The record of each round is kept for `cohabit replay`.
 """
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from itertools import islice
-from multiprocessing import get_context, parent_process
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 
+from cohabit.lab.run import begin_worker, quiet, results_in_order
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import claim_folder, open_log
 from cohabit.lab.statecraft.play import play_round
 from cohabit.lab.statecraft.rounds import Place, Round
-
-PENDING_PER_WORKER = 4
-"""Rounds submitted per process before the first of them must be finished."""
 
 
 def run(
@@ -28,10 +23,10 @@ def run(
     """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
     claim_folder(experiment, folder)
     planned = list(experiment.places())
-    with open_log(folder, planned) as log:
+    with open_log(folder, planned) as log, quiet():
         done = {played.place for played in log.rounds}
         on_round(len(done), len(planned))
-        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers):
+        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers, folder):
             log.add(played)
             on_round(len(log.rounds), len(planned))
         return in_order(log.rounds, planned)
@@ -42,37 +37,14 @@ def in_order(rounds: Iterable[Round], planned: Iterable[Place]) -> list[Round]:
     return [found[place] for place in planned if place in found]
 
 
-def _play_rounds(experiment: Experiment, places: list[Place], workers: int) -> Iterator[Round]:
+def _play_rounds(experiment: Experiment, places: list[Place], workers: int, folder: Path) -> Iterator[Round]:
     if workers <= 1 or len(places) <= 1:
         for place in places:
-            yield play_round(experiment, place)
+            yield play_round(experiment, place, folder)
         return
     # Spawned, not forked, because the calling process may have threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=exit_with_parent)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
     try:
-        yield from _play_in_order(pool, experiment, places, workers * PENDING_PER_WORKER)
+        yield from results_in_order(pool, partial(play_round, experiment, folder=folder), iter(places), workers)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def exit_with_parent() -> None:
-    """End this worker process when its parent dies. It would wait for work forever otherwise."""
-
-    def watch() -> None:
-        if (parent := parent_process()) is not None:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
-
-
-def _play_in_order(
-    pool: ProcessPoolExecutor, experiment: Experiment, places: list[Place], max_pending: int
-) -> Iterator[Round]:
-    remaining = iter(places)
-    pending: deque[Future[Round]] = deque(
-        pool.submit(play_round, experiment, place) for place in islice(remaining, max_pending)
-    )
-    while pending:
-        yield pending.popleft().result()
-        pending.extend(pool.submit(play_round, experiment, place) for place in islice(remaining, 1))

@@ -1,5 +1,6 @@
 """Summaries of the rounds of a line-up: means with intervals, and curves over the turns."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from cohabit.lab.statecraft.pledges import (
 )
 from cohabit.lab.statecraft.rounds import Round
 
+MAX_FAILURES = 0.05
+"""The share of a player's decisions in a line-up that may fail."""
 Curve = list[Fraction | None]
 """A mean per turn; None if no round has a value for it."""
 
@@ -124,6 +127,23 @@ def _player(player: str, analyses: Sequence[RoundAnalysis]) -> PlayerSummary:
         mean_rating=Fraction(sum(ratings), len(ratings)) if ratings else None,
         welfare_over_time=mean_curve([_welfare_curve(played, player) for played in rounds]),
     )
+
+
+# -- failures ---------------------------------------------------------------------------------------
+def problems(rounds: Sequence[Round]) -> list[str]:
+    """The players that failed too often, one sentence each."""
+    decisions: Counter[tuple[str, str]] = Counter()
+    failures: Counter[tuple[str, str]] = Counter()
+    for played in rounds:
+        for nation, player in played.players.items():
+            decisions[played.place.lineup, player] += len(played.turns)
+            failures[played.place.lineup, player] += played.failures.get(nation, 0)
+    return [
+        f"{player} in {lineup}: {failures[lineup, player] / n:.1%} of its decisions failed; the limit is "
+        f"{MAX_FAILURES:.0%}. These are not results of its play"
+        for (lineup, player), n in decisions.items()
+        if failures[lineup, player] > n * MAX_FAILURES
+    ]
 
 
 # -- pledges and ratings ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Checks of random play: turns, legal actions, rewards, refusals and endings."""
+"""Checks of random play: turns, legal actions, rewards, values without text, refusals and endings."""
 
 from cohabit.registry import make_world
 from cohabit.testing.checks.trial import CheckFailed, Trial
@@ -49,6 +49,12 @@ def check_returns(trial: Trial) -> str:
             raise CheckFailed(f"after reset() returns() is {begun}; totals must start at 0")
     seats = sum(len(play.room.world.returns()) for play in trial.plays)
     return f"totals of {seats} seats, finite and starting at 0"
+
+
+def check_data(trial: Trial) -> str:
+    """observe_data() gives the values of observe()."""
+    trial.first_problem("data")
+    return "the same values" if overrides(trial.world, "observe_data") else "always with the text"
 
 
 def check_refusals(trial: Trial) -> str:

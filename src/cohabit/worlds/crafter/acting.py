@@ -30,7 +30,7 @@ from cohabit.worlds.crafter.rules import (
 )
 
 
-def act(land: Land, draws: Draws, player: Player, action: int, fighting: bool) -> None:
+def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fighting: bool) -> None:
     """Carry out an action. A sleeper goes on sleeping until it is rested."""
     if player.sleeping:
         if player.energy < MOST:
@@ -40,7 +40,9 @@ def act(land: Land, draws: Draws, player: Player, action: int, fighting: bool) -
         else:
             player.sleeping = False
             player.achieve(ACHIEVEMENT["wake_up"])
-    if action in DIRECTIONS:
+    if isinstance(action, trade.Trade):
+        trade.carry_out(land, player, action)
+    elif action in DIRECTIONS:
         _walk(land, player, *DIRECTIONS[action])
     elif action == DO:
         target = in_front(land, player)

@@ -9,6 +9,7 @@ import random
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cohabit.model.stream import Stream
 
@@ -17,11 +18,12 @@ from cohabit.model.stream import Stream
     COLLECT, COW_MOVES, COW_DIRECTION, ZOMBIE_CHASES, ZOMBIE_AXIS, ZOMBIE_DIRECTION, SKELETON_FLEES, SKELETON_SHOOTS,
     SKELETON_NEARS, SKELETON_AXIS, SKELETON_MOVES, SKELETON_DIRECTION, SPAWN_ZOMBIE, SPAWN_SKELETON, SPAWN_COW,
     ZOMBIE_PLACE, SKELETON_PLACE, COW_PLACE, NOISE, COAL_CELL, IRON_CELL, DIAMOND_CELL, TREE_CELL, COW_CELL,
-    ZOMBIE_CELL, SKELETON_CELL, PRIORITY, START,
-) = range(28)  # fmt: skip
+    ZOMBIE_CELL, SKELETON_CELL, PRIORITY, START, NIGHT_NOISE,
+) = range(29)  # fmt: skip
 
 _NIGHT_NOISE_BITS = 64 * 63 * 49  # the original draws a picture of 63 x 49 pixels, and 64 bits for each
 _LARGEST_SEED = 2**31 - 1
+_DARKEST, _LIGHTEST = 32, 127  # grey of the noise in a dark picture
 WORD = 0xFFFFFFFF
 
 
@@ -38,6 +40,9 @@ class Draws(Protocol):
     def night(self) -> None:
         """The picture of a dark scene was drawn, or would have been."""
 
+    def night_noise(self, width: int, height: int) -> NDArray[np.float64]:
+        """The noise in a picture of this dark step, in grey from 32 to 127, indexed by x and y. It takes no draws."""
+
     def dump(self) -> list[int]:
         """The state as numbers, for a snapshot."""
 
@@ -52,10 +57,12 @@ class StockDraws:
         # The hash of a tuple of integers is part of the original's definition of a seed.
         _, words, position, *_ = np.random.RandomState(hash((seed, 1)) % _LARGEST_SEED).get_state(legacy=True)
         self._generator = random.Random()
-        self._restore([*map(int, words), int(position)])
+        self._restore([*map(int, words), int(position), False])
 
     def _restore(self, words: list[int]) -> None:
-        self._generator.setstate((3, tuple(words), None))
+        *state, dark = words
+        self._generator.setstate((3, tuple(state), None))
+        self._dark = bool(dark)  # the draws of the night noise are skipped when the next step starts
         self._uniform, self._bits = self._generator.random, self._generator.getrandbits
 
     @classmethod
@@ -65,10 +72,12 @@ class StockDraws:
         return draws
 
     def dump(self) -> list[int]:
-        return list(self._generator.getstate()[1])
+        return [*self._generator.getstate()[1], int(self._dark)]
 
     def start_step(self, step: int) -> None:
-        pass
+        if self._dark:
+            self._dark = False
+            self._bits(_NIGHT_NOISE_BITS)
 
     def uniform(self, purpose: int, place: int) -> float:
         return self._uniform()
@@ -83,7 +92,13 @@ class StockDraws:
         return value
 
     def night(self) -> None:
-        self._bits(_NIGHT_NOISE_BITS)
+        self._dark = True  # skipped later, so that a picture of this step can still have the noise
+
+    def night_noise(self, width: int, height: int) -> NDArray[np.float64]:
+        *words, position = self._generator.getstate()[1]
+        generator = np.random.RandomState(0)
+        generator.set_state(("MT19937", np.array(words, np.uint32), position, 0, 0.0))
+        return generator.uniform(_DARKEST, _LIGHTEST, (width, height))
 
 
 class KeyedDraws:
@@ -126,6 +141,10 @@ class KeyedDraws:
 
     def night(self) -> None:
         pass
+
+    def night_noise(self, width: int, height: int) -> NDArray[np.float64]:
+        generator = np.random.Generator(np.random.Philox(self._bits(NIGHT_NOISE, 0)))
+        return generator.uniform(_DARKEST, _LIGHTEST, (width, height))
 
 
 GOLDEN = 0x9E3779B9

@@ -15,6 +15,7 @@ from cohabit.worlds.crafter.land import BORDER, Land
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, BALANCE_EVERY, CREATURES_WALK, NIGHT, NOOP, daylight
 from cohabit.worlds.crafter.terrain import first_creatures, make_terrain
+from cohabit.worlds.crafter.trade import Trade
 
 
 class Game:
@@ -35,7 +36,8 @@ class Game:
         start = size[0] // 2, size[1] // 2
         terrain = make_terrain(draws, size, start)
         game = cls(draws, Land(terrain.materials), start, fighting)
-        game.add_player(*start)
+        if players:
+            game.add_player(*start)
         for kind, x, y in first_creatures(draws, terrain, start):
             game.land.add(kind, x, y)
         for _ in range(players - 1):
@@ -59,6 +61,14 @@ class Game:
         player.removed = True
         self.land.at[player.cell] = None
 
+    def bring_back(self, player: Player) -> None:
+        """Put a player who left where it was, or near the start if somebody is there now."""
+        land = self.land
+        if land.at[player.cell] is None and land.material[player.cell] in CREATURES_WALK:
+            self.add_player(player.x, player.y, player)
+        else:
+            self.add_player(*self.free_start(), player)
+
     def free_start(self) -> tuple[int, int]:
         """The free cell of grass, sand or path that is nearest to the start; of equally near ones, one by chance."""
         land = self.land
@@ -76,7 +86,7 @@ class Game:
         return best[1:]
 
     # -- a step ------------------------------------------------------------------------------------------
-    def step(self, actions: Mapping[int, int]) -> None:
+    def step(self, actions: Mapping[int, int | Trade]) -> None:
         """One step of the world. ``actions`` are by player number; whoever is missing does nothing."""
         self.step_number += 1
         self.daylight = daylight(self.step_number)

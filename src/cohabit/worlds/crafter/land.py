@@ -38,7 +38,7 @@ class Thing(Struct, eq=False):
     dx: int = 0  # the flight of an arrow
     dy: int = 0
     items: list[int] | None = None  # the contents of a bundle
-    removed: bool = False
+    removed: bool = False  # it acts once more in the step in which it is removed
 
     @property
     def ripe(self) -> bool:

@@ -27,7 +27,8 @@ class Player(Struct, eq=False):
     items: list[int] = field(default_factory=lambda: [0] * len(ITEMS))
     achievements: list[int] = field(default_factory=lambda: [0] * len(ACHIEVEMENTS))
     sleeping: bool = False
-    removed: bool = False
+    removed: bool = False  # off the map: dead, or away
+    away: bool = False  # has left, and may come back
     health_when_awake: int = MOST  # what `live` saw last; less means that something hurt it
     health_before: int = MOST  # at the end of the step before
     unlocked: int = 0  # number of different achievements
@@ -38,6 +39,8 @@ class Player(Struct, eq=False):
     new: list[int] = []  # achievements unlocked
     hits: list[tuple[str, int]] = []  # by whom, and how much
     struck: tuple[int, int] | None = None  # the creature it hit, and what is left of its health
+    gave: tuple[int, int, str] | None = None  # item, amount, and to whom; "" on the ground
+    received: list[tuple[int, int, str]] = []  # item, amount, and from whom
     hurt_by: str = ""  # what hurt it last
 
     @property
@@ -45,11 +48,13 @@ class Player(Struct, eq=False):
         return self.health > 0
 
     def begin_step(self) -> None:
-        self.failure = self.struck = None
+        self.failure = self.struck = self.gave = None
         if self.new:
             self.new = []
         if self.hits:
             self.hits = []
+        if self.received:
+            self.received = []
 
     def achieve(self, achievement: int) -> None:
         self.achievements[achievement] += 1

@@ -101,6 +101,48 @@ MAKE = {
     if name.startswith("make_")
 }
 
+
+class Rung(NamedTuple):
+    """An achievement as a step on the way: what it uses, what else it needs, and which achievements come first."""
+
+    name: str
+    uses: tuple[tuple[str, int], ...] = ()
+    needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+RUNGS = (
+    Rung("collect_wood", (), ("do at a tree",)),
+    Rung("place_table", (("wood", 2),), (), ("collect_wood",)),
+    Rung("make_wood_pickaxe", (("wood", 1),), ("table near",), ("place_table",)),
+    Rung("collect_sapling", (), ("do at grass",)),
+    Rung("place_plant", (("sapling", 1),), ("facing grass",), ("collect_sapling",)),
+    Rung("collect_drink", (), ("do at water",)),
+    Rung("make_wood_sword", (("wood", 1),), ("table near",), ("place_table",)),
+    Rung("collect_stone", (), ("do at stone",), ("make_wood_pickaxe",)),
+    Rung("place_stone", (("stone", 1),), (), ("collect_stone",)),
+    Rung("make_stone_pickaxe", (("wood", 1), ("stone", 1)), ("table near",), ("collect_stone",)),
+    Rung("make_stone_sword", (("wood", 1), ("stone", 1)), ("table near",), ("collect_stone",)),
+    Rung("eat_cow", (), ("do at a cow until it dies",)),
+    Rung("collect_coal", (), ("do at coal",), ("make_wood_pickaxe",)),
+    Rung("place_furnace", (("stone", 4),), (), ("collect_stone",)),
+    Rung("collect_iron", (), ("do at iron",), ("make_stone_pickaxe",)),
+    Rung(
+        "make_iron_pickaxe", (("wood", 1), ("coal", 1), ("iron", 1)), ("table and furnace near",),
+        ("collect_iron", "place_furnace"),
+    ),
+    Rung(
+        "make_iron_sword", (("wood", 1), ("coal", 1), ("iron", 1)), ("table and furnace near",),
+        ("collect_iron", "place_furnace"),
+    ),
+    Rung("collect_diamond", (), ("do at a diamond",), ("make_iron_pickaxe",)),
+    Rung("defeat_zombie", (), ("do at a zombie until it dies",)),
+    Rung("defeat_skeleton", (), ("do at a skeleton until it dies, in tunnels",)),
+    Rung("wake_up", (), ("sleep when energy is below 9, walled in",)),
+    Rung("eat_plant", (), ("do at a ripe plant",), ("place_plant",)),
+)  # fmt: skip
+"""The achievements in an order in which they can be reached."""
+
 # -- creatures ----------------------------------------------------------------------------------------------
 FIRST_HEALTH = {COW: 3, ZOMBIE: 5, SKELETON: 3, PLANT: 1, ARROW: 0, BUNDLE: 1}
 RIPE_AFTER = 300  # updates of a plant

@@ -3,38 +3,61 @@
 Nobody can hold more than nine of an item. What does not fit stays where it is, so nothing is lost.
 """
 
+from typing import Literal
+
+from msgspec import Struct
+
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import BUNDLE, CREATURES_WALK, ITEMS, MOST
 
 
-def give(land: Land, player: Player, item: int, amount: int) -> int:
-    """Hand items to the player in front. Returns how many there was room for."""
+class Trade(Struct, frozen=True):
+    """An action that hands on items."""
+
+    how: Literal["give", "drop"]
+    item: int
+    amount: int
+
+
+def carry_out(land: Land, player: Player, trade: Trade) -> None:
+    """Give items to the player in front, or drop them there."""
+    if player.items[trade.item] < trade.amount:
+        player.failure = ("short", trade.item, trade.amount)
+    elif trade.how == "give":
+        _give(land, player, trade)
+    else:
+        _drop(land, player, trade)
+
+
+def _give(land: Land, player: Player, trade: Trade) -> None:
     other = land.at[land.cell(player.x + player.dx, player.y + player.dy)]
     if not isinstance(other, Player):
-        return 0
-    given = min(amount, player.items[item], MOST - other.items[item])
-    player.items[item] -= given
-    other.items[item] += given
-    return given
+        player.failure = ("nobody",)
+        return
+    given = min(trade.amount, MOST - other.items[trade.item])
+    if not given:
+        player.failure = ("full", other.name)
+        return
+    player.items[trade.item] -= given
+    other.items[trade.item] += given
+    player.gave = (trade.item, given, other.name)
+    other.received.append((trade.item, given, player.name))
 
 
-def drop(land: Land, player: Player, item: int, amount: int) -> int:
-    """Put items on the ground in front, as a bundle. Returns how many."""
+def _drop(land: Land, player: Player, trade: Trade) -> None:
     x, y = player.x + player.dx, player.y + player.dy
     target = land.cell(x, y)
-    dropped = min(amount, player.items[item])
     there = land.at[target]
-    if dropped == 0:
-        return 0
     if there is None and land.material[target] in CREATURES_WALK:
         there = land.add(BUNDLE, x, y)
         there.items = [0] * len(ITEMS)
     if not isinstance(there, Thing) or there.items is None:
-        return 0
-    player.items[item] -= dropped
-    there.items[item] += dropped
-    return dropped
+        player.failure = ("where", land.material[target] if there is None else there.kind)
+        return
+    player.items[trade.item] -= trade.amount
+    there.items[trade.item] += trade.amount
+    player.gave = (trade.item, trade.amount, "")
 
 
 def take(land: Land, player: Player, bundle: Thing) -> None:

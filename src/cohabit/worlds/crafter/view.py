@@ -45,9 +45,15 @@ def view_of(land: Land, player: Player) -> View:
     return View(ground, things)
 
 
+def map_rows(land: Land) -> list[str]:
+    """The whole map, as rows from top to bottom with a letter for each cell."""
+    rows = land.materials().T.tobytes().translate(_TO_LETTERS).decode()
+    return [rows[start : start + land.width] for start in range(0, len(rows), land.width)]
+
+
 def _name(thing: Thing | Player) -> str:
     if isinstance(thing, Player):
-        return f"{thing.name} asleep" if thing.sleeping else thing.name
+        return f"player {thing.name} asleep" if thing.sleeping else f"player {thing.name}"
     if thing.kind == ARROW:
         return _ARROWS[thing.dx, thing.dy]
     if thing.kind == PLANT and thing.ripe:

@@ -7,7 +7,7 @@ and, from turn 1, what is known about the last turn: ``last_turn`` as numbers, `
 
 from typing import Any
 
-from cohabit.worlds.statecraft.cessions import legal_cessions
+from cohabit.worlds.statecraft.cessions import LegalCessions, legal_cessions
 from cohabit.worlds.statecraft.report import news, private_report
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, TurnResult
@@ -26,10 +26,17 @@ def build_agent_input(
     observability: Observability = "full",
     open_messages: bool = False,
     ratings: dict[str, Any] | None = None,
+    texts: bool = True,
+    legal: LegalCessions | None = None,
 ) -> dict[str, Any]:
-    """What this nation knows before it decides. ``ratings``: the published means, if the game publishes them."""
+    """What this nation knows before it decides.
+
+    ``ratings``: the published means, if the game publishes them. ``texts``: whether it includes the lines of
+    ``previous_turn_news`` and ``previous_turn_report``, and ``history_context``. ``legal``: the legal cessions, if they
+    are already known.
+    """
     visibility = Visibility(nation, observability)
-    legal = legal_cessions(state)
+    cessions = legal_cessions(state) if legal is None else legal
     known: dict[str, Any] = {
         "turn": state.turn,
         "self": nation,
@@ -40,28 +47,31 @@ def build_agent_input(
         "turns_left": turns_left,
         "welfare": dict(visibility.outcomes(state.welfare)),
         "capitals": dict(state.capitals),
-        "legal_outbound_cessions": legal.get(nation, {}),
-        "legal_inbound_cessions": {giver: to[nation] for giver, to in legal.items() if nation in to},
+        "legal_outbound_cessions": {to: list(ceded) for to, ceded in cessions.get(nation, {}).items()},
+        "legal_inbound_cessions": {giver: list(to[nation]) for giver, to in cessions.items() if nation in to},
     }
     if last is not None:
-        known |= _last_turn(state, nation, rules, last, visibility, open_messages)
+        written = _texts(state, nation, rules, last, visibility) if texts else {}
+        known |= _last_turn(state, nation, last, visibility, open_messages, written)
     if ratings is not None:
         known["ratings"] = ratings
     return known
 
 
 def _last_turn(
-    state: GameState, nation: str, rules: Rules, last: TurnResult, visibility: Visibility, open_messages: bool
+    state: GameState,
+    nation: str,
+    last: TurnResult,
+    visibility: Visibility,
+    open_messages: bool,
+    texts: dict[str, Any],
 ) -> dict[str, Any]:
     ledgers = last.ledgers
-    history = state.history.get(nation, "")
     damage = visibility.outcomes(ledgers.d_total_damage_received)
     return {
         "previous_turn_summary": ledgers.d_turn_summary.get(nation, ""),
-        "history_summary": history,
-        "history_context": history_context(history, state.summaries.get(nation, [])),
-        "previous_turn_news": news(last, visibility),
-        "previous_turn_report": private_report(last, nation, rules, visibility),
+        "history_summary": state.history.get(nation, ""),
+        **texts,
         "messages": visibility.messages(ledgers.d_messages_sent, open_messages=open_messages),
         "messages_sent": dict(ledgers.d_messages_sent.get(nation, {})),
         "last_turn": {
@@ -71,6 +81,14 @@ def _last_turn(
             "welfare": dict(visibility.outcomes(ledgers.d_total_welfare_this_turn)),
             "cessions": [list(cession) for cession in last.cessions_done],
         },
+    }
+
+
+def _texts(state: GameState, nation: str, rules: Rules, last: TurnResult, visibility: Visibility) -> dict[str, Any]:
+    return {
+        "history_context": history_context(state.history.get(nation, ""), state.summaries.get(nation, [])),
+        "previous_turn_news": news(last, visibility),
+        "previous_turn_report": private_report(last, nation, rules, visibility),
     }
 
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 from cohabit.worlds.statecraft.maps import Graph
 from cohabit.worlds.statecraft.state import GameState, Territories, Texts
 
+LegalCessions = dict[str, dict[str, list[str]]]
+"""giver -> receiver -> territories that can be ceded now, sorted; pairs without any are left out"""
+
 
 class Cessions(NamedTuple):
     """The territories after the cessions of a turn, the cessions carried out, and those refused."""
@@ -31,8 +34,8 @@ def cede(state: GameState, intended: dict[str, dict[str, list[str]]]) -> Cession
     return Cessions(_territories_after(state.territories, owners, done), done, refused)
 
 
-def legal_cessions(state: GameState) -> dict[str, dict[str, list[str]]]:
-    """giver -> receiver -> territories that can be ceded now, sorted; pairs without any are left out."""
+def legal_cessions(state: GameState) -> LegalCessions:
+    """All cessions that are legal now. They depend on the map and on who owns what."""
     owners, nations = owners_of(state.territories), state.nations
     found: dict[str, dict[str, dict[str, None]]] = {}
     for giver in nations:

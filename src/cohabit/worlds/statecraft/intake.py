@@ -4,6 +4,7 @@ Each answer is read independently, so no answer can affect what another nation i
 intends nothing.
 """
 
+from functools import lru_cache
 from typing import Any
 
 from cohabit.worlds.statecraft import fields
@@ -36,6 +37,8 @@ _READERS: dict[str, fields.Reader] = {
     "aggressor_report": fields.read_ratings,
 }
 _READERS_BY_KEY = {**{name_key(field): field for field in _READERS}, OLD_SUMMARY: SUMMARY}
+MAX_REMEMBERED_CHARS = 8_000
+"""A longer answer is parsed each time."""
 Column = tuple[fields.Reader, dict[str, Any]]
 
 
@@ -142,12 +145,18 @@ def _as_object(answer: Any) -> dict[Any, Any]:
     if not isinstance(answer, str):
         raise InvalidValue(f"must be a JSON object, not {type_name(answer)}")
     try:
-        parsed = parse_json(answer)
+        parsed = _parse_again(answer) if len(answer) <= MAX_REMEMBERED_CHARS else parse_json(answer)
     except ValueError as error:
         return _only_object_in_text(answer, error)
     if not isinstance(parsed, dict):
         raise InvalidValue(f"must be a JSON object, not {type_name(parsed)}")
     return parsed
+
+
+@lru_cache(256)
+def _parse_again(text: str) -> Any:
+    """An answer is read when it is submitted, and when the turn is resolved. No reader changes what it reads."""
+    return parse_json(text)
 
 
 def _only_object_in_text(text: str, error: ValueError) -> dict[Any, Any]:

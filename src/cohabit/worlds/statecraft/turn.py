@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 from cohabit.worlds.statecraft.cessions import Cessions, cede
 from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import Amounts, Answers, Flows, GameState, Ledgers, Texts, TurnResult
+from cohabit.worlds.statecraft.state import (
+    Amounts,
+    Answers,
+    DroppedInput,
+    Flows,
+    GameState,
+    Ledgers,
+    Texts,
+    TurnResult,
+)
 
 MAX_SUMMARIES = 64
 """How many turn summaries the state holds per nation, so that a turn costs the same in a long game."""
@@ -18,7 +27,11 @@ MAX_SUMMARIES = 64
 
 def run_turn(state: GameState, answers: Answers, rules: Rules) -> TurnResult:
     """Resolve a turn. The result does not depend on the order of the answers, and no answer can make it fail."""
-    ledgers, dropped = read_intentions(state, answers, rules)
+    return carry_out(state, *read_intentions(state, answers, rules), rules)
+
+
+def carry_out(state: GameState, ledgers: Ledgers, dropped: list[DroppedInput], rules: Rules) -> TurnResult:
+    """Run the phases on the intentions of every nation, which are completed to the ledgers of the turn."""
     for phase in PHASES:
         _write(ledgers, phase(state, ledgers, rules))
     closing = close_turn(state, ledgers, rules)

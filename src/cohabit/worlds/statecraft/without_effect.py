@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, Texts, TurnResult
-from cohabit.worlds.statecraft.turn import run_turn
+from cohabit.worlds.statecraft.state import Drop, DroppedInput, GameState, Ledgers, Texts, TurnResult
+from cohabit.worlds.statecraft.turn import carry_out
 
 Problem = tuple[Drop, str, str]
 """Whether the order is dropped or cut, its field, and the reason."""
@@ -18,10 +19,26 @@ def check_orders(state: GameState, nation: str, answer: Any, rules: Rules) -> tu
     The turn is resolved as if the other nations did nothing. They can only reduce what a nation can do in this turn,
     because received grants cannot be spent. So what is cut here is cut at least as much in the game.
     """
-    turn = run_turn(state, {nation: answer}, rules)
+    ledgers, unreadable = read_intentions(state, {nation: answer}, rules)
+    if _has_all_it_needs(state, nation, ledgers, rules):
+        return unreadable, ledgers.d_messages_sent[nation]
+    turn = carry_out(state, ledgers, unreadable, rules)
     problems = [*_attack_problems(state, nation, turn), *_money_problems(nation, turn), *_rest(state, nation, turn)]
     dropped = [*turn.dropped, *(DroppedInput(nation, field, reason, kind) for kind, field, reason in problems)]
-    return dropped, turn.ledgers.d_messages_sent[nation]
+    return dropped, ledgers.d_messages_sent[nation]
+
+
+def _has_all_it_needs(state: GameState, nation: str, ledgers: Ledgers, rules: Rules) -> bool:
+    """Whether the nation can certainly do all that it intends, as most do. It saves resolving the turn."""
+    army, bought = state.mils[nation], ledgers.d_mil_purchase_intent[nation]
+    income = len(state.territories.get(nation, ())) * rules.c_money_per_territory
+    costs = army * rules.c_mil_upkeep_price + bought * rules.c_mil_purchase_price
+    return (
+        costs + sum(ledgers.d_money_grants[nation].values()) <= income
+        and sum(ledgers.d_global_attacks[nation].values()) <= army
+        and ledgers.d_mils_disband_intent[nation] <= army + bought
+        and not ledgers.d_territory_cession[nation]
+    )
 
 
 def _attack_problems(state: GameState, nation: str, turn: TurnResult) -> Iterator[Problem]:

@@ -31,7 +31,7 @@ from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
 from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.setup import initial_state
-from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, TurnResult
+from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, Territories, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 from cohabit.worlds.statecraft.visibility import Observability, Visibility, all_ledgers
 from cohabit.worlds.statecraft.without_effect import check_orders
@@ -90,6 +90,8 @@ class Statecraft(World):
         examples=True, show_legal=False, tell_rewards=False,
     )  # fmt: skip
 
+    __slots__ = ("_legal_cessions",)  # in a slot, and so not in a snapshot: it follows from the state
+
     def __init__(
         self,
         turns: Annotated[int, Range(1, 10_000, "number of turns in a game")] = 20,
@@ -112,6 +114,7 @@ class Statecraft(World):
         self.observability = observability
         self.open_messages = open_messages
         self.publish_ratings = publish_ratings
+        self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -241,13 +244,18 @@ class Statecraft(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
-        if self._turns_left() <= 0:
-            known["standings"] = dict(self.state.welfare)
         if eye.seat in self.order:
             text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
         else:
             text = text_for_spectator(known)
-        return Observation(text=text, status=_status(known), step=self.state.turn, text_has_status=True)
+        return Observation(text=text, status=_status(known), step=self.state.turn, text_says_all=True)
+
+    def observe_data(self, eye: Eye) -> Observation:
+        return Observation(status=_status(self._known(eye, texts=False)), step=self.state.turn)
+
+    def agent_input(self, nation: str, texts: bool = True) -> dict[str, Any]:
+        """The input object of a nation, for players that are not given an observation."""
+        return self._known(Eye(nation, "own"), texts)
 
     def _submitted_text(self, nation: str) -> str:
         dropped, _ = check_orders(self.state, nation, self.submitted[nation], self.rules)
@@ -256,28 +264,32 @@ class Statecraft(World):
         again = "You can submit again until the other nations have submitted; the last submission counts."
         return f"You have submitted: {answer}{problems}\n{again}"
 
-    def _known(self, eye: Eye) -> dict[str, Any]:
+    def _known(self, eye: Eye, texts: bool = True) -> dict[str, Any]:
+        """The input object of a nation, or what a spectator knows. ``texts``: with what only the text shows."""
         observability: Observability = "full" if eye.sees == "all" else self.observability
         means = published_ratings(self.keeps_word, self.aggressor) if self.publish_ratings else None
         open_messages = self.open_messages or eye.sees == "all"
         nation = str(eye.seat) if eye.seat in self.order else None
         visibility = Visibility(nation, observability)
         if nation is None:
-            known = self._known_to_spectator(visibility, open_messages, means)
+            known = self._known_to_spectator(visibility, open_messages, means, texts)
         else:
             known = build_agent_input(
                 self.state, nation, self.rules, turns_left=self._turns_left(), last=self.last,
                 observability=observability, open_messages=open_messages, ratings=means,
+                texts=texts, legal=self._cessions(),
             )  # fmt: skip
-        if self.last is not None:
+        if self.last is not None and texts:
             happened = known["previous_turn_news"]
             known["previous_turn_news"] = [
                 *self._missing(), *happened, *self._pledge_news(visibility, open_messages)
             ]  # fmt: skip
+        if self._turns_left() <= 0:
+            known["standings"] = dict(self.state.welfare)
         return known
 
     def _known_to_spectator(
-        self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None
+        self, visibility: Visibility, open_messages: bool, means: dict[str, Any] | None, texts: bool
     ) -> dict[str, Any]:
         known: dict[str, Any] = {
             "turn": self.state.turn,
@@ -290,7 +302,8 @@ class Statecraft(World):
             "turns_left": self._turns_left(),
         }
         if self.last is not None:
-            known["previous_turn_news"] = news(self.last, visibility)
+            if texts:
+                known["previous_turn_news"] = news(self.last, visibility)
             known["messages"] = visibility.messages(self.last.ledgers.d_messages_sent, open_messages=open_messages)
         return known if means is None else {**known, "ratings": means}
 
@@ -321,7 +334,7 @@ class Statecraft(World):
         found += [{"attacks": {name: army}} for name in rivals if army]
         found += [
             {"cede_territories": {receiver: territories[:1]}}
-            for receiver, territories in cessions.legal_cessions(self.state).get(me, {}).items()
+            for receiver, territories in self._cessions().get(me, {}).items()
         ]
         return [Action("submit", fields) for fields in found]
 
@@ -375,6 +388,14 @@ class Statecraft(World):
         if self.publish_ratings or eye.sees == "all":
             return {**shown, "means": published_ratings(self.keeps_word, self.aggressor)}
         return {**shown}
+
+    def _cessions(self) -> cessions.LegalCessions:
+        """The legal cessions. Found once for all nations, and again when a territory has changed hands."""
+        territories, found = self._legal_cessions
+        if territories is not self.state.territories:
+            found = cessions.legal_cessions(self.state)
+            self._legal_cessions = self.state.territories, found
+        return found
 
     def _turns_left(self) -> int:
         return self.turns - self.state.turn

@@ -1,0 +1,51 @@
+"""Rounds of Statecraft by the engine alone: no room, no record, no checks of who may act.
+
+The lab is measured against it, and plays the same rounds.
+"""
+
+from typing import Any
+
+from cohabit.lab.statecraft.config import Experiment
+from cohabit.lab.statecraft.play import assign_players, first_state, lost_answers, record_turn
+from cohabit.lab.statecraft.players import Player, make_player
+from cohabit.lab.statecraft.rounds import Place, Round, TurnRecord
+from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
+from cohabit.worlds.statecraft.state import Flows, TurnResult
+from cohabit.worlds.statecraft.turn import run_turn
+
+
+def play_bare(experiment: Experiment, place: Place) -> Round:
+    """A round of players that answer in time."""
+    rules, names, lost = experiment.rules, assign_players(experiment, place), lost_answers(experiment, place)
+    players = {nation: make_player(name, experiment.folder) for nation, name in names.items()}
+    state = first_state(experiment, place)
+    last: TurnResult | None = None
+    keeps_word: Flows = {name: {} for name in state.nations}
+    aggressor: Flows = {name: {} for name in state.nations}
+    turns: list[TurnRecord] = []
+    for turn in range(experiment.turns):
+        means = published_ratings(keeps_word, aggressor) if experiment.publish_ratings else None
+        answers = {
+            nation: answer_of(player, build_agent_input(
+                state, nation, rules, turns_left=experiment.turns - turn, last=last,
+                observability=experiment.observability, open_messages=experiment.open_messages, ratings=means,
+            ))
+            for nation, player in players.items()
+        }  # fmt: skip
+        arrived = {nation: answer for i, (nation, answer) in enumerate(answers.items()) if not lost[i][turn]}
+        last = run_turn(state, arrived, rules)
+        state = last.end
+        keeps_word = update_ratings(keeps_word, last.ledgers.d_keeps_word_report)
+        aggressor = update_ratings(aggressor, last.ledgers.d_aggressor_report)
+        turns.append(record_turn(last, experiment.open_messages))
+    factor = (rules.trade_numerator, rules.trade_denominator)
+    return Round(place=place, players=names, trade_factor=factor, turns=turns)
+
+
+def answer_of(player: Player, agent_input: dict[str, Any]) -> Any:
+    """Nothing from a player that fails; the engine counts that as an answer that it cannot read."""
+    try:
+        return player.act(agent_input)
+    except Exception:
+        return None

@@ -1,0 +1,1 @@
+"""A scripted expert for Crafter, which reads only the structured observation."""

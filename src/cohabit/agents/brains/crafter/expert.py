@@ -1,0 +1,23 @@
+"""The brain `crafter-expert`."""
+
+from cohabit.agents.brains.crafter.goals import pursue
+from cohabit.agents.brains.crafter.situation import Situation
+from cohabit.agents.brains.crafter.survival import survive
+from cohabit.agents.brains.scripted import Scripted
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+
+
+class CrafterExpert(Scripted):
+    """Plays Crafter from the structured observation: it keeps a map, and stays alive first."""
+
+    reads_choices = False
+    reads_text = False
+
+    def __init__(self, purpose: str = "crafter-expert") -> None:
+        super().__init__(purpose)
+        self.situation = Situation()
+
+    def decide(self, observation: Observation) -> Action:
+        self.situation.see(observation)
+        return survive(self.situation) or pursue(self.situation)

@@ -1,0 +1,103 @@
+"""What the player remembers of the land, and what it sees on it now.
+
+A cell is one number, so its neighbours are at fixed distances: ``cell - 1`` is to the left, ``cell + STRIDE`` below.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from cohabit.worlds.crafter.rules import GRASS, MATERIALS, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
+from cohabit.worlds.crafter.view import LETTERS
+
+UNKNOWN = len(MATERIALS)
+"""The material of a cell that was never in view."""
+STRIDE = 128
+MARGIN = VIEW_WIDTH  # cells beyond the edge are seen too
+LEFT, RIGHT, UP, DOWN = -1, 1, -STRIDE, STRIDE
+DIRECTIONS = {LEFT: "move_left", RIGHT: "move_right", UP: "move_up", DOWN: "move_down"}
+OPEN = frozenset({GRASS, SAND, PATH})
+"""Materials that creatures walk on, and that things can be placed on."""
+_MATERIAL_OF_LETTER = bytes.maketrans(LETTERS.encode(), bytes(range(len(MATERIALS))))
+
+
+class Map:
+    def __init__(self) -> None:
+        self.cells = bytearray([UNKNOWN]) * (STRIDE * STRIDE)
+        self.things: dict[int, str] = {}  # in view now, by cell
+        self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
+        self.here = 0
+        self.facing = DOWN
+
+    def see(self, status: dict[str, Any], step: int) -> None:
+        """Take in an observation."""
+        x, y = status["position"]
+        dx, dy = status["facing"]
+        self.here = here = cell_at(x, y)
+        self.facing = dx + dy * STRIDE
+        first = here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
+        for row in status["ground"]:
+            self.cells[first : first + VIEW_WIDTH] = row.encode().translate(_MATERIAL_OF_LETTER)
+            first += STRIDE
+        self.things = {here + x + y * STRIDE: name for name, x, y in status["things"]}
+        for cell in [cell for cell in self.cows if in_view(here, cell)]:
+            del self.cows[cell]
+        for cell, name in self.things.items():
+            if name == "cow":
+                self.cows[cell] = step
+
+    @property
+    def ahead(self) -> int:
+        """The cell in front of the player."""
+        return self.here + self.facing
+
+    def knows(self, material: int) -> bool:
+        return material in self.cells
+
+    def is_free(self, cell: int) -> bool:
+        """Whether one can walk there, and safely."""
+        return self.cells[cell] in OPEN and cell not in self.things
+
+    def is_near(self, material: int, cell: int) -> bool:
+        """Whether the material is on one of the nine cells around this one."""
+        return any(material in self.cells[row - 1 : row + 2] for row in (cell - STRIDE, cell, cell + STRIDE))
+
+    def nearest_thing(self, name: str) -> int | None:
+        """The nearest thing in view with this name."""
+        found = [cell for cell, thing in self.things.items() if thing == name]
+        return min(found, key=lambda cell: distance(self.here, cell), default=None)
+
+
+def cell_at(x: int, y: int) -> int:
+    return (y + MARGIN) * STRIDE + x + MARGIN
+
+
+def point(cell: int) -> tuple[int, int]:
+    """The x and y of a cell."""
+    y, x = divmod(cell, STRIDE)
+    return x - MARGIN, y - MARGIN
+
+
+def distance(a: int, b: int) -> int:
+    """Steps between two cells, if nothing is in the way."""
+    ay, ax = divmod(a, STRIDE)
+    by, bx = divmod(b, STRIDE)
+    return abs(ax - bx) + abs(ay - by)
+
+
+def in_view(here: int, cell: int) -> bool:
+    y, x = divmod(here, STRIDE)
+    v, u = divmod(cell, STRIDE)
+    return abs(x - u) <= VIEW_WIDTH // 2 and abs(y - v) <= VIEW_HEIGHT // 2
+
+
+def around(cell: int) -> tuple[int, int, int, int]:
+    """The four neighbours of a cell."""
+    return cell - 1, cell + 1, cell - STRIDE, cell + STRIDE
+
+
+def marks(materials: Iterable[int]) -> bytes:
+    """A translation table with 1 for these materials and 0 for all others."""
+    table = bytearray(256)
+    for material in materials:
+        table[material] = 1
+    return bytes(table)

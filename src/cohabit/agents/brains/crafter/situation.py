@@ -1,0 +1,209 @@
+"""The player's situation: its body, its map, and the way it is on. Behaviours read it and answer with an action."""
+
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+from typing import Any
+
+from cohabit.agents.brains.crafter.danger import add_danger
+from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, distance, marks
+from cohabit.agents.brains.crafter.paths import cheapest
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, COAL, DIAMOND, GRASS, IRON, PATH, SAND, STONE, TREE, WATER
+
+WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
+"""Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
+
+A bridge is a stone that is placed and dug away again."""
+TUNNEL = 2
+"""Skeletons live in tunnels, so these are no better than rock."""
+MEADOW_AT_NIGHT = 8
+"""Zombies come to meadows at night."""
+DUSK, DAWN = 0.6, 0.6
+"""The night begins and ends with this daylight."""
+NO_LIMIT, NIGHT_LIMIT = 1000, 50
+"""How much a way may cost."""
+LOOK_AGAIN = 10
+"""A way is planned anew after this many steps, because by then more of the land is known."""
+
+
+class Situation:
+    def __init__(self) -> None:
+        self.map = Map()
+        self.kept: set[int] = set()  # cells that must stay as they are: the fence of the plant
+        self.plant: int | None = None
+        self.growth = 0  # updates of the plant
+        self.workshop: int | None = None  # where a table and a furnace are near
+        self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
+        self.in_for_the_night = False
+        self.step = 0
+        self.daylight = 0.0
+        self.getting_dark = False
+        self._way: list[int] = []
+        self._way_key: object = None
+        self._way_planned = 0
+        self._way_goal = UNKNOWN
+
+    def see(self, observation: Observation) -> None:
+        status: dict[str, Any] = observation.status
+        self.step = observation.step
+        self.map.see(status, self.step)
+        self.inventory = observation.inventory
+        self.health: int = status["health"]
+        self.food: int = status["food"]
+        self.drink: int = status["drink"]
+        self.energy: int = status["energy"]
+        self.sleeping: bool = status["sleeping"]
+        if status["daylight"] != self.daylight:
+            self.getting_dark = status["daylight"] < self.daylight
+        self.daylight = status["daylight"]
+        self.dark = self.daylight < (DUSK if self.getting_dark else DAWN)
+        self.done = frozenset(status["achievements"])
+        if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
+            self.growth += 1
+
+    # -- what it has ---------------------------------------------------------------------------------------
+    def has(self, item: str, amount: int = 1) -> bool:
+        return self.count(item) >= amount
+
+    def count(self, item: str) -> int:
+        return int(self.inventory.get(item, 0))
+
+    # -- ways ----------------------------------------------------------------------------------------------
+    def costs(self, also: Iterable[int] = (), by_day: bool = False) -> bytearray:
+        """What it costs to enter each cell; materials in ``also`` can be the end of a way."""
+        table = _cost_table(
+            self.has("wood_pickaxe"), self.has("stone_pickaxe"), self.has("iron_pickaxe"), self.has("stone"),
+            self.dark and not by_day, frozenset(also),
+        )  # fmt: skip
+        costs = bytearray(self.map.cells.translate(table))
+        add_danger(self.map, costs)
+        for cell in self.map.things:
+            costs[cell] = 0
+        for cell in self.kept:
+            costs[cell] = 0
+        return costs
+
+    def way_to_material(self, materials: Iterable[int]) -> list[int]:
+        """The way to the nearest cell of these materials."""
+        wanted = frozenset(materials)
+        goals = self.map.cells.translate(_marks(wanted))
+        limit = NIGHT_LIMIT if self.dark else NO_LIMIT
+        return self.planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, limit))
+
+    def way_to_unknown(self, signs: Collection[int], limit: int) -> list[int]:
+        """The way to the nearest unknown cell that is next to one of these materials."""
+        cells = self.map.cells
+
+        def is_goal(cell: int) -> bool:
+            return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
+
+        return self.planned(
+            ("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit)
+        )
+
+    def way_to_cell(self, goal: int, costs: bytearray | None = None) -> list[int]:
+        """The way to one cell, which need not be free."""
+        if costs is None:
+            costs = self.costs()
+        costs[goal] = costs[goal] or WALK
+        return cheapest(costs, self.map.here, goal.__eq__, NIGHT_LIMIT if self.dark else NO_LIMIT)
+
+    def planned(self, key: object, plan: Callable[[], list[int]]) -> list[int]:
+        """The way that was planned for this purpose, or a new one if it no longer holds."""
+        way, here = self._way, self.map.here
+        if way and way[-1] == here:
+            way.pop()
+        if not (
+            way
+            and key == self._way_key
+            and self.step - self._way_planned < LOOK_AGAIN
+            and abs(way[-1] - here) in (1, STRIDE)
+            and self.map.cells[way[0]] == self._way_goal
+            and way[-1] not in self.map.things
+        ):
+            way = plan()
+            self._way, self._way_key, self._way_planned = way, key, self.step
+            self._way_goal = self.map.cells[way[0]] if way else UNKNOWN
+        return way
+
+    # -- single steps ----------------------------------------------------------------------------------------
+    def advance(self, cell: int, why: str) -> Action:
+        """Enter a neighbouring cell, or do what has to be done before."""
+        if self.map.cells[cell] in OPEN:
+            return self.turn(cell, why)
+        if self.map.ahead != cell:
+            return self.turn(cell, why)
+        if self.map.cells[cell] == WATER:
+            return Action("place_stone", {}, f"a bridge: {why}")
+        return Action("do", {}, f"clears the way: {why}")
+
+    def turn(self, cell: int, why: str) -> Action:
+        """Move towards a neighbouring cell; if it is blocked, the player only turns."""
+        return Action(DIRECTIONS[cell - self.map.here], {}, why)
+
+    def use(self, cell: int, why: str) -> Action:
+        """Use, hit or collect what is on a neighbouring cell that is not free."""
+        return Action("do", {}, why) if self.map.ahead == cell else self.turn(cell, why)
+
+    def follow(self, way: list[int], why: str) -> Action:
+        """One step on a way that ends at something to use."""
+        return self.use(way[-1], why) if len(way) == 1 else self.advance(way[-1], why)
+
+    def walk(self, way: list[int], why: str) -> Action:
+        """One step on a way that ends at a cell to enter."""
+        return self.advance(way[-1], why)
+
+    def face(self, target: int, why: str, inside: Iterable[int] = ()) -> Action | None:
+        """One step towards facing a free cell; None if that is impossible. The caller acts if it faces it already.
+
+        Walking towards a free cell enters it. So the player comes to face it by a step in its direction, from the cell
+        behind. With ``inside`` it uses these cells only.
+        """
+        costs = self.costs()
+        if inside:
+            costs = _only(costs, inside)
+        costs[target] = 0
+        here = self.map.here
+        starts = {
+            target - 2 * d: target - d
+            for d in DIRECTIONS
+            if (costs[target - d] or here == target - d) and (costs[target - 2 * d] or here == target - 2 * d)
+        }
+        if here in starts:
+            return self.advance(starts[here], why)
+        way = cheapest(costs, here, starts.__contains__)
+        return self.walk(way, why) if way else None
+
+
+def _only(costs: bytearray, cells: Iterable[int]) -> bytearray:
+    """The same costs, with all other cells impossible."""
+    rest = bytearray(len(costs))
+    for cell in cells:
+        rest[cell] = costs[cell]
+    return rest
+
+
+@lru_cache(256)
+def _marks(materials: frozenset[int]) -> bytes:
+    return marks(materials)
+
+
+@lru_cache(256)
+def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, dark: bool, also: frozenset[int]) -> bytes:
+    """Costs by material, with these pickaxes, with or without stones to place, by day or at night."""
+    table = bytearray(256)
+    table[GRASS] = table[SAND] = MEADOW_AT_NIGHT if dark else WALK
+    table[PATH] = TUNNEL
+    table[TREE] = FELL
+    if wood:
+        table[STONE] = table[COAL] = DIG
+    if stone:
+        table[IRON] = DIG
+    if iron:
+        table[DIAMOND] = DIG
+    if wood and stones:
+        table[WATER] = BRIDGE
+    for material in also:
+        table[material] = table[material] or WALK
+    return bytes(table)

@@ -1,0 +1,336 @@
+"""Games of one world, one after another, in which the caller plays some of the seats.
+
+Each is a game of the lab: a room of its own on virtual time, without a network. So grants, refusals, rewards and the
+record are those of any room, and the same actions give the same record.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from secrets import randbits
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from cohabit.agents.contract import adapted
+from cohabit.agents.player import LATE, ActNow, Decision
+from cohabit.envs.actions import NO_ACTION, Given
+from cohabit.errors import AskerError, BadArgs
+from cohabit.lab.game import Game, GameSpec, handle, purposes
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+from cohabit.model.seat import SeatId
+from cohabit.model.stream import Stream
+from cohabit.registry import make_agent
+from cohabit.room.room import Room
+from cohabit.room.state import Member
+from cohabit.world import World, WorldSpec, overrides
+
+T = TypeVar("T")
+UNREADABLE = Action("?")
+"""In place of what is no action. The game refuses it."""
+SECOND_MS = 1000
+MAX_WAIT = 10_000
+"""After this many steps in which no learner is to move, an episode is truncated."""
+
+
+class Setup(Struct, frozen=True):
+    """What the episodes have in common. ``players``: on each seat the name of a brain; None: a learner."""
+
+    world: str
+    players: list[str | None]
+    config: dict[str, Any] = {}
+    partial_intel: bool = False  # fog, in worlds that let the scenario decide
+    step_ticks: int = 0  # how long a step of a real-time world takes; 0: one second at speed x1
+    max_steps: int = 0  # truncate an episode after this many steps; 0: never
+
+    def __post_init__(self) -> None:
+        if self.step_ticks < 0 or self.max_steps < 0:
+            raise BadArgs("step_ticks and max_steps must be at least 0")
+
+
+class Learner:
+    """The player whose actions come from the caller. It acts once in each step."""
+
+    quick = True
+    looks = False  # the caller has looked
+
+    def __init__(self) -> None:
+        self.given: Given = None
+        self.refusal: AskerError | None = None
+        self.played: Action | None = None
+        self.message = ""
+        self.earned = 0.0  # by its own actions
+
+    def expect(self, given: Given) -> None:
+        """What the next step has to do."""
+        self.given, self.refusal, self.played, self.message = given, None, None, ""
+
+    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        """The caller knows the world."""
+
+    def decide(self, observation: Observation) -> Action | None:
+        given, self.given = self.given, None
+        if isinstance(given, AskerError):
+            self.refusal = given
+            return UNREADABLE
+        return given
+
+    def reflect(self, result: ActionResult) -> None:
+        """The caller learns from the next observation."""
+
+    def plan(self, goals: Sequence[Goal]) -> list[str]:
+        return []
+
+    def heard(self, decision: Decision) -> None:
+        """What the game has made of it."""
+        if decision.action is not None:
+            self.played = decision.action
+            self.earned += decision.reward
+            self.message = decision.message
+
+    def result(self) -> dict[str, Any]:
+        """What came of the last step, as information for the caller."""
+        found: dict[str, Any] = {"message": self.message} if self.message else {}
+        if self.refusal is not None:
+            found["refused"] = {**self.refusal.as_wire(), "played": self.played and deepcopy(self.played.choice)}
+        return found
+
+
+class StepGame(Game):
+    """A game that notes why it refuses what a learner does. Its fallback is then played."""
+
+    def __init__(self, spec: GameSpec, learners: Mapping[int, Learner], agents: Sequence[Any]) -> None:
+        self._learners = learners
+        super().__init__(spec, agents=[adapted(agent) for agent in agents], on_decision=self._heard)
+
+    def _heard(self, i: int, decision: Decision, seconds: float) -> None:
+        if i in self._learners:
+            self._learners[i].heard(decision)
+
+    def _act_of(self, member: Member) -> ActNow:
+        act, learner = super()._act_of(member), self._learners.get(self.members.index(member))
+        return act if learner is None else _noting_refusals(learner, act)
+
+
+def _noting_refusals(learner: Learner, act: ActNow) -> ActNow:
+    def act_or_note(action: Action | None) -> ActionResult | None:
+        if action is UNREADABLE and learner.refusal is not None:
+            raise learner.refusal
+        try:
+            return act(action)
+        except AskerError as refusal:
+            learner.refusal = learner.refusal or refusal
+            if refusal.code in LATE:  # time stands still here, so the learner is not late
+                raise BadArgs(refusal.message) from refusal
+            raise
+
+    return act_or_note
+
+
+class Episodes:
+    """See the module. Players are known by their index, in the order of the seats."""
+
+    def __init__(self, setup: Setup, world: World) -> None:
+        self.setup = setup
+        self._handles = [handle(i) for i in range(len(setup.players))]
+        self.learners = {i: Learner() for i, name in enumerate(setup.players) if name is None}
+        self._spec = world.spec
+        self._has_returns = overrides(world, "returns")
+        self._waits = world.pace != "clock"  # for the learners that are to move
+        self._seeds: Stream | None = None
+        self._game: StepGame | None = None
+        self._driver: Driver | None = None
+        self.seed = 0
+        self.steps = 0
+        self._stuck = False
+        self._seats: dict[int, SeatId] = {}  # the last seat of each learner
+        self._paid: dict[int, float] = {}  # how much of its total each learner was given
+
+    # -- playing ----------------------------------------------------------------------------------
+    def reset(self, seed: int | None) -> None:
+        """Begin a game, and let the others play until a learner is to move.
+
+        Without a seed, the next one of a sequence that begins with the last seed that was given."""
+        if seed is not None:
+            self.seed, self._seeds = int(seed), Stream(int(seed), "episodes")
+        else:
+            self._seeds = self._seeds or Stream(randbits(64), "episodes")
+            self.seed = self._seeds.below(1 << 63)
+        self._end_game()
+        for learner in self.learners.values():
+            learner.expect(None)
+            learner.earned = 0.0
+        self._game = StepGame(self._game_spec(), self.learners, self._agents())
+        self.steps, self._stuck = 0, False
+        self._seats, self._paid = {}, dict.fromkeys(self.learners, 0.0)
+        self._run(self._game.begin)
+        if unseated := [i for i in self.learners if self.has_no_seat(i)]:
+            raise BadArgs(f"{self.setup.world} has no seat for player {unseated[0] + 1} with this config")
+        self._until_a_learner_moves()
+
+    def step(self, given: Mapping[int, Given]) -> None:
+        """One action of each learner that is to move, then the others until a learner is to move again."""
+        if self._game is None:
+            raise BadArgs("the environment is closed, or was not reset; call reset first")
+        for i, learner in self.learners.items():
+            action = given.get(i)
+            learner.expect(BadArgs(NO_ACTION) if action is None and self._waits else action)
+        self.steps += 1
+        self._run(self._game.step)
+        self._until_a_learner_moves()
+
+    def _until_a_learner_moves(self) -> None:
+        assert self._game is not None
+        waited = 0
+        while self._is_waiting():
+            waited += 1
+            if not self._run(self._game.step) or waited > MAX_WAIT:
+                self._stuck = not self.room.is_over()
+                break
+        for i in self.learners:
+            self._seats[i] = self.member(i).seat or self._seats[i]
+
+    def _is_waiting(self) -> bool:
+        playing = [i for i in self.learners if not self.has_ended(i)]
+        return bool(playing) and not any(map(self.is_to_move, playing))
+
+    def _game_spec(self) -> GameSpec:
+        setup = self.setup
+        return GameSpec(
+            "env",
+            setup.world,
+            [name or "learner" for name in setup.players],
+            seed=str(self.seed),
+            config=setup.config,
+            partial_intel=setup.partial_intel,
+            step_ticks=setup.step_ticks or max(1, SECOND_MS // self._spec.tick_ms),
+            max_decisions=sys.maxsize,
+        )
+
+    def _agents(self) -> list[Any]:
+        """The players of the next game."""
+        named = zip(self.setup.players, purposes(self._game_spec()), strict=True)
+        return [self.learners[i] if name is None else make_agent(name, why) for i, (name, why) in enumerate(named)]
+
+    def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._driver is None:
+            assert self._game is not None
+            self._driver = Driver(quick=all(player.is_quick for player in self._game.players))
+        return self._driver.run(work)
+
+    def _end_game(self) -> None:
+        game, self._game = self._game, None
+        if game is not None and self._driver is not None:
+            self._driver.run(game.close)
+
+    def close(self) -> None:
+        """End the game. Can be called again."""
+        self._end_game()
+        if self._driver is not None:
+            self._driver.close()
+            self._driver = None
+
+    # -- the state of the game --------------------------------------------------------------------
+    @property
+    def room(self) -> Room:
+        if self._game is None:
+            raise BadArgs("the environment is closed, or was not reset; call reset first")
+        return self._game.room
+
+    def member(self, i: int) -> Member:
+        return self.room.state.members[self._handles[i]]
+
+    def is_to_move(self, i: int) -> bool:
+        """Whether the game takes an action of this player now."""
+        return not self.room.is_over() and self.member(i).seat in self.room.to_move()
+
+    def has_ended(self, i: int) -> bool:
+        """Whether the game is over, or this player's seat is gone."""
+        return self.room.is_over() or self.has_no_seat(i)
+
+    def has_no_seat(self, i: int) -> bool:
+        return self.member(i).seat not in self.room.seats
+
+    def is_truncated(self) -> bool:
+        """Whether the game was stopped before its end: at the limit of steps, or because it cannot go on."""
+        at_limit = 0 < self.setup.max_steps <= self.steps
+        return (at_limit or self._stuck) and not self.room.is_over()
+
+    def legal(self, i: int) -> Sequence[Action] | None:
+        """The legal actions of a player that is to move; None if the world cannot list them now."""
+        room = self.room
+        found: Sequence[Action] | None = room.crash_on_bug(room.world.legal, room.seat_of(self.member(i)))
+        return found
+
+    def reward(self, i: int) -> float:
+        """What a learner gained since this was last asked."""
+        total = self.room.state.returns.get(self._seats[i], 0.0) if self._has_returns else self.learners[i].earned
+        gained, self._paid[i] = total - self._paid[i], total
+        return gained
+
+
+class Driver:
+    """Runs the coroutines of a game. Scripts never wait, so they need no event loop. For other opponents there is one
+    on a thread of its own, because the caller may run in a loop itself, as notebooks do."""
+
+    def __init__(self, *, quick: bool) -> None:
+        self._thread = None if quick else ThreadPoolExecutor(1, "opponents")
+        self._runner = asyncio.Runner()
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._thread is not None:
+            return self._thread.submit(lambda: self._runner.run(work())).result()
+        try:
+            work().send(None)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        raise AssertionError("a script waited for something")
+
+    def close(self) -> None:
+        if self._thread is not None:
+            self._thread.submit(self._runner.close).result()
+            self._thread.shutdown()
+
+
+# -- who plays ----------------------------------------------------------------------------------------
+def one_learner(
+    spec: WorldSpec, seat: int | str, opponents: str | Sequence[str], seats: int | None = None
+) -> list[str | None]:
+    """The players of a world with one learner: ``opponents`` has the other seats, in their order; a single name all of
+    them. ``seats``: how many there are, if that is not clear."""
+    listed = None if isinstance(opponents, str) else list(opponents)
+    count = _seat_count(spec, seats or (len(listed) + 1 if listed is not None else max(1, spec.seat_range[0])))
+    others = listed if listed is not None else [str(opponents)] * (count - 1)
+    if len(others) != count - 1:
+        raise BadArgs(f"opponents: {count} seats need {count - 1} opponents, not {len(others)}")
+    place = _seat_index(spec, seat, count)
+    return [*others[:place], None, *others[place:]]
+
+
+def only_learners(spec: WorldSpec, seats: int | None = None) -> list[str | None]:
+    """A learner on each seat: as many as the world needs, at least two where it allows that."""
+    fewest, most = spec.seat_range
+    return [None] * _seat_count(spec, seats or max(fewest, min(2, most)))
+
+
+def _seat_count(spec: WorldSpec, count: int) -> int:
+    fewest, most = spec.seat_range
+    if not max(1, fewest) <= count <= most:
+        allowed = str(most) if fewest == most else f"{max(1, fewest)} to {most}"
+        raise BadArgs(f"{spec.name} has {allowed} seats, not {count}")
+    return count
+
+
+def _seat_index(spec: WorldSpec, seat: int | str, count: int) -> int:
+    """The place of a seat, which is given by its number, from 1, or by its name."""
+    names = list(spec.seat_names[:count])
+    if isinstance(seat, int) and 1 <= seat <= count:
+        return seat - 1
+    if seat in names:
+        return names.index(str(seat))
+    known = f" or one of {', '.join(names)}" if names else ""
+    raise BadArgs(f"seat: give its number, from 1 to {count}{known}, not {seat!r}")

@@ -1,0 +1,62 @@
+"""One seat of a world as an environment of Gymnasium."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from cohabit.envs.episodes import Episodes, Setup
+from cohabit.envs.pictures import Frame, check_mode, drawn, modes_of
+from cohabit.envs.spaces import Interface
+from cohabit.registry import make_world
+from cohabit.room.room import Room
+
+
+class SeatEnv(gymnasium.Env[Any, Any]):
+    """One seat of a world. Its opponents play between two steps."""
+
+    def __init__(self, setup: Setup, observe: str | None, render_mode: str | None) -> None:
+        world = make_world(setup.world, setup.config)
+        self._episodes = Episodes(setup, world)
+        (self._seat,) = self._episodes.learners
+        self._interface = Interface(world, observe)
+        self.metadata = {"render_modes": modes_of(world), "render_fps": 4}
+        self.render_mode = check_mode(render_mode, world)
+        self.observation_space = self._interface.observation_space()
+        self.action_space = self._interface.action_space()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin a game. The seed is that of the world; without one, the next of the last seed's sequence."""
+        super().reset(seed=seed)
+        self._episodes.reset(seed)
+        observation, info = self._interface.perceive(self._episodes, self._seat)
+        return observation, {**info, "seed": self._episodes.seed}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Act, and let the others play until this seat is to move again."""
+        episodes, seat = self._episodes, self._seat
+        episodes.step({seat: self._interface.read(action)})
+        observation, info = self._interface.perceive(episodes, seat)
+        over = episodes.has_ended(seat)
+        return observation, episodes.reward(seat), over, episodes.is_truncated() and not over, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are legal now, as `MaskablePPO` of sb3-contrib asks for it."""
+        mask = self._interface.mask(self._episodes, self._seat)
+        if mask is None:
+            raise AttributeError(f"{self._episodes.setup.world} does not list all legal actions by number")
+        return mask.astype(np.bool_)
+
+    @property
+    def room(self) -> Room:
+        """The room of this game, with its record and its standings."""
+        return self._episodes.room
+
+    def render(self) -> Frame | None:
+        """What this seat sees: a text (``ansi``) or a picture (``rgb_array``)."""
+        return drawn(self.room, self.room.eye_of(self._episodes.member(self._seat)), self.render_mode)
+
+    def close(self) -> None:
+        """End the game. Can be called again."""
+        self._episodes.close()

@@ -1,0 +1,66 @@
+"""What a player perceives, as text and as data, and what has changed since the last time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cohabit.model.observation import Entity, Location, Observation
+from cohabit.worlds.crafter import text
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ITEMS, NAMES, VITALS
+from cohabit.worlds.crafter.status import status_of
+from cohabit.worlds.crafter.view import map_rows
+
+
+def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
+    """What a player perceives."""
+    status = status_of(game, player)
+    inventory = inventory_of(player)
+    status["events"] = text.events_text(player)
+    return Observation(
+        status=status,
+        inventory=inventory,
+        location=Location((player.x, player.y)),
+        nearby_entities=[_entity(name, x, y) for name, x, y in status["things"]],
+        step=game.step_number,
+        time_of_day=text.time_text(status),
+        text=text.whole_text(game.step_number, status, inventory) if with_text else "",
+        text_says_all=True,
+    )
+
+
+def crowd_observation(game: Game, players: Sequence[Player], everything: bool) -> Observation:
+    """What somebody without a seat sees: who is there and what they have achieved; also the land, if they see all."""
+    rows = []
+    for player in players:
+        row: dict[str, Any] = {"name": player.name, "alive": player.alive, "achievements": player.unlocked}
+        if everything:
+            row |= {"position": [player.x, player.y], **{name: getattr(player, name) for name in VITALS}}
+            row["inventory"] = inventory_of(player)
+        rows.append(row)
+    status: dict[str, Any] = {"step": game.step_number, "daylight": round(game.daylight, 2), "players": rows}
+    if everything:
+        status["ground"] = map_rows(game.land)
+        status["things"] = [[NAMES[thing.kind], thing.x, thing.y] for thing in game.land.things]
+    return Observation(
+        status=status, step=game.step_number, text=text.crowd_text(game.step_number, status), text_says_all=True
+    )
+
+
+def inventory_of(player: Player) -> dict[str, int]:
+    """The items that a player has."""
+    return {item: amount for item, amount in zip(ITEMS, player.items, strict=True) if amount}
+
+
+def _entity(name: str, x: int, y: int) -> Entity:
+    distance = abs(x) + abs(y)
+    return Entity(name, distance=distance, direction=text.offset(x, y), interactable=distance == 1)
+
+
+def changes_between(before: Observation, now: Observation) -> str:
+    """What is different from an earlier observation, as text."""
+    return text.changes_text(_facts(before), _facts(now))
+
+
+def _facts(observation: Observation) -> dict[str, Any]:
+    return {**observation.status, "inventory": observation.inventory, "step": observation.step}

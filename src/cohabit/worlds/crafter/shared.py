@@ -1,0 +1,277 @@
+"""Crafter for up to 64 players in one land, who may come and go while it runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from cohabit.errors import GameRejected
+from cohabit.model.action import Action
+from cohabit.model.observation import one_line
+from cohabit.world import (
+    ActionSpec,
+    ArraySpec,
+    Arrival,
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Told,
+    World,
+    WorldSpec,
+    action,
+)
+from cohabit.worlds.crafter import saves, trade
+from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
+from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
+from cohabit.worlds.crafter.drawing.map import map_scene
+from cohabit.worlds.crafter.drawing.scene import player_scene
+from cohabit.worlds.crafter.draws import KeyedDraws
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.observing import changes_between, crowd_observation, observation_of
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST
+from cohabit.worlds.crafter.text import death_text
+from cohabit.worlds.crafter.trade import Trade
+from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
+
+MAX_PLAYERS = 64
+MAX_NAME = 24  # characters of a player's name in the views of others
+Item = Literal[
+    "sapling", "wood", "stone", "coal", "iron", "diamond",
+    "wood_pickaxe", "stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword", "iron_sword",
+]  # fmt: skip
+Amount = Annotated[int, Range(1, MOST, "how many")]
+Goals = Literal["own", "shared", "rival"]
+
+
+class SavedSharedGame(Struct, forbid_unknown_fields=True):
+    """What a save has beside the game."""
+
+    game: saves.SavedGame
+    chosen: dict[SeatId, int | Trade]
+    returns: dict[SeatId, float]
+    unlocked: list[int]
+
+
+class CrafterShared(World):
+    """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
+
+    All players choose an action, then everybody acts at once; whoever chooses nothing in time does nothing. If two want
+    the same cell, chance decides who comes first. You can come and go: when you come back you have what you had.
+    """
+
+    spec = WorldSpec(
+        name="crafter_shared", title="Crafter, shared", seats=(1, MAX_PLAYERS), pace="rounds", show_legal=False,
+        examples=True,
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        length: Length = 10_000,
+        goals: Annotated[
+            Goals,
+            Range(
+                doc="own: each player for itself; shared: what one unlocks counts for all; rival: for the first only"
+            ),
+        ] = "own",
+        fighting: Annotated[bool, Range(doc="whether players can hurt each other")] = False,
+        size: Side = 64,
+    ) -> None:
+        self.length = length
+        self.goals_mode = goals
+        self.fighting = fighting
+        self.size = size
+
+    def describe(self) -> str:
+        rules = (Crafter.__doc__ or "").split("\n\n", 1)[1]
+        fight = "Players can hurt each other with `do`." if self.fighting else "Players cannot hurt each other."
+        goals = {
+            "own": "Everybody unlocks achievements for themselves.",
+            "shared": "You share all goals: when one of you is the first to unlock an achievement, each of you gets 1.",
+            "rival": "You are rivals: only who unlocks an achievement first gets 1 for it.",
+        }[self.goals_mode]
+        return (
+            f"{super().describe()}\n\n{fight} {goals} `give` hands items to the player in front of you, `drop` puts "
+            f"them on the ground there as a bundle, which anybody can take with `do`. What a dead player had is left "
+            f"as a bundle, too.\n\n{rules}"
+        )
+
+    # -- seats ---------------------------------------------------------------------------------------------
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.game = Game.new(KeyedDraws(seed), len(seats), (self.size, self.size), self.fighting)
+        self.chosen: dict[SeatId, int | Trade] = {}
+        self.totals: dict[SeatId, float] = {}
+        self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
+        for player, seat in zip(self.game.players, seats, strict=True):
+            player.name = seat.name
+
+    def _player(self, seat: SeatId) -> Player:
+        return self.game.players[int(seat) - 1]
+
+    def _present(self) -> list[tuple[SeatId, Player]]:
+        """The players who have not left, also dead ones."""
+        return [(str(player.number + 1), player) for player in self.game.players if not player.away]
+
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(seat, player.name) for seat, player in self._present()]
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        if arrival.seat is not None and arrival.returns:
+            return self._come_back(arrival.seat)
+        if arrival.seat is not None:
+            raise GameRejected("seats cannot be chosen here; call sit without a seat")
+        if len(self._present()) >= MAX_PLAYERS:
+            raise GameRejected(f"there are {MAX_PLAYERS} players already; try again when one has left")
+        if len(self.game.players) >= saves.MAX_PLAYERS_EVER:
+            raise GameRejected("too many players have been here; wait for the next game")
+        player = self.game.add_player(*self.game.free_start())
+        player.name = one_line(arrival.name)[:MAX_NAME]
+        return Seat(str(player.number + 1), player.name)
+
+    def _come_back(self, seat: SeatId) -> Seat:
+        player = self._player(seat)
+        if player.alive:
+            self.game.bring_back(player)
+        player.away = False
+        return Seat(seat, player.name)
+
+    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> None:
+        player = self._player(seat.id)
+        player.away = True
+        if not player.removed:
+            self.game.remove_player(player)
+        self.chosen.pop(seat.id, None)
+
+    # -- turns ---------------------------------------------------------------------------------------------
+    def to_move(self) -> Sequence[SeatId]:
+        if self.game.step_number >= self.length:
+            return ()
+        return [seat for seat, player in self._present() if player.alive and seat not in self.chosen]
+
+    def is_over(self) -> bool:
+        """When time is up or all who are here are dead. An empty land waits for players."""
+        present = self._present()
+        return self.game.step_number >= self.length or (bool(present) and not any(p.alive for _, p in present))
+
+    def actions(self) -> Sequence[ActionSpec]:
+        return [*action_specs(self._choose), *super().actions()]
+
+    def _choose(self, by: Seat, choice: int | Trade) -> Outcome:
+        self._check_alive(by)
+        self.chosen[by.id] = choice
+        name = ACTIONS[choice] if isinstance(choice, int) else choice.how
+        return Outcome(f"You chose {name}.")
+
+    def _check_alive(self, by: Seat) -> None:
+        if not self._player(by.id).alive:
+            raise GameRejected("you are dead; the game goes on without you")
+
+    @action()
+    def give(self, by: Seat, item: Item, amount: Amount = 1) -> Outcome:
+        """Hand items to the player in front of you. They take what they can carry, at most 9 of a kind."""
+        return self._choose(by, Trade("give", ITEMS.index(item), amount))
+
+    @action()
+    def drop(self, by: Seat, item: Item, amount: Amount = 1) -> Outcome:
+        """Put items on the ground in front of you, for anybody to take."""
+        return self._choose(by, Trade("drop", ITEMS.index(item), amount))
+
+    def resolve(self) -> Sequence[Told]:
+        game = self.game
+        acting = [player for player in game.players if not player.removed]
+        game.step({int(seat) - 1: choice for seat, choice in self.chosen.items()})
+        self.chosen = {}
+        self._count_rewards(acting)
+        told = []
+        for player in acting:
+            if not player.alive:
+                game.remove_player(player)
+                trade.leave_behind(game.land, player)
+                told.append(Told(f"{player.name} {death_text(player)}"))
+        return told
+
+    def _count_rewards(self, players: Sequence[Player]) -> None:
+        """Add up the rewards. With shared or rival goals only the first time counts that anybody unlocks something."""
+        first = sorted({number for player in players for number in player.new} - set(self.unlocked))
+        self.unlocked += first
+        for player in players:
+            reward = player.reward
+            if self.goals_mode != "own":
+                reward -= 1.0 if player.new else 0.0
+                won = first if self.goals_mode == "shared" else [number for number in player.new if number in first]
+                reward += 1.0 if won else 0.0
+            if reward:
+                seat = str(player.number + 1)
+                self.totals[seat] = round(self.totals.get(seat, 0.0) + reward, 1)
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return self.totals
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return LEGAL
+
+    def fallback(self, seat: Seat) -> Action:
+        return NOOP_ACTION
+
+    # -- views -----------------------------------------------------------------------------------------------
+    def observe(self, eye: Eye) -> Observation:
+        if eye.seat is not None and eye.sees != "public":
+            return observation_of(self.game, self._player(eye.seat))
+        return crowd_observation(self.game, [player for _, player in self._present()], eye.sees == "all")
+
+    def observe_data(self, eye: Eye) -> Observation:
+        if eye.seat is not None and eye.sees != "public":
+            return observation_of(self.game, self._player(eye.seat), with_text=False)
+        return self.observe(eye)
+
+    def changes(self, before: Observation, now: Observation) -> str | None:
+        return changes_between(before, now) if "facing" in before.status and "facing" in now.status else None
+
+    def picture(self, eye: Eye) -> bytes | None:
+        """The own view of a player; the whole land for those who see all, and nothing for others."""
+        if eye.sees == "all":
+            return map_scene(self.game, [player for _, player in self._present()])
+        if eye.seat is not None and eye.sees == "own":
+            return player_scene(self.game, self._player(eye.seat))
+        return None
+
+    def numbered(self) -> Sequence[Action]:
+        return LEGAL
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return array_forms()
+
+    def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
+        if eye.seat is None or eye.sees == "public":
+            return nothing(form)
+        return array_of(self.game, self._player(eye.seat), form)
+
+    def standings(self) -> Sequence[Standing]:
+        rows = [standing(seat, player) for seat, player in self._present()]
+        return sorted(rows, key=lambda row: -row.score)
+
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        return Crafter.summary(means)
+
+    # -- saves -----------------------------------------------------------------------------------------------
+    def snapshot(self) -> bytes:
+        saved = SavedSharedGame(saves.save_game(self.game), self.chosen, self.totals, self.unlocked)
+        return msgspec.msgpack.encode(saved)
+
+    def restore(self, data: bytes) -> None:
+        saved = saves.decode(data, SavedSharedGame)
+        game = saves.load_game(saved.game)
+        known = {str(player.number + 1) for player in game.players}
+        if not (known.issuperset(saved.chosen) and known.issuperset(saved.returns)):
+            raise GameRejected("this is not a save of Crafter: it has choices of players that it does not have")
+        if not set(saved.unlocked) <= set(range(len(ACHIEVEMENTS))):
+            raise GameRejected("this is not a save of Crafter: it has unknown achievements")
+        self.game, self.chosen, self.totals, self.unlocked = game, saved.chosen, saved.returns, saved.unlocked

@@ -1,0 +1,151 @@
+"""Crafter as a world: one player, who makes a step of the game with each action."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from cohabit.model.action import Action
+from cohabit.world import (
+    ActionSpec,
+    ArraySpec,
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    World,
+    WorldSpec,
+)
+from cohabit.worlds.crafter import saves
+from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
+from cohabit.worlds.crafter.arrays import array_forms, array_of
+from cohabit.worlds.crafter.drawing.figures import colour_of
+from cohabit.worlds.crafter.drawing.scene import player_scene
+from cohabit.worlds.crafter.draws import KeyedDraws, StockDraws
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.observing import changes_between, observation_of
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS
+from cohabit.worlds.crafter.text import action_text
+
+Length = Annotated[int, Range(1, 1_000_000, "steps until the game ends")]
+Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
+
+
+class Crafter(World):
+    """Crafter. You are in a wild land. Survive, gather, build, and reach as many of the 22 achievements as you can.
+
+    Each action is a step. You go left, right, up or down, and you face where you last went or tried to go. `do` acts
+    on the cell in front of you: it collects wood from trees, stone, coal, iron and diamonds, drinks water, finds
+    saplings in grass (one in ten tries), hits creatures, and eats ripe plants. A cow is eaten when it dies.
+
+    A table needs 2 wood. Near it (within one cell, diagonally too) you make pickaxes and swords: of wood (1 wood), of
+    stone (1 wood, 1 stone), and, near a furnace (4 stone) as well, of iron (1 wood, 1 coal, 1 iron). A wood pickaxe
+    mines stone and coal, a stone pickaxe iron, an iron pickaxe diamonds. Placed stones make bridges and walls.
+
+    Health, food, drink and energy are at most 9. Food, drink and energy fall with time; at 0 of any of them your health
+    falls. Sleep restores energy (only if it is below 9, and you wake up when it is 9), but zombies hit sleepers hard:
+    wall yourself in first. Zombies roam the grass, more of them at night; skeletons shoot in tunnels; lava kills. A
+    sapling that you plant is ripe after 300 steps near you, if no creature comes next to it.
+
+    In your view R3U2 is the cell three to the right and two up, and x5 means five cells of a kind, of which the nearest
+    is given. The game ends when your health is 0 or time is up. The reward is 1 for a step that unlocks an achievement,
+    and a tenth of each change in health.
+    """
+
+    spec = WorldSpec(name="crafter", title="Crafter", seats=1, seat_names=("player",), quick=True, show_legal=False)
+
+    def __init__(
+        self, length: Length = 10_000, randomness: Literal["stock", "keyed"] = "stock", size: Side = 64
+    ) -> None:
+        self.length = length
+        self.randomness = randomness
+        self.size = size
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        draws = StockDraws(seed) if self.randomness == "stock" else KeyedDraws(seed)
+        self.game = Game.new(draws, size=(self.size, self.size))
+        self.player.name = seats[0].name
+
+    @property
+    def player(self) -> Player:
+        return self.game.players[0]
+
+    def to_move(self) -> Sequence[SeatId]:
+        return () if self.is_over() else _SEATS
+
+    def is_over(self) -> bool:
+        return not self.player.alive or self.game.step_number >= self.length
+
+    def actions(self) -> Sequence[ActionSpec]:
+        return action_specs(self._act)
+
+    def _act(self, by: Seat, number: int) -> Outcome:
+        self.game.step({0: number})
+        player = self.player
+        return Outcome(
+            message=action_text(number, player),
+            reward=player.reward,
+            achievements=tuple([ACHIEVEMENTS[new] for new in player.new]),
+            success=player.failure is None,
+        )
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return LEGAL
+
+    def fallback(self, seat: Seat) -> Action:
+        return NOOP_ACTION
+
+    def observe(self, eye: Eye) -> Observation:
+        # Nothing is hidden from those who watch: there is nobody to be beaten with it.
+        return observation_of(self.game, self.player)
+
+    def observe_data(self, eye: Eye) -> Observation:
+        return observation_of(self.game, self.player, with_text=False)
+
+    def changes(self, before: Observation, now: Observation) -> str:
+        return changes_between(before, now)
+
+    def picture(self, eye: Eye) -> bytes:
+        return player_scene(self.game, self.player)
+
+    def numbered(self) -> Sequence[Action]:
+        return LEGAL
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return array_forms()
+
+    def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
+        return array_of(self.game, self.player, form)
+
+    def standings(self) -> Sequence[Standing]:
+        return [standing(_SEATS[0], self.player)]
+
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        """The Crafter score: the geometric mean of the success rates of the 22 achievements, in percent."""
+        if not all(name in means for name in ACHIEVEMENTS):
+            return {}
+        logs = [math.log(1 + 100 * means[name]) for name in ACHIEVEMENTS]
+        return {"Crafter score": math.exp(sum(logs) / len(logs)) - 1}
+
+    def snapshot(self) -> bytes:
+        return msgspec.msgpack.encode(saves.save_game(self.game))
+
+    def restore(self, data: bytes) -> None:
+        self.game = saves.load_game(saves.decode(data, saves.SavedGame))
+
+
+_SEATS = Crafter.spec.seat_names
+
+
+def standing(seat: SeatId, player: Player) -> Standing:
+    """A line of the scoreboard: how many achievements, and which."""
+    unlocked = {name: int(times > 0) for name, times in zip(ACHIEVEMENTS, player.achievements, strict=True)}
+    return Standing(seat, player.name, sum(unlocked.values()), player.alive, unlocked, colour_of(player))

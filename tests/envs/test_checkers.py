@@ -1,0 +1,88 @@
+"""The checkers of Gymnasium and PettingZoo accept the environments of every world."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from cohabit import envs
+from cohabit.registry import known_worlds
+
+from .playing import CONFIG, WORLDS, aec, gym, parallel
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # of PettingZoo's examples, which its tests import
+    from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+
+CYCLES = {"kingdoms": 5}
+EXCUSED = ("Observation is not a NumPy array", "Observation space for each agent probably", "Action space for each")
+"""PettingZoo recommends arrays. Worlds that are read and written as text have none."""
+
+
+@pytest.fixture(autouse=True)
+def _only_these_warnings(recwarn: pytest.WarningsRecorder) -> Iterator[None]:
+    yield
+    assert [w for w in recwarn if not str(w.message).startswith(EXCUSED)] == []
+
+
+@pytest.fixture
+def lenient() -> Iterator[None]:
+    with warnings.catch_warnings():
+        for message in EXCUSED:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+@pytest.mark.parametrize("name", list(known_worlds()))
+def test_gymnasium_accepts_every_registered_world(name: str) -> None:
+    check_env(gymnasium.make(f"cohabit/{name}-v0", config=CONFIG.get(name, {})).unwrapped)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_gymnasium_accepts_every_world_from_its_source(name: str) -> None:
+    check_env(gym(name), skip_render_check=True)  # how they look is checked above
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("name", WORLDS)
+def test_pettingzoo_accepts_every_world_with_all_agents_at_once(name: str) -> None:
+    parallel_api_test(parallel(name), CYCLES.get(name, 50))
+    parallel_seed_test(lambda: parallel(name), 5)
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("name", WORLDS)
+def test_pettingzoo_accepts_every_world_with_one_agent_at_a_time(name: str) -> None:
+    api_test(aec(name), CYCLES.get(name, 50))
+    seed_test(lambda: aec(name), CYCLES.get(name, 50))
+
+
+def test_importing_the_package_registers_every_listed_world_once() -> None:
+    envs.register()
+    assert {made for made in gymnasium.registry if made.startswith("cohabit/")} == {
+        f"cohabit/{name}-v0" for name in known_worlds()
+    }
+
+
+@pytest.mark.parametrize("options", [
+    {"vectorization_mode": "sync"},
+    {"vectorization_mode": "async", "vector_kwargs": {"shared_memory": False}},
+])  # fmt: skip
+def test_registered_worlds_run_as_vectors(options: dict[str, Any]) -> None:
+    many = gymnasium.make_vec("cohabit/tictactoe-v0", num_envs=2, **options)
+    one = gymnasium.make("cohabit/tictactoe-v0")
+    try:
+        first, _ = many.reset(seed=1)
+        second, *_ = many.step([4, 0])
+    finally:
+        many.close()
+    assert first["action_mask"].tolist() == [[1] * 9] * 2
+    assert (first["text"][0], second["text"][0]) == (one.reset(seed=1)[0]["text"], one.step(4)[0]["text"])
+
+
+def test_texts_are_never_in_shared_memory_because_they_would_be_old() -> None:
+    with pytest.raises(ValueError, match="shared_memory=False"):
+        gymnasium.make_vec("cohabit/tictactoe-v0", num_envs=2, vectorization_mode="async")

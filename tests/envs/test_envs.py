@@ -1,0 +1,415 @@
+"""What the environments promise beyond a single step: ends, seats, opponents, arrays, pictures, and clear errors."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit import envs
+from cohabit.envs.actions import MAX_TEXT, NumberedActions, actions_of
+from cohabit.envs.spaces import CUT, UnicodeText
+from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.action import Action
+from cohabit.registry import make_world
+
+from .playing import SAMPLES, WORLDS, aec, gym, parallel
+
+DEEP = 2  # the number of the action of Burrow that ends a mole
+HUSH = '''
+from cohabit import GameRejected, Observation, Outcome, World, WorldSpec, action
+
+class Hush(World):
+    """Hush. Players say a word in turn. There is no rule for a player that says nothing."""
+
+    spec = WorldSpec(name="hush", seats=2, pace="turns", quick=True)
+
+    def reset(self, seed, seats):
+        self.order, self.said = [seat.id for seat in seats], []
+
+    def to_move(self):
+        return [self.order[len(self.said) % 2]] if len(self.said) < 6 else []
+
+    def observe(self, eye):
+        return Observation(text=" ".join(self.said) or "(silence)")
+
+    @action()
+    def say(self, by, word: str) -> Outcome:
+        """Say a word."""
+        if not word:
+            raise GameRejected("say something")
+        self.said.append(word)
+'''
+
+
+@pytest.fixture
+def hush(tmp_path: Path) -> str:
+    file = tmp_path / "hush.py"
+    file.write_text(HUSH)
+    return str(file)
+
+
+# -- turns, rounds and time ---------------------------------------------------------------------------
+def test_agents_that_are_not_to_move_are_ignored_and_know_it() -> None:
+    env = parallel("tictactoe")
+    seen, infos = env.reset(seed=1)
+    assert [infos[agent]["to_move"] for agent in env.agents] == [True, False]
+    assert seen["player_2"]["action_mask"].tolist() == [1] * 9
+    seen, _, _, _, infos = env.step({"player_1": 4, "player_2": 4})
+    assert [infos[agent]["to_move"] for agent in env.agents] == [False, True]
+    assert "refused" not in infos["player_2"]
+    assert seen["player_2"]["action_mask"].tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 1]
+
+
+def test_in_turns_one_agent_at_a_time_is_asked_and_rewards_arrive_when_they_are_earned() -> None:
+    env = aec("tictactoe")
+    env.reset(seed=1)
+    asked = []
+    for cell in (0, 3, 1, 4, 2):
+        asked.append(env.agent_selection)
+        env.step(cell)
+    assert asked == ["player_1", "player_2"] * 2 + ["player_1"]
+    assert env.terminations == {"player_1": True, "player_2": True}
+    assert env.rewards == {"player_1": 1.0, "player_2": 0.0}
+    for _ in range(2):
+        env.step(None)
+    assert env.agents == []
+
+
+def test_the_actions_of_a_round_are_applied_together() -> None:
+    env = aec("harvest")
+    env.reset(seed=1)
+    before = env.observe("player_3")
+    for agent in env.possible_agents[:2]:
+        assert env.agent_selection == agent
+        env.step(2)
+        assert (env.observe("player_3"), env.room.world.submitted) == (before, {})
+    env.step(3)
+    assert (env.room.world.round, env.rewards) == (1, dict.fromkeys(env.agents, 0.0))
+    for _ in env.agents:
+        env.step(2)
+    assert env.rewards == dict.fromkeys(env.agents, 2.0)
+
+
+def test_in_real_time_the_last_number_and_an_empty_text_do_nothing_while_time_passes() -> None:
+    drift = gym("drift", opponents="random")
+    assert drift.action_space == spaces.Discrete(5)
+    drift.reset(seed=1)
+    drift.step(3)
+    tick, entries = drift.room.state.tick, drift.room.record.seq
+    *_, info = drift.step(4)
+    assert (drift.room.state.tick - tick, drift.room.world.sails["otter"]) == (10, 3)  # a second
+    assert "refused" not in info
+    assert drift.room.record.tail[-1].entry.do == "ticks"
+    assert not any(line.entry.by == "p1" for line in drift.room.record.tail[entries + 1 :])
+    lanterns = gym("lanterns", step_ticks=7)
+    lanterns.reset(seed=1)
+    assert "refused" not in lanterns.step("")[4]
+    assert lanterns.room.state.tick == 7
+
+
+# -- ends ---------------------------------------------------------------------------------------------
+def test_an_agent_whose_seat_is_gone_has_ended_and_the_others_play_on() -> None:
+    env = parallel("burrow", seats=3)
+    env.reset(seed=1)
+    _, _, over, cut, infos = env.step({"player_1": DEEP, "player_2": 0, "player_3": 0})
+    assert over == {"player_1": True, "player_2": False, "player_3": False}
+    assert not any(cut.values())
+    assert env.agents == ["player_2", "player_3"]
+    assert infos["player_2"]["to_move"]
+    seen, *_ = env.step(dict.fromkeys(env.agents, 0))
+    assert list(seen) == ["player_2", "player_3"]
+
+
+def test_one_after_another_the_others_play_on_too() -> None:
+    env = aec("burrow", seats=3)
+    env.reset(seed=1)
+    env.step(DEEP)
+    assert (env.agent_selection, env.last()[2]) == ("player_1", True)
+    env.step(None)
+    assert (env.agent_selection, env.agents) == ("player_2", ["player_2", "player_3"])
+
+
+def test_one_seat_that_is_gone_ends_the_episode_although_the_game_goes_on() -> None:
+    env = gym("burrow", seats=2)
+    env.reset(seed=1)
+    *_, over, cut, _ = env.step(DEEP)
+    assert (over, cut, env.room.is_over()) == (True, False, False)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_an_episode_is_cut_after_the_given_number_of_steps(name: str) -> None:
+    env = parallel(name, max_steps=2)
+    env.reset(seed=1)
+    actions = {agent: 0 if isinstance(env.action_space(agent), spaces.Discrete) else "" for agent in env.agents}
+    _, _, over, cut, _ = env.step(actions)
+    assert not any(over.values())
+    assert not any(cut.values())
+    _, _, over, cut, _ = env.step(actions)
+    assert all(cut.values())
+    assert not any(over.values())
+    assert env.agents == []
+
+
+def test_a_turn_stays_with_a_seat_if_neither_the_action_nor_a_rule_ends_it(hush: str) -> None:
+    env = envs.aec(hush)
+    env.reset(seed=1)
+    env.step('{"action": "say", "params": {"word": ""}}')
+    assert env.agent_selection == "player_1"
+    assert env.infos["player_1"]["refused"] == {"code": "GAME_REJECTED", "message": "say something", "played": None}
+    env.step('{"action": "say", "params": {"word": "ah"}}')
+    assert (env.agent_selection, env.last()[0]["text"].splitlines()[2]) == ("player_2", "ah")
+
+
+def test_an_episode_is_cut_if_an_opponent_does_nothing_and_there_is_no_rule_for_that(hush: str) -> None:
+    env = envs.gym(hush, opponents="random")
+    env.reset(seed=1)
+    *_, over, cut, _ = env.step('{"action": "say", "params": {"word": "ah"}}')
+    assert (over, cut) == (False, True)
+
+
+@pytest.mark.parametrize(("make", "action"), [(gym, 0), (parallel, {"player_1": 0}), (aec, 0)])
+def test_closing_twice_is_harmless_and_a_closed_environment_can_be_reset(make: Any, action: Any) -> None:
+    env = make("nim")
+    env.close()
+    env.reset(seed=1)
+    env.close()
+    env.close()
+    with pytest.raises(BadArgs, match="call reset first"):
+        env.step(action)
+    env.reset(seed=1)
+    env.step(action)
+
+
+# -- seats and opponents ------------------------------------------------------------------------------
+def test_a_seat_is_chosen_by_its_number_or_its_name() -> None:
+    assert gym("tictactoe").reset(seed=1)[1]["seat"] == "X"
+    assert gym("tictactoe", seat=2).reset(seed=1)[1]["seat"] == "O"
+    assert gym("tictactoe", seat="O").reset(seed=1)[1]["seat"] == "O"
+    assert (
+        gym("lanterns", seat="dove", opponents=["lamplighter", "random", "lamplighter"]).reset(seed=1)[1]["seat"]
+        == "dove"
+    )
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"seat": 3}, "from 1 to 2 or one of X, O, not 3"),
+    ({"seat": "Y"}, "from 1 to 2 or one of X, O, not 'Y'"),
+    ({"seats": 3}, "tictactoe has 2 seats, not 3"),
+    ({"opponents": ["random"] * 2}, "tictactoe has 2 seats, not 3"),
+    ({"opponents": ["random"] * 2, "seats": 2}, "2 seats need 1 opponents, not 2"),
+    ({"observe": "image"}, "tictactoe offers text, not 'image'"),
+    ({"render_mode": "rgb_array"}, "tictactoe has ansi, not 'rgb_array'"),
+    ({"max_steps": -1}, "at least 0"),
+    ({"config": {"size": 4}}, "unknown argument 'size'"),
+])  # fmt: skip
+def test_what_a_world_does_not_have_is_refused_when_the_environment_is_made(
+    options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadArgs) as refused:
+        envs.gym("tictactoe", **options)
+    assert words in refused.value.message
+
+
+def test_an_unknown_world_or_opponent_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(UnknownAsset, match="unknown world 'tictacto'"):
+        envs.gym("tictacto")
+    with pytest.raises(UnknownAsset, match="unknown brain 'randon'"):
+        gym("nim", opponents="randon").reset()
+    with pytest.raises(BadArgs, match="no agent 'X'; there are player_1, player_2"):
+        parallel("nim").step({"X": 0})
+
+
+SLOW = """
+import asyncio
+from cohabit import Action
+
+class Slow:
+    async def decide(self, observation):
+        await asyncio.sleep(0)
+        return Action("take", {"n": 1})
+"""
+
+
+def test_opponents_may_wait_for_something_even_where_the_caller_runs_in_an_event_loop(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    env = envs.gym("nim", config={"stones": 9}, opponents=str(tmp_path / "slow.py"))
+
+    async def episode() -> list[float]:
+        env.reset(seed=1)
+        return [env.step(0)[1] for _ in range(5)]
+
+    assert asyncio.run(episode()) == [0.0, 0.0, 0.0, 0.0, 1.0]
+    env.close()
+    env.close()
+
+
+def test_without_the_packages_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(envs, "find_spec", lambda name: None)
+    for make in (envs.gym, envs.parallel, envs.aec):
+        with pytest.raises(BadArgs, match=r"pip install 'cohabit\[envs\]'"):
+            make("nim")
+
+
+# -- actions by number --------------------------------------------------------------------------------
+def test_actions_are_numbered_in_the_order_of_their_declaration() -> None:
+    drift, nim = actions_of(make_world(WORLDS["drift"], {})), actions_of(make_world("nim", {}))
+    assert isinstance(drift, NumberedActions)
+    assert isinstance(nim, NumberedActions)
+    assert drift.actions == [*(Action("trim", {"sail": n}) for n in range(4)), None]
+    assert nim.actions == [Action("take", {"n": n}) for n in (1, 2, 3)]
+
+
+PARAMETERS = '''
+from enum import Enum
+from typing import Annotated, Literal
+from cohabit import Action, Observation, Outcome, Range, World, WorldSpec, action
+
+class Colour(Enum):
+    red = "red"
+    blue = "blue"
+
+class Levers(World):
+    """Levers. Pull them."""
+
+    spec = WorldSpec(name="levers", quick=True)
+
+    def reset(self, seed, seats):
+        self.order, self.pulled = [seat.id for seat in seats], ""
+
+    def to_move(self):
+        return self.order
+
+    def observe(self, eye):
+        return Observation(text=self.pulled or "nothing")
+
+    @action()
+    def pull(self, by, colour: Colour, hard: bool = False, times: Annotated[int, Range(1, 2)] | None = None) -> Outcome:
+        """Pull a lever."""
+        self.pulled = f"{colour.value} {hard} {times}"
+
+    @action()
+    def rest(self, by) -> Outcome:
+        """Do nothing."""
+        self.pulled = "rest"
+
+    @action(needs="act_global")
+    def smash(self, by, what: str) -> Outcome:
+        """Only for gods."""
+
+    def legal(self, seat):
+        return [Action("pull", {"colour": "blue"}), Action("rest")]
+'''
+
+
+def test_choices_truth_values_bounded_numbers_and_none_are_numbered_and_defaults_are_known(tmp_path: Path) -> None:
+    file = tmp_path / "levers.py"
+    file.write_text(PARAMETERS)
+    env = envs.gym(str(file))
+    assert env.action_space == spaces.Discrete(2 * 2 * 3 + 1)
+    seen, _ = env.reset(seed=1)
+    legal = np.flatnonzero(seen["action_mask"]).tolist()
+    assert len(legal) == 2
+    assert [env.step(n)[0]["text"].splitlines()[2] for n in legal] == ["blue False None", "rest"]
+    pulled = [env.step(n)[0]["text"].splitlines()[2] for n in range(int(env.action_space.n))]
+    assert len(set(pulled)) == 13
+    assert env.action_masks().tolist() == seen["action_mask"].astype(bool).tolist()
+
+
+def test_while_a_world_cannot_list_what_is_legal_the_mask_allows_everything(tmp_path: Path) -> None:
+    file = tmp_path / "levers.py"
+    file.write_text(PARAMETERS.replace("return [Action(", "return None if self.pulled else [Action("))
+    env = envs.gym(str(file))
+    assert env.reset(seed=1)[0]["action_mask"].sum() == 2
+    assert env.step(12)[0]["action_mask"].tolist() == [1] * 13
+
+
+def test_a_world_can_number_actions_that_a_seat_may_not_use_and_they_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "levers.py"
+    file.write_text(
+        PARAMETERS + '\n    def numbered(self):\n        return [Action("smash", {"what": "it"}), Action("rest")]\n'
+    )
+    env = envs.gym(str(file))
+    env.reset(seed=1)
+    *_, info = env.step(0)
+    assert info["refused"]["code"] == "PERMISSION_DENIED"
+    assert info["refused"]["played"] == {"action": "pull", "params": {"colour": "blue"}}
+
+
+@pytest.mark.parametrize("name", ["lanterns", "kingdoms", "statecraft", "inn", "toolbox"])
+def test_a_world_with_open_parameters_takes_text(name: str) -> None:
+    env = gym(name)
+    assert isinstance(env.action_space, UnicodeText)
+    env.reset(seed=1)
+    with pytest.raises(AttributeError, match="does not list all legal actions by number"):
+        env.action_masks()
+
+
+# -- arrays and pictures ------------------------------------------------------------------------------
+def test_a_world_with_arrays_is_seen_as_its_first_one_and_the_mask_is_in_the_info() -> None:
+    env = gym("burrow", seats=2, seat="birch")
+    assert env.observation_space == spaces.Box(0, 2, (7,), np.uint8)
+    assert env.action_space == spaces.Discrete(4)
+    seen, info = env.reset(seed=1)
+    assert seen.tolist() == env.room.world._row("birch")
+    at = seen.tolist().index(2)
+    assert info["action_mask"].tolist() == [int(at < 6), int(at > 0), 0, 0]
+    assert set(info) == {"seat", "to_move", "seed", "action_mask"}
+    worms = gym("burrow", observe="worms")
+    assert worms.observation_space == spaces.Box(0, 7, (1,), np.float32)
+    assert worms.reset(seed=1)[0] in worms.observation_space
+    assert set(gym("burrow", observe="text").reset(seed=1)[0]) == {"text", "action_mask"}
+
+
+def test_an_environment_renders_its_seat_as_text_or_picture() -> None:
+    env = gym("lanterns", render_mode="ansi")
+    seen, _ = env.reset(seed=1)
+    assert env.render() == seen["text"]
+    env = gym("lanterns", render_mode="rgb_array")
+    env.reset(seed=1)
+    frame = env.render()
+    assert (frame.dtype, frame.ndim, frame.shape[2]) == (np.uint8, 3, 3)
+    assert gym("lanterns").render_mode is None
+
+
+def test_many_seats_are_rendered_as_the_whole_world() -> None:
+    env = parallel("burrow", seats=2, render_mode="ansi")
+    env.reset(seed=1)
+    assert "ash: " in env.render()
+    assert "birch: " in env.render()
+
+
+@given(st.text(max_size=200), st.integers(0, 100))
+def test_a_text_space_holds_any_text_that_is_not_too_long(text: str, limit: int) -> None:
+    assert UnicodeText(limit).contains(text) == (len(text) <= limit)
+    assert UnicodeText(limit).sample() in UnicodeText(limit)
+
+
+LONG = HUSH.replace('" ".join(self.said) or "(silence)"', '"word " * 10_000').replace("Hush", "Long")
+
+
+def test_a_text_that_is_too_long_is_cut_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "long.py"
+    file.write_text(LONG)
+    env = envs.gym(str(file))
+    seen, info = env.reset(seed=1)
+    assert seen in env.observation_space
+    assert (len(seen["text"]), seen["text"].endswith(CUT)) == (MAX_TEXT, True)
+    assert len(info["observation"]["text"]) == 50_000
+
+
+def test_importing_cohabit_does_not_import_the_packages_of_the_extra() -> None:
+    script = "import cohabit, cohabit.lab.game, sys; print(sorted({'gymnasium', 'pettingzoo'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_samples_are_worlds_of_every_pace() -> None:
+    paces = {make_world(str(file), {}).pace for file in SAMPLES.glob("*.py")}
+    assert paces == {"step", "turns", "rounds", "clock"}

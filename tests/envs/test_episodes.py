@@ -1,0 +1,184 @@
+"""An environment is a room: what it shows, refuses and rewards is what a room does with the same actions."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit import envs
+from cohabit.agents.contract import adapted
+from cohabit.envs.spaces import TEXT
+from cohabit.lab.game import Game, GameSpec, purposes
+from cohabit.model.action import Action
+from cohabit.model.seat import ALL, Eye
+from cohabit.registry import make_agent
+
+from .playing import STEPS, WORLDS, Policy, SameRoom, gym, parallel
+
+SEEDS = st.integers(0, 2**32)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@settings(max_examples=4, deadline=None)
+@given(seed=SEEDS)
+def test_an_episode_is_what_a_room_makes_of_the_same_actions(name: str, seed: int) -> None:
+    env = parallel(name, step_ticks=2, observe="text")
+    seen, infos = env.reset(seed=seed)
+    policy, same = Policy(env.room, seed), SameRoom(name, seed, len(env.possible_agents), 2)
+    places = {agent: i for i, agent in enumerate(env.possible_agents)}
+    totals = dict.fromkeys(env.agents, 0.0)
+    for _ in range(STEPS.get(name, 30)):
+        for agent in env.agents:
+            view = same.room.view(same.member(places[agent]))
+            assert seen[agent][TEXT] == view.text
+            assert infos[agent]["observation"] == view.observation.to_structured()
+            assert infos[agent]["to_move"] == (same.member(places[agent]).seat in same.room.to_move())
+        actions = {agent: policy.choose(env.action_space(agent), seen[agent], infos[agent]) for agent in env.agents}
+        refused = same.step({places[agent]: action for agent, action in actions.items()})
+        seen, rewards, over, cut, infos = env.step(actions)
+        for agent, reward in rewards.items():
+            totals[agent] += reward
+            assert seen[agent] in env.observation_space(agent)
+            assert infos[agent].get("refused", {}).get("code") == refused.get(places[agent])
+            if same.room._has_returns:
+                assert totals[agent] == pytest.approx(same.room.state.returns.get(same.member(places[agent]).seat, 0.0))
+        assert set(over.values()) == {True} or not same.room.is_over()
+        assert not any(cut.values())
+        if not env.agents:
+            break
+    assert env.room.world.snapshot() == same.room.world.snapshot()
+    env.close()
+
+
+def trajectory(env: Any, seed: int, steps: int, careless: int = 6) -> list[Any]:
+    seen, info = env.reset(seed=seed)
+    policy, found = Policy(env.room, seed, careless), [(seen, info)]
+    for _ in range(steps):
+        step = env.step(policy.choose(env.action_space, seen, info))
+        found.append(step)
+        seen, _, over, cut, info = step
+        assert seen in env.observation_space
+        if over or cut:
+            break
+    return found
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@settings(max_examples=3, deadline=None)
+@given(seed=SEEDS)
+def test_the_same_seed_and_actions_give_the_same_episode_whatever_was_played_before(name: str, seed: int) -> None:
+    env = gym(name)
+    first = trajectory(env, seed, STEPS.get(name, 20))
+    again = trajectory(env, seed, STEPS.get(name, 20))
+    fresh = trajectory(gym(name), seed, STEPS.get(name, 20))
+    assert data_equivalence(first, again, exact=True)
+    assert data_equivalence(first, fresh, exact=True)
+
+
+def test_resets_without_a_seed_follow_from_the_last_one_and_differ() -> None:
+    env = gym("nim")
+
+    def seeds() -> list[int]:
+        return [env.reset(seed=5)[1]["seed"], *(env.reset()[1]["seed"] for _ in range(3))]
+
+    assert seeds() == seeds()
+    assert len(set(seeds())) == 4
+    assert gym("nim").reset()[1]["seed"] != gym("nim").reset()[1]["seed"]
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_rewards_of_an_episode_add_up_to_what_its_seat_has_gained(name: str) -> None:
+    env = gym(name, seats=2) if name in ("burrow", "inn", "kingdoms") else gym(name)
+    rewards = [step[1] for step in trajectory(env, 3, STEPS.get(name, 60))[1:]]
+    seat = env.reset(seed=3)[1]["seat"]
+    trajectory(env, 3, STEPS.get(name, 60))
+    assert sum(rewards) == pytest.approx(env.room.state.returns.get(seat, sum(rewards)))
+
+
+@pytest.mark.parametrize("name", ["lanterns", "burrow", "statecraft"])
+def test_a_seat_is_shown_what_its_grant_lets_it_see_and_nothing_else(name: str) -> None:
+    env = parallel(name, observe="text")
+    seen, infos = env.reset(seed=2)
+    everything = env.room.view_through(ALL).text
+    for agent in env.agents:
+        own = env.room.view_through(Eye(infos[agent]["seat"], "own"))
+        assert (seen[agent][TEXT], infos[agent]["observation"]) == (own.text, own.observation.to_structured())
+        assert seen[agent][TEXT] != everything
+    assert len({seen[agent][TEXT] for agent in env.agents}) == len(env.agents)
+
+
+def test_fog_hides_in_an_environment_what_it_hides_in_a_room() -> None:
+    shown, hidden = (
+        parallel("kingdoms", partial_intel=fog).reset(seed=1)[0]["player_1"][TEXT] for fog in (False, True)
+    )
+    assert len(hidden) < len(shown)
+
+
+class Repeats:
+    """An agent that repeats actions."""
+
+    quick = True
+
+    def __init__(self, actions: list[Action]) -> None:
+        self.actions = iter(actions)
+
+    def decide(self, observation: Any) -> Action:
+        return next(self.actions)
+
+
+@pytest.mark.parametrize(("name", "opponent"), [("nim", "nim-master"), ("tictactoe", "random"), ("harvest", "random")])
+@pytest.mark.parametrize("seat", [1, 2])
+def test_opponents_play_as_they_do_in_the_lab(name: str, opponent: str, seat: int) -> None:
+    env = gym(name, seat=seat, opponents=opponent)
+    assert trajectory(env, 4, 60, careless=0)[-1][2]
+    mine = [line.entry for line in env.room.record.tail if line.entry.by == f"p{seat}"]
+    players = [opponent] * len(env.room.seats)
+    players[seat - 1] = "learner"
+    spec = GameSpec("env", WORLDS[name], players, seed="4")
+    agents = [
+        make_agent(who, why) if who == opponent else None for who, why in zip(players, purposes(spec), strict=True)
+    ]
+    agents[seat - 1] = Repeats([Action(entry.do, entry.args) for entry in mine])
+    result = asyncio.run(Game(spec, agents=list(map(adapted, agents))).play())
+    assert result.head == env.room.record.digest.hex()
+
+
+# -- what is refused ----------------------------------------------------------------------------------
+def test_a_refused_action_is_reported_and_the_world_s_fallback_is_played() -> None:
+    env = envs.gym("nim", config={"stones": 2})
+    assert env.reset(seed=1)[0]["action_mask"].tolist() == [1, 1, 0]
+    _, reward, over, _, info = env.step(2)
+    assert info["refused"] == {
+        "code": "GAME_REJECTED",
+        "message": "only 2 stones are left",
+        "played": {"action": "take", "params": {"n": 1}},
+    }
+    assert (reward, over) == (-1.0, True)  # the opponent took the last one
+
+
+@pytest.mark.parametrize(("name", "given", "code", "words"), [
+    ("nim", 3, "BAD_ARGS", "from 0 to 2, not 3"),
+    ("nim", -1, "BAD_ARGS", "from 0 to 2, not -1"),
+    ("nim", None, "BAD_ARGS", "no action was given"),
+    ("lanterns", "go north", "BAD_ARGS", "not valid JSON"),
+    ("lanterns", '["go"]', "BAD_ARGS", "is not an action"),
+    ("lanterns", '{"action": "go", "params": {}, "why": 1}', "BAD_ARGS", "is not an action"),
+    ("lanterns", '{"action": ""}', "BAD_ARGS", "is not an action"),
+    ("lanterns", '{"action": "fly"}', "UNKNOWN_COMMAND", "unknown action 'fly'"),
+    ("lanterns", '{"action": "walk", "params": {"x": "1", "y": 1}}', "BAD_ARGS", "x must be a whole number"),
+    ("lanterns", '{"action": "walk", "params": {"x": 99, "y": 1}}', "OUT_OF_BOUNDS", "0,0 to 12,12"),
+    ("lanterns", '{"action": "storm", "params": {"tower": "T1"}}', "UNKNOWN_COMMAND", "unknown action 'storm'"),
+    ("lanterns", '{"action": "message", "params": {"content": "hello"}}', "UNKNOWN_COMMAND", "unknown action 'message'"),
+    ("lanterns", '{"action": "turn_advance"}', "UNKNOWN_COMMAND", "unknown action 'turn_advance'"),
+    ("statecraft", "", "BAD_ARGS", "no action was given"),
+])  # fmt: skip
+def test_every_refusal_says_why(name: str, given: Any, code: str, words: str) -> None:
+    env = gym(name)
+    env.reset(seed=1)
+    *_, info = env.step(given)
+    assert info["refused"]["code"] == code
+    assert words in info["refused"]["message"]
+    assert info["refused"]["played"] is not None

@@ -1,0 +1,289 @@
+"""Many players in one land: trade, conflicts, arrivals and departures."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cohabit.errors import GameRejected
+from cohabit.world import Arrival, Eye, Seat
+from cohabit.worlds.crafter.draws import KeyedDraws
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.land import Land
+from cohabit.worlds.crafter.rules import ACTIONS, BUNDLE, DO, GRASS, ITEMS, MOST, TABLE, VITALS, ZOMBIE
+from cohabit.worlds.crafter.shared import MAX_PLAYERS, CrafterShared
+from cohabit.worlds.crafter.trade import Trade, leave_behind
+from cohabit.worlds.crafter.view import view_of
+
+SIZE = (24, 24)
+trades = st.builds(Trade, st.sampled_from(["give", "drop"]), st.integers(0, len(ITEMS) - 1), st.integers(1, MOST))
+choices = st.one_of(st.integers(0, len(ACTIONS) - 1), st.just(DO), trades)
+
+
+def meadow(players=2, **options):
+    """A land of grass without creatures, with players side by side."""
+    game = Game(KeyedDraws(1), Land(np.full(SIZE, GRASS, np.uint8)), (12, 12), **options)
+    for number in range(players):
+        game.add_player(4 + number, 12)
+    return game
+
+
+def belongings(game):
+    """All items in the world, wherever they are."""
+    holders = [player.items for player in game.players] + [t.items for t in game.land.things if t.items is not None]
+    return [sum(amounts) for amounts in zip(*holders, strict=True)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    start=st.lists(st.lists(st.integers(0, MOST), min_size=12, max_size=12), min_size=3, max_size=3),
+    steps=st.lists(st.tuples(*[st.one_of(trades, st.sampled_from([0, 1, 2, 3, 4]))] * 3), max_size=30),
+)
+def test_nothing_is_created_or_lost_in_trade(start, steps):
+    game = meadow(3)
+    for player, items in zip(game.players, start, strict=True):
+        player.items = list(items)
+    before = belongings(game)
+    for step in steps:
+        game.step(dict(enumerate(step)))
+        assert belongings(game) == before
+        assert all(0 <= amount <= MOST for player in game.players for amount in player.items)
+
+
+def test_what_is_given_arrives_and_what_does_not_fit_stays():
+    game = meadow()
+    giver, taker = game.players
+    giver.items[1], taker.items[1] = 5, 7
+    giver.dx, giver.dy = 1, 0
+    game.step({0: Trade("give", 1, 5)})
+    assert (giver.items[1], taker.items[1]) == (3, 9)
+    assert (giver.gave, taker.received) == ((1, 2, ""), [(1, 2, "")])
+    game.step({0: Trade("give", 1, 1)})
+    assert giver.failure == ("full", "")
+
+
+def test_a_bundle_is_taken_by_whoever_comes_and_is_gone_when_it_is_empty():
+    game = meadow()
+    giver, taker = game.players
+    giver.items[1] = 4
+    giver.dx, giver.dy = 0, 1
+    game.step({0: Trade("drop", 1, 4)})
+    (bundle,) = game.land.things
+    assert (bundle.kind, bundle.x, bundle.y, bundle.items[1]) == (BUNDLE, 4, 13, 4)
+    game.step({1: 4})
+    taker.dx, taker.dy = -1, 0
+    game.step({1: DO})
+    assert taker.items[1] == 4
+    assert not game.land.things
+
+
+def test_the_dead_leave_their_things():
+    game = meadow()
+    dead = game.players[0]
+    dead.items[2] = 3
+    game.remove_player(dead)
+    leave_behind(game.land, dead)
+    (bundle,) = game.land.things
+    assert (bundle.x, bundle.y, bundle.items[2], sum(dead.items)) == (dead.x, dead.y, 3, 0)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    order=st.permutations(range(4)),
+    steps=st.lists(st.tuples(choices, choices, choices, choices), min_size=1, max_size=40),
+    seed=st.integers(0, 2**64),
+)
+def test_other_names_for_the_seats_give_other_names_to_the_outcomes(order, steps, seed):
+    """Who is called what has no effect on the rules: renamed players have each other's fate."""
+    names = ["ann", "ben", "cleo", "dora"]
+    worlds = []
+    for called in (names, [names[i] for i in order]):
+        world = CrafterShared(size=24, fighting=True)
+        world.reset(seed, [Seat(str(number + 1), name) for number, name in enumerate(called)])
+        worlds.append(world)
+    for step in steps:
+        for world in worlds:
+            for number, choice in enumerate(step):
+                if str(number + 1) in world.to_move():
+                    world._choose(Seat(str(number + 1)), choice)
+            world.resolve()
+    one, two = ([(p.x, p.y, p.health, p.items, p.achievements) for p in world.game.players] for world in worlds)
+    assert one == two
+
+
+def test_each_of_two_players_gets_a_contested_cell_about_half_of_the_time():
+    won = 0
+    for seed in range(200):
+        game = meadow()
+        game.draws = KeyedDraws(seed)
+        left, right = game.players
+        game.land.at[right.cell] = None
+        game.add_player(6, 12, right)
+        game.step({0: 2, 1: 1})  # both want the cell between them
+        assert {(left.x, right.x)} <= {(5, 6), (4, 5)}
+        won += left.x == 5
+    assert 70 < won < 130
+
+
+def test_one_more_seat_changes_nothing_for_the_others():
+    """Far from each other, everybody's steps are as if they were alone: draws belong to places, not to an order."""
+    alone, together = meadow(1), meadow(2)
+    together.land.at[together.players[1].cell] = None
+    together.add_player(20, 3, together.players[1])
+    for number in range(60):
+        action = (number * 7) % len(ACTIONS)
+        alone.step({0: action})
+        together.step({0: action, 1: 2 if number % 2 else 1})
+        one, two = alone.players[0], together.players[0]
+        assert (one.x, one.y, one.items, one.achievements) == (two.x, two.y, two.items, two.achievements)
+        assert [getattr(one, name) for name in VITALS] == [getattr(two, name) for name in VITALS]
+
+
+def test_a_zombie_goes_for_the_nearest_player():
+    game = meadow()
+    near, far = game.players
+    game.land.at[far.cell] = None
+    game.add_player(15, 12, far)
+    zombie = game.land.add(ZOMBIE, 8, 12)
+    for _ in range(12):
+        game.step({})
+    assert abs(zombie.x - near.x) + abs(zombie.y - near.y) <= 2
+    assert near.health < MOST
+    assert far.health == MOST
+
+
+def test_things_are_updated_near_any_player_and_nowhere_else():
+    game = Game.new(KeyedDraws(3), 2, (64, 64))
+    for thing in list(game.land.things):
+        game.land.remove(thing)
+    for player, (x, y) in zip(game.players, ((5, 5), (60, 60)), strict=True):
+        game.land.at[player.cell] = None
+        game.add_player(x, y, player)
+    plants = [game.land.add(18, *at) for at in ((5, 15), (60, 50), (30, 30))]
+    game.step({})
+    assert [plant.timer for plant in plants] == [1, 1, 0]
+
+
+def test_players_cannot_hurt_each_other_unless_fighting_is_allowed():
+    peaceful, wild = meadow(), meadow(fighting=True)
+    for game in (peaceful, wild):
+        game.players[0].dx, game.players[0].dy = 1, 0
+        game.step({0: DO})
+    assert (peaceful.players[1].health, peaceful.players[0].failure) == (9, ("peace",))
+    assert wild.players[1].health == 8
+
+
+# -- seats of the shared world ---------------------------------------------------------------------------
+def shared(players=2, **options):
+    world = CrafterShared(size=24, **options)
+    world.reset(5, [Seat(str(number + 1), f"p{number + 1}") for number in range(players)])
+    return world
+
+
+def test_leaving_and_coming_back_loses_nothing():
+    world = shared()
+    player = world._player("2")
+    player.items, player.food, player.achievements[3] = [1] * 12, 4, 2
+    before = (player.x, player.y, list(player.items), player.food, list(player.achievements))
+    world.depart(Seat("2", "p2"), "left")
+    assert [seat.id for seat in world.seats_now()] == ["1"]
+    assert world.game.land.at[player.cell] is None
+    for _ in range(5):
+        world.resolve()
+    assert world.arrive(Arrival("p2", "2", returns=True)) == Seat("2", "p2")
+    assert (player.x, player.y, player.items, player.food, player.achievements) == before
+    assert world.game.land.at[player.cell] is player
+
+
+def test_somebody_else_cannot_take_the_seat_of_one_who_left():
+    world = shared()
+    world.depart(Seat("2", "p2"), "left")
+    with pytest.raises(GameRejected, match="call sit without a seat"):
+        world.arrive(Arrival("p2", "2"))
+    assert world.arrive(Arrival("eve")).id == "3"
+
+
+def test_who_comes_back_to_an_occupied_cell_starts_nearby():
+    world = shared()
+    gone, other = world._player("2"), world._player("1")
+    world.depart(Seat("2", "p2"), "left")
+    world.game.land.at[other.cell] = None
+    world.game.add_player(gone.x, gone.y, other)
+    world.arrive(Arrival("p2", "2", returns=True))
+    assert gone.cell != other.cell
+    assert world.game.land.at[gone.cell] is gone
+
+
+def test_there_is_room_for_64_players_and_no_more():
+    world = CrafterShared()
+    world.reset(5, [Seat("1", "p1")])
+    for number in range(2, MAX_PLAYERS + 1):
+        assert world.arrive(Arrival(f"p{number}")).id == str(number)
+    assert len({player.cell for player in world.game.players}) == MAX_PLAYERS
+    with pytest.raises(GameRejected, match="64 players"):
+        world.arrive(Arrival("late"))
+    world.depart(Seat("7", "p7"), "left")
+    assert world.arrive(Arrival("late")).id == "65"
+
+
+def test_silence_is_doing_nothing():
+    world = shared()
+    before = world._player("1").x, world._player("1").y
+    world.resolve()
+    assert (world._player("1").x, world._player("1").y) == before
+    assert world.game.step_number == 1
+
+
+@pytest.mark.parametrize(
+    ("goals", "first", "second"),
+    [("own", [1.0, 0.0], [1.0, 1.0]), ("shared", [1.0, 1.0], [1.0, 1.0]), ("rival", [1.0, 0.0], [1.0, 0.0])],
+)
+def test_goals_decide_what_an_achievement_is_worth(goals, first, second):
+    world = shared(goals=goals)
+    for number in (0, 1):
+        world.game.players[number].items[1] = 9
+    rewards = []
+    for seat in ("1", "2"):
+        player = world._player(seat)
+        target = world.game.land.cell(player.x + player.dx, player.y + player.dy)
+        if world.game.land.at[target] is not None or world.game.land.material[target] != GRASS:
+            player.dx, player.dy = 0, -1
+        world._choose(Seat(seat), ACTIONS.index("place_table"))
+        world.resolve()
+        assert player.new, "the table was placed"
+        rewards.append([world.returns().get(number, 0.0) for number in ("1", "2")])
+    assert rewards == [first, second]
+
+
+def test_a_seat_sees_its_own_view_and_nothing_of_others_beyond_it():
+    """Two lands that differ only where a player cannot look give it the same observation."""
+    one, two = shared(), shared()
+    for world in (one, two):
+        player = world._player("1")
+        world.game.land.at[player.cell] = None
+        world.game.add_player(2, 2, player)
+    other = two._player("2")
+    other.items, other.health, other.sleeping = [5] * 12, 3, True
+    two.game.land.set_material(two.game.land.cell(12, 12), TABLE)
+    two.game.land.add(ZOMBIE, 20, 20)
+    assert one.observe(Eye("1", "own")) == two.observe(Eye("1", "own"))
+    assert one.observe(Eye(None, "public")) == two.observe(Eye(None, "public"))
+    assert one.observe(Eye(None, "all")) != two.observe(Eye(None, "all"))
+
+
+def test_a_view_has_the_same_size_at_every_edge_of_the_map():
+    game = meadow(1)
+    (player,) = game.players
+    for x, y in ((0, 0), (23, 0), (0, 23), (23, 23), (12, 0), (0, 12)):
+        game.land.at[player.cell] = None
+        game.add_player(x, y, player)
+        view = view_of(game.land, player)
+        assert [len(row) for row in view.ground] == [9] * 7
+        inside = [
+            (column, row)
+            for row in range(7)
+            for column in range(9)
+            if 0 <= x + column - 4 < 24 and 0 <= y + row - 3 < 24
+        ]
+        seen = [(c, r) for r, line in enumerate(view.ground) for c, letter in enumerate(line) if letter != " "]
+        assert sorted(seen) == sorted(inside)
