@@ -12,9 +12,10 @@ from bench.report import Report
 
 HOW = """
 The peer is the original, `crafter` 1.8.3, which draws a picture in each step. All sides play random actions in maps of
-64 x 64, on CPU time. Steps of one player: ours uses the original's random numbers, so it plays the same games; games
-end with death, and new ones are not measured. Resets are measured on their own. More players: the cost of a step of a
-game with so many, all of whom act and are healed now and then, over that with one.
+64 x 64, on CPU time. Steps of one player: ours uses the original's random numbers, so it plays the same games, and
+after each step it makes the player's whole observation with its text. Games end with death, and new ones are not
+measured; resets are measured on their own. More players: the cost of a step of a game with so many, all of whom act and
+are healed now and then, over that with one; without texts.
 
 The batch: games that are stepped together on arrays, each with its own keyed random numbers. Its steps are measured
 without and with the resets of games that have ended. On two cores two processes play at the same time, and their
@@ -57,13 +58,14 @@ class Stock:
 
 
 class OnePlayer:
-    """Our game with the original's random numbers. ``observe`` is done after each step."""
+    """Our game with the original's random numbers, and with the player's whole text after each step, or without."""
 
-    def __init__(self, observe: Callable[[Any], object] | None = None) -> None:
+    def __init__(self, with_text: bool) -> None:
         from cohabit.worlds.crafter.draws import StockDraws
         from cohabit.worlds.crafter.game import Game
+        from cohabit.worlds.crafter.observing import observation_of
 
-        self.observe = observe
+        self.observe, self.with_text = observation_of, with_text
         self.choose = random.Random(1).randrange
         self.seed = 0
 
@@ -80,8 +82,8 @@ class OnePlayer:
             game, actions = self.game, {0: self.choose(ACTIONS)}
             began = time.process_time()
             game.step(actions)
-            if self.observe is not None:
-                self.observe(game)
+            if self.with_text:
+                self.observe(game, game.players[0])
             seconds += time.process_time() - began
             if not game.players[0].alive:
                 self.game = self.new()
@@ -182,7 +184,7 @@ class Latest:
 def run(quick: bool) -> Report:
     report = Report("crafter", "Crafter: steps, resets and batches", HOW)
     games = 64 if quick else 2048
-    one, stock = OnePlayer(), Stock()
+    with_text, without, stock = OnePlayer(True), OnePlayer(False), Stock()
     batch, two, fresh = Batch(games, 10_000_000), TwoProcesses(games), Batch(16 if quick else 128)
     on_one = Latest(partial(batch.steps, 3 if quick else 40))
     on_two = Latest(partial(two.steps, 3 if quick else 40))
@@ -192,9 +194,10 @@ def run(quick: bool) -> Report:
         results = take_turns(
             {
                 f"{STOCK}, steps": partial(stock.steps, 20 if quick else 400),
-                "ours, steps without text": partial(one.steps, 100 if quick else 4_000),
+                "ours, steps with text": partial(with_text.steps, 100 if quick else 3_000),
+                "ours, steps without text": partial(without.steps, 100 if quick else 4_000),
                 f"{STOCK}, resets": partial(stock.resets, 1),
-                "ours, resets": partial(one.resets, 2 if quick else 30),
+                "ours, resets": partial(without.resets, 2 if quick else 30),
                 f"batch of {games:,} games": on_one,
                 f"two batches of {games:,} games on two cores": on_two,
                 f"batch of {len(fresh.batch)} games, resets": fresh.resets,
@@ -217,8 +220,9 @@ def run(quick: bool) -> Report:
 
 
 def _ratios(report: Report, results: list[list[float]], two_with_resets: list[float]) -> None:
-    stock, steps, stock_resets, resets, one, two, batch_resets, single, *several = results
-    report.ratio("crafter: steps without text over the original", quotients(steps, stock), MIN_STEPS)
+    stock, steps, bare, stock_resets, resets, one, two, batch_resets, single, *several = results
+    report.ratio("crafter: steps with text over the original", quotients(steps, stock), MIN_STEPS)
+    report.ratio("crafter: steps without text over the original", quotients(bare, stock))
     report.ratio("crafter: resets over the original", quotients(resets, stock_resets), MIN_RESETS)
     for (number, most), values in zip(MAX_COST.items(), several, strict=True):
         report.ratio(f"crafter: cost of {number} players over one", quotients(single, values), most, "at most")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs
 from cohabit.worlds.crafter import acting, balance, creatures, player
+from cohabit.worlds.crafter.arrays import symbols
 from cohabit.worlds.crafter.batch import CrafterBatch
 from cohabit.worlds.crafter.batch.draws import StepDraws, mixed, over, seed_words, under
 from cohabit.worlds.crafter.batch.games import NOWHERE
@@ -199,6 +200,7 @@ def test_an_observation_says_what_the_scalar_game_shows() -> None:
         assert seen.facing[number].tolist() == [player.dx, player.dy]
         assert seen.sleeping[number] == player.sleeping
         assert seen.achievements[number].tolist() == player.achievements
+        assert games.batch.symbols()[number].tolist() == symbols(game, player).tolist()
 
 
 def test_an_observation_does_not_change_when_the_games_go_on() -> None:

@@ -97,6 +97,20 @@ def test_it_does_what_gymnasiums_own_vector_environment_does(mode: AutoresetMode
     assert ends >= 2 * count
 
 
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_symbols_are_those_of_the_games(mode: AutoresetMode) -> None:
+    env = vector_env(3, size=SIZE, length=4, observe="symbols", autoreset_mode=mode)
+    seen, _ = env.reset(seed=1)
+    for _ in range(9):
+        assert seen in env.observation_space
+        assert (seen == env.batch.symbols()).all()
+        before = seen
+        seen, _, _, truncated, infos = env.step([NOOP] * 3)
+        if mode is AutoresetMode.SAME_STEP and truncated.any():
+            assert infos["final_obs"][0].shape == before[0].shape
+            assert not (infos["final_obs"][0] == seen[0]).all()
+
+
 def test_gymnasiums_wrappers_count_the_episodes() -> None:
     env = DictInfoToList(RecordEpisodeStatistics(vector_env(3, size=SIZE, length=10)))
     env.reset(seed=1)
@@ -128,6 +142,7 @@ def test_seeds_decide_everything_and_later_games_follow_from_them() -> None:
     [
         (lambda env: env.step([0, 0]), "before its first step"),
         (lambda env: env.reset(seed=[1]), "2 seeds, not 1"),
+        (lambda env: vector_env(2, observe="pixels"), "'parts' or 'symbols'"),
         (lambda env: env.reset(options={"reset_mask": np.array([True, True])}), "reset all games"),
         (lambda env: [env.reset(seed=1), env.reset(options={"reset_mask": np.array([False, False])})], "at least one"),
         (lambda env: [env.reset(seed=1), env.reset(options={"reset_mask": np.array([1, 0])})], "truth values"),

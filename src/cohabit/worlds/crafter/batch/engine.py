@@ -144,6 +144,19 @@ class CrafterBatch:
             achievements=xp.reshape(self.library.copy(games.achievements), (games.count, len(ACHIEVEMENTS))),
         )
 
+    def symbols(self) -> Array:
+        """What the players know as one row of small numbers each, as ``arrays.symbols`` has it for a scalar game."""
+        from cohabit.worlds.crafter.arrays import LIGHT_LEVELS  # that module also draws pictures
+
+        games, xp = self.games, self.games.xp
+        seen = self.observe()
+        state = xp.stack(
+            [games.facing, xp.astype(games.sleeping, xp.int64), xp.astype(seen.daylight * LIGHT_LEVELS, xp.int64)],
+            axis=1,
+        )
+        parts = [xp.reshape(seen.view, (games.count, -1)), seen.vitals, seen.inventory, state, seen.achievements > 0]
+        return xp.concat([xp.astype(part, xp.uint8) for part in parts], axis=1)
+
 
 def next_seed(seed: int) -> int:
     """The seed of the game that follows one with this seed."""

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cohabit.errors import BadArgs
+from cohabit.worlds.crafter.arrays import SYMBOLS, array_forms
 from cohabit.worlds.crafter.batch.engine import LENGTH, CrafterBatch, next_seed
 from cohabit.worlds.crafter.rules import (
     ACHIEVEMENTS,
@@ -31,14 +32,17 @@ _SPACES = {
     "achievements": spaces.MultiBinary(len(ACHIEVEMENTS)),
 }
 """What a player knows, named as in ``Observation``. Achievements are those unlocked so far."""
+_SYMBOLS_SPACE = spaces.Box(0, array_forms()[SYMBOLS].high, array_forms()[SYMBOLS].shape, np.uint8)
+PARTS = "parts"
 Dict = dict[str, Any]
 
 
 class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not there when types are checked
     """``num_envs`` games of Crafter. Observations and results are arrays of NumPy, whatever the batch computes with.
 
-    An episode is terminated by death and truncated at ``length``. ``infos["unlocked"]`` has the achievements unlocked
-    in a step. After the first reset, the worlds of an environment follow from its seed, and so do all later ones.
+    ``observe``: ``parts``, a dictionary with the fields of ``Observation``, or ``symbols``, one row of small numbers as
+    the world ``crafter`` offers it. An episode is terminated by death and truncated at ``length``. The achievements
+    unlocked in a step are in ``infos["unlocked"]``. All games follow from the seeds of the first reset.
     """
 
     def __init__(
@@ -47,13 +51,17 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
         size: tuple[int, int] = (64, 64),
         *,
         length: int | None = LENGTH,
+        observe: str = PARTS,
         autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
         xp: Any = np,
         device: Any = None,
     ) -> None:
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": autoreset_mode, "render_modes": []}
-        self.single_observation_space = spaces.Dict(_SPACES)
+        if observe not in (PARTS, SYMBOLS):
+            raise BadArgs(f"observe must be {PARTS!r} or {SYMBOLS!r}, not {observe!r}")
+        self._observes_symbols = observe == SYMBOLS
+        self.single_observation_space = _SYMBOLS_SPACE if self._observes_symbols else spaces.Dict(_SPACES)
         self.single_action_space = spaces.Discrete(len(ACTIONS))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -69,9 +77,7 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
             raise BadArgs("reset the environment before its first step")
         return self._batch
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: Dict | None = None
-    ) -> tuple[Dict, Dict]:
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: Dict | None = None) -> tuple[Any, Dict]:
         """Start new games: all, or those of ``options["reset_mask"]``.
 
         ``seed``: one for all, which counts up from game to game, or a list. Without it, or where the list has None, a
@@ -99,7 +105,7 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
         drawn = self.np_random.integers(0, 1 << 32, self.num_envs).tolist() if last is None else map(next_seed, last)
         return [new if one is None else int(one) for one, new in zip(given, drawn, strict=True)]
 
-    def step(self, actions: Any) -> tuple[Dict, Any, Any, Any, Dict]:
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Dict]:
         """One step of every game."""
         if self._autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
             raise BadArgs("some games are over; reset them with options={'reset_mask': …}")
@@ -120,7 +126,9 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
         infos |= {"unlocked": unlocked, "_unlocked": np.ones(self.num_envs, bool)}
         return self._observe(), rewards, dead, over & ~dead, infos
 
-    def _observe(self) -> Dict:
+    def _observe(self) -> Any:
+        if self._observes_symbols:
+            return self.batch.library.host(self.batch.symbols())
         seen, host = self.batch.observe(), self.batch.library.host
         arrays = {name: host(getattr(seen, name)) for name in _SPACES}
         arrays["achievements"] = arrays["achievements"] > 0
@@ -131,5 +139,5 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
         seen = self._observe()
         final = np.full(self.num_envs, None, object)
         for game in np.flatnonzero(over):
-            final[game] = {name: array[game] for name, array in seen.items()}
+            final[game] = seen[game] if self._observes_symbols else {name: part[game] for name, part in seen.items()}
         return final
