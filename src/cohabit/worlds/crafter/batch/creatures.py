@@ -248,7 +248,7 @@ class _Rounds:
             games.clear(self.place[these][self.dead[these]])
         target = self.target[these]
         byte = games.map[target]
-        free = games.tables.walk[byte]
+        free = games.library.look_up(games.tables.walk, byte)
         if some_are_dead:
             free = free & ~self.dead[these]
         self.moved[these] = free
@@ -268,18 +268,18 @@ class _Rounds:
         flees, away, what = (plan[these] for plan in self.plans)
         if some_are_dead:
             games.clear(place[~alive])
-        delta = games.tables.delta
+        delta, look_up = games.tables.delta, games.library.look_up
         # One that was killed has nowhere to go, but if it could flee it does nothing else.
-        fled = flees & games.tables.walk[games.map[place + delta[away]]]
+        fled = flees & look_up(games.tables.walk, games.map[place + delta[away]])
         other = self.target[these]
-        walks = ~fled & (what == _MOVE) & games.tables.walk[games.map[other]]
+        walks = ~fled & (what == _MOVE) & look_up(games.tables.walk, games.map[other])
         moved = (fled | walks) & alive
         direction = xp.where(fled, away, self.direction[these])
         self.direction[these] = direction
         self.moved[these] = moved
         there = place + delta[direction]
         self._move(place[moved], there[moved], games.map[there[moved]])
-        shoots = ~fled & (what == _SHOOT) & games.tables.fly[games.map[other]]
+        shoots = ~fled & (what == _SHOOT) & look_up(games.tables.fly, games.map[other])
         if bool(xp.any(shoots)):
             self._shoot(these, shoots)
 
@@ -296,7 +296,7 @@ class _Rounds:
         games, xp, put = self.games, self.games.xp, self.games.library.put
         game, place, target = self.game[these], self.place[these], self.target[these]
         byte = games.map[target]
-        flies = games.tables.fly[byte]
+        flies = games.library.look_up(games.tables.fly, byte)
         self.moved[these] = flies
         self._move(place[flies], target[flies], byte[flies])
         if bool(xp.all(flies)):

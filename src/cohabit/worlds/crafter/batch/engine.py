@@ -133,7 +133,7 @@ class CrafterBatch:
         games, xp = self.games, self.games.xp
         tables = games.tables
         centre = games.numbers * tables.cells + games.player_cell
-        view = tables.seen[games.map[centre[:, None] + tables.view[None, :]]]
+        view = self.library.look_up(tables.seen, games.map[centre[:, None] + tables.view[None, :]])
         return Observation(
             view=xp.reshape(view, (games.count, VIEW_HEIGHT, VIEW_WIDTH)),
             vitals=xp.stack([games.vitality, games.food, games.drink, games.energy], axis=1),

@@ -71,6 +71,10 @@ class Library:
         hit = ordered[at] == places
         array[hit] = values if isinstance(values, int) else values[order][at[hit]]
 
+    def look_up(self, table: Array, byte: Array) -> Array:
+        """The entries of a table at these bytes, which PyTorch would take for a mask."""
+        return table[byte] if self.xp is np else table[self.xp.astype(byte, self.xp.int64)]
+
     def counts(self, keys: Array, size: int) -> Array:
         """How often each number below ``size`` is among the keys."""
         if not keys.shape[0]:

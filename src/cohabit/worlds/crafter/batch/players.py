@@ -58,7 +58,7 @@ def _walk(games: Games, game: Array, actions: Array) -> None:
     here = games.player_cell[game]
     there = here + tables.delta[direction]
     byte = games.map[start + there]
-    free = games.library.where(tables.player_walks[byte])
+    free = games.library.where(games.library.look_up(tables.player_walks, byte))
     movers, direction, start, old, new = game[free], direction[free], start[free], here[free], there[free]
     put(games.map, start + new, byte[free] | _STANDS)
     games.clear(start + old)
