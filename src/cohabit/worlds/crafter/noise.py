@@ -8,7 +8,7 @@ Sums are taken in the reference's order, because floating-point addition is not 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,9 @@ class Noise:
 class Field:
     """Fixed points, prepared for noise of any seed, because only the gradients of the lattice points depend on it.
 
-    ``value = sum of weight * (gradient . away)`` over the lattice points near a point. The first dimension of
-    ``corner``, ``weight`` and ``away`` numbers these; the second is the point. Arrays are of any library."""
+    ``value = sum of weight * (gradient . away)`` over the lattice points near a point, its neighbours. On a CPU one
+    neighbour of all points is computed after the other, so that the arrays fit into its cache; on a device all at once,
+    so that there are few operations. Arrays are of any library."""
 
     def __init__(self, x: Floats, y: Floats, z: float) -> None:
         vertices, away = _near(x, y, z)
@@ -63,7 +64,7 @@ class Field:
         weight *= weight
         # Most points have fewer neighbours than there is room for, and some of those are too far away to count.
         order = np.argsort(weight == 0, axis=0, kind="stable")
-        most = int((weight != 0).sum(axis=0).max(initial=0))
+        most = int((weight != 0).sum(axis=0).max(initial=1))
         weight, dx, dy, dz, *axes = (
             np.ascontiguousarray(np.take_along_axis(table, order, axis=0)[:most])
             for table in (weight, dx, dy, dz, *vertices)
@@ -71,9 +72,9 @@ class Field:
         vertex = (axes[0] & 0xFF) << 16 | (axes[1] & 0xFF) << 8 | axes[2] & 0xFF
         lattice, corner = np.unique(vertex, return_inverse=True)
         self.lattice: Any = lattice >> 16, lattice >> 8 & 0xFF, lattice & 0xFF
-        self.corner: Any = list(corner.reshape(weight.shape))
-        self.weight: Any = list(weight)
-        self.away: Any = [list(axis) for axis in (dx, dy, dz)]
+        self.blocks = [
+            _Block(1, 0, *rows) for rows in zip(corner.reshape(weight.shape), weight, dx, dy, dz, strict=True)
+        ]
         self.directions: Any = tuple(np.ascontiguousarray(_GRADIENTS.T))
         self.xp: Any = np
 
@@ -81,9 +82,10 @@ class Field:
         """The same for another array library; the function makes its arrays."""
         made = copy(self)
         made.xp = xp
-        for name in ("lattice", "corner", "weight", "directions"):
-            setattr(made, name, [array(table) for table in getattr(self, name)])
-        made.away = [[array(table) for table in axis] for axis in self.away]
+        made.lattice, made.directions = (tuple(map(array, tables)) for tables in (self.lattice, self.directions))
+        number, points = len(self.blocks), len(self.blocks[0].corner)
+        tables = (array(np.concatenate(rows)) for rows in zip(*(block[2:] for block in self.blocks), strict=True))
+        made.blocks = [_Block(number, array(np.arange(number)[:, None] * points), *tables)]
         return made
 
     def gradients(self, permutation: Any) -> tuple[Any, ...]:
@@ -102,15 +104,21 @@ class Field:
     def everywhere(self, gradients: tuple[Any, ...]) -> Any:
         """The noise at all points: seeds x points."""
         xp = self.xp
+        seeds = gradients[0].shape[0]
         total: Any = None
-        for number, (corner, weight) in enumerate(zip(self.corner, self.weight, strict=True)):
+        for block in self.blocks:
             value: Any = None
-            for gradient, away in zip(gradients, self.away, strict=True):
-                part = xp.take(gradient, corner, axis=1)
-                part *= away[number]
+            for gradient, away in zip(gradients, block.away, strict=True):
+                part = xp.take(gradient, block.corner, axis=1)
+                part *= away
                 value = _plus(value, part)
-            value *= weight
-            total = _plus(total, value)
+            value *= block.weight
+            if block.neighbours > 1:
+                value = xp.reshape(value, (seeds, block.neighbours, -1))
+                for number in range(block.neighbours):
+                    total = _plus(total, value[:, number, :])
+            else:
+                total = _plus(total, value)
         total /= _NORM
         return total
 
@@ -120,17 +128,38 @@ class Field:
         flat = [xp.reshape(gradient, (-1,)) for gradient in gradients]
         start = seed * gradients[0].shape[1]
         total: Any = None
-        for number, (corner, weight) in enumerate(zip(self.corner, self.weight, strict=True)):
-            corners = corner[point] + start
+        for block in self.blocks:
+            points = point if block.neighbours == 1 else point[None, :] + block.first
+            corners = block.corner[points] + start
             value: Any = None
-            for gradient, away in zip(flat, self.away, strict=True):
+            for gradient, away in zip(flat, block.away, strict=True):
                 part = gradient[corners]
-                part *= away[number][point]
+                part *= away[points]
                 value = _plus(value, part)
-            value *= weight[point]
-            total = _plus(total, value)
+            value *= block.weight[points]
+            if block.neighbours > 1:
+                for number in range(block.neighbours):
+                    total = _plus(total, value[number, :])
+            else:
+                total = _plus(total, value)
         total /= _NORM
         return total
+
+
+class _Block(NamedTuple):
+    """Some neighbours of all points; the arrays have the points of the first one, then those of the second, …"""
+
+    neighbours: int
+    first: Any  # where the points of each neighbour start, as a column
+    corner: Any  # the neighbour, as a number of a lattice point
+    weight: Any
+    away_x: Any
+    away_y: Any
+    away_z: Any
+
+    @property
+    def away(self) -> tuple[Any, ...]:
+        return self[-3:]
 
 
 def _plus(total: Any, part: Any) -> Any:

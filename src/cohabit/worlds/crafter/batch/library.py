@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cohabit.worlds.statecraft.batch.namespace import compatible
+from cohabit.worlds.array_library import compatible
 
 Array = Any
 """An array of any library that follows the Array API standard."""
