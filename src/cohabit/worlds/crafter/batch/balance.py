@@ -61,13 +61,13 @@ def _balance(
     chunks = games.tables.chunks
     game, chunk = index // chunks, index % chunks
     luck = draws.bits(rule.change, game, chunk)
-    happens = xp.where(few, luck < under(rule.spawn_chance), luck < under(rule.removal_chance))
+    happens = games.library.where(xp.where(few, luck < under(rule.spawn_chance), luck < under(rule.removal_chance)))
     index, game, chunk, few = index[happens], game[happens], chunk[happens], few[happens]
     options = xp.where(few, space[happens], xp.astype(number[happens], space.dtype))
     number = draws.below(xp.astype(options, xp.int64), rule.place, game, chunk)
-    many = ~few
-    _remove(games, rule, game[many], chunk[many], number[many])
-    return _spawn(games, rule, game[few], chunk[few], number[few])
+    fewer, more = games.library.where(~few), games.library.where(few)
+    _remove(games, rule, game[fewer], chunk[fewer], number[fewer])
+    return _spawn(games, rule, game[more], chunk[more], number[more])
 
 
 def _distance(games: Games, game: Array, x: Array, y: Array) -> Array:
@@ -87,7 +87,7 @@ def _spawn(games: Games, rule: Kind, game: Array, chunk: Array, number: Array) -
     place = game * tables.cells + cell
     x, y = cell // tables.stride - BORDER, cell % tables.stride - BORDER
     free = (games.map[place] & THING_BITS) == 0
-    free = free & (_distance(games, game, x, y) >= rule.spawn_distance)
+    free = games.library.where(free & (_distance(games, game, x, y) >= rule.spawn_distance))
     game, cell, place = game[free], cell[free], place[free]
     games.library.put(games.map, place, games.map[place] | standing(rule.kind))  # seen by the kinds that follow
     return _Spawned(game, games.entered[game * tables.chunks + chunk[free]], rule.kind, cell)
@@ -107,7 +107,7 @@ def _remove(games: Games, rule: Kind, game: Array, chunk: Array, number: Array) 
     slots = came.shape[1]
     slot = xp.reshape(came, (-1,))[games.library.arange(game.shape[0]) * slots + number] % games.slots
     index = game * games.slots + slot
-    far = _distance(games, game, games.x[index], games.y[index]) >= rule.removal_distance
+    far = games.library.where(_distance(games, game, games.x[index], games.y[index]) >= rule.removal_distance)
     index, game = index[far], game[far]
     games.clear(game * tables.cells + games.cell(games.x[index], games.y[index]))
     games.remove(index)

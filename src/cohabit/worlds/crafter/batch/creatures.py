@@ -133,7 +133,7 @@ def _any_direction(draws: StepDraws, xp: Any, what: int, game: Array, cell: Arra
 def _cows(active: _Active, draws: StepDraws, chosen: Array) -> None:
     put = active.games.library.put
     game, cell = active.game[chosen], active.cell[chosen]
-    moving = draws.bits(purpose.COW_MOVES, game, cell) < under(0.5)
+    moving = active.games.library.where(draws.bits(purpose.COW_MOVES, game, cell) < under(0.5))
     chosen, game, cell = chosen[moving], game[moving], cell[moving]
     put(active.direction, chosen, _any_direction(draws, active.games.xp, purpose.COW_DIRECTION, game, cell))
 
@@ -172,11 +172,11 @@ def _skeletons(active: _Active, draws: StepDraws, chosen: Array) -> None:
     direction = xp.where(moves, _any_direction(draws, xp, purpose.SKELETON_DIRECTION, game, cell), nearer)
     direction = xp.where(shoots | nears | moves, direction, STAY)
     shot = shoots & (timer == 0)
-    hunts = flees | shot
+    hunts = games.library.where(flees | shot)
     put(active.part, chosen[hunts], _HUNTS)
     put(active.in_turn, chosen[shot], True)
     # One who only walks is like the other walkers; one who shoots while reloading does nothing.
-    put(active.direction, chosen, xp.where(shoots & ~hunts, STAY, direction))
+    put(active.direction, chosen, xp.where(shoots & ~shot & ~flees, STAY, direction))
     walks = ~shoots & (direction != STAY)
     what = xp.astype(shot, xp.int8) * _SHOOT + xp.astype(walks, xp.int8) * _MOVE
     active.hunters = (chosen[hunts], flees[hunts], away[hunts], what[hunts])
@@ -277,17 +277,19 @@ class _Rounds:
         direction = xp.where(fled, away, self.direction[these])
         self.direction[these] = direction
         self.moved[these] = moved
-        there = place + delta[direction]
-        self._move(place[moved], there[moved], games.map[there[moved]])
+        movers = games.library.where(moved)
+        there = (place + delta[direction])[movers]
+        self._move(place[movers], there, games.map[there])
         shoots = ~fled & (what == _SHOOT) & look_up(games.tables.fly, games.map[other])
-        if bool(xp.any(shoots)):
-            self._shoot(these, shoots)
+        shooters = games.library.where(shoots)
+        if shooters.shape[0]:
+            self._shoot(these, shooters)
 
-    def _shoot(self, these: slice, shoots: Array) -> None:
+    def _shoot(self, these: slice, who: Array) -> None:
         games, put = self.games, self.games.library.put
-        game, index, direction = self.game[these][shoots], self.index[these][shoots], self.direction[these][shoots]
+        game, index, direction = self.game[these][who], self.index[these][who], self.direction[these][who]
         put(games.timer, index, SKELETON_RELOAD)
-        cell = self.cell[these][shoots] + games.tables.delta[direction]
+        cell = self.cell[these][who] + games.tables.delta[direction]
         arrows = games.add_one(game, ARROW, cell)
         self.shots.append((game, games.tables.chunk_at[cell], index % games.slots + 1))
         put(games.flight, arrows, games.xp.astype(direction, games.xp.int8))
@@ -298,24 +300,28 @@ class _Rounds:
         byte = games.map[target]
         flies = games.library.look_up(games.tables.fly, byte)
         self.moved[these] = flies
-        self._move(place[flies], target[flies], byte[flies])
-        if bool(xp.all(flies)):
+        flying = games.library.where(flies)
+        self._move(place[flying], target[flying], byte[flying])
+        if flying.shape[0] == flies.shape[0]:
             return
         self.gone[these] = ~flies
-        games.clear(place[~flies])
-        thing, cell = byte & THING_BITS, target - game * games.tables.cells
+        stopped = games.library.where(~flies)
+        game, byte, cell = game[stopped], byte[stopped], (target - game * games.tables.cells)[stopped]
+        games.clear(place[stopped])
+        thing = byte & THING_BITS
         hit = game[thing == _PLAYER]
         left = games.vitality[hit] - ARROW_DAMAGE
         put(games.vitality, hit, xp.where(left > 0, left, 0))
-        struck = (thing != 0) & (thing != _PLAYER)
-        if bool(xp.any(struck)):
+        struck = games.library.where((thing != 0) & (thing != _PLAYER))
+        if struck.shape[0]:
             self._write(these.start)
             index = thing_at(games, game[struck], cell[struck])
             health = games.health[index]
             put(games.health, index, xp.where(health > ARROW_DAMAGE, health - ARROW_DAMAGE, 0))
             self._notice_the_killed(these.stop)
-        smashed = (byte == TABLE) | (byte == FURNACE)
-        games.set_material(game[smashed], cell[smashed], xp.full_like(cell[smashed], PATH))
+        smashed = games.library.where((byte == TABLE) | (byte == FURNACE))
+        if smashed.shape[0]:
+            games.set_material(game[smashed], cell[smashed], xp.full_like(smashed, PATH))
 
     def _notice_the_killed(self, after: int) -> None:
         """An arrow killed something, which is gone when it acts later in this step."""
@@ -331,13 +337,11 @@ class _Rounds:
         index, place = self.index[these], self.place[these]
         eaten = xp.zeros_like(index, dtype=xp.bool)
         for delta in (-games.tables.stride, games.tables.stride, -1, 1):
-            thing = games.map[place + delta] & THING_BITS
-            for eater in (COW, ZOMBIE, SKELETON):
-                eaten = eaten | (thing == standing(eater))
-        put(games.health, index[eaten], 0)
-        gone = games.health[index] <= 0
-        self.gone[these] = gone
-        games.clear(place[gone])
+            eaten = eaten | games.library.look_up(games.tables.eats_plants, games.map[place + delta])
+        health = xp.where(eaten, 0, games.health[index])
+        put(games.health, index, health)
+        self.gone[these] = health <= 0
+        games.clear(place[health <= 0])
 
     def _write(self, end: int) -> None:
         """Write the positions of those before this one into the state."""

@@ -82,22 +82,22 @@ def _do(games: Games, draws: StepDraws, game: Array) -> None:
 
 
 def _collect(games: Games, draws: StepDraws, game: Array, target: Array, material: Array) -> None:
-    xp, put, tables = games.xp, games.library.put, games.tables
+    xp, put, where, tables = games.xp, games.library.put, games.library.where, games.tables
     put(games.thirst, game[material == WATER], 0)
     tool = tables.collect_tool[material]
     has_tool = games.items[game * len(ITEMS) + xp.where(tool == NO_ITEM, 0, tool)] > 0
-    can = (tables.collect_achievement[material] >= 0) & ((tool == NO_ITEM) | has_tool)
+    can = where((tables.collect_achievement[material] >= 0) & ((tool == NO_ITEM) | has_tool))
     game, target, material = game[can], target[can], material[can]
     leaves = tables.collect_leaves[material]
-    changed = leaves != material
+    changed = where(leaves != material)
     games.set_material(game[changed], target[changed], leaves[changed])
     luck = xp.astype(draws.bits(purpose.COLLECT, game, target), xp.int64)
-    lucky = luck <= tables.collect_chance[material]
+    lucky = where(luck <= tables.collect_chance[material])
     game, material = game[lucky], material[lucky]
     item = tables.collect_item[material]
     drinkers = game[item == NO_ITEM]
     put(games.drink, drinkers, games.drink[drinkers] + 1)
-    gained = item != NO_ITEM
+    gained = where(item != NO_ITEM)
     games.gain(game[gained], item[gained])
     games.achieve(game, tables.collect_achievement[material])
 
@@ -113,10 +113,10 @@ def _touch(games: Games, game: Array, target: Array) -> None:
     xp, put = games.xp, games.library.put
     index = thing_at(games, game, target)
     kind = games.kind[index]
-    eaten = (kind == PLANT) & (games.timer[index] > RIPE_AFTER)
+    eaten = games.library.where((kind == PLANT) & (games.timer[index] > RIPE_AFTER))
     put(games.timer, index[eaten], 0)
     _eat(games, game[eaten], PLANT_FOOD, ACHIEVEMENT["eat_plant"])
-    struck = kind != PLANT
+    struck = games.library.where(kind != PLANT)
     game, index, kind = game[struck], index[struck], kind[struck]
     left = xp.astype(games.health[index], xp.int32) - _damage(games, game)
     put(games.health, index, xp.astype(xp.where(left > 0, left, 0), xp.int8))
@@ -141,21 +141,22 @@ def _damage(games: Games, game: Array) -> Array:
 
 
 def _place(games: Games, game: Array, actions: Array) -> None:
-    xp, put, tables = games.xp, games.library.put, games.tables
+    xp, put, where, tables = games.xp, games.library.put, games.library.where, games.tables
     action = actions[game] - tables.first_place
     target = _in_front(games, game)
     byte = xp.astype(games.map[game * tables.cells + target], xp.int64)
     stock = game * len(ITEMS) + tables.place_item[action]
-    can = tables.place_where[action * 256 + byte] & (games.items[stock] >= tables.place_amount[action])
+    can = where(tables.place_where[action * 256 + byte] & (games.items[stock] >= tables.place_amount[action]))
     game, action, target, stock = game[can], action[can], target[can], stock[can]
     put(games.items, stock, games.items[stock] - xp.astype(tables.place_amount[action], xp.int32))
     result = tables.place_result[action]
-    plant = result == PLANT
-    if bool(xp.any(plant)):
+    plant = where(result == PLANT)
+    if plant.shape[0]:
         planted = game[plant]
         games.add_one(planted, PLANT, target[plant])
         games.enter(planted, tables.chunk_at[target[plant]], xp.zeros_like(planted))
-    games.set_material(game[~plant], target[~plant], result[~plant])
+    built = where(result != PLANT)
+    games.set_material(game[built], target[built], result[built])
     games.achieve(game, tables.place_achievement[action])
 
 
@@ -171,7 +172,7 @@ def _make(games: Games, game: Array, actions: Array) -> None:
             material = games.map[centre + (column + row)] & MATERIAL_BITS
             near_table = near_table | (material == TABLE)
             near_furnace = near_furnace | (material == FURNACE)
-    can = inside & near_table & (near_furnace | ~tables.make_furnace[action])
+    can = games.library.where(inside & near_table & (near_furnace | ~tables.make_furnace[action]))
     game, action = game[can], action[can]
     uses = xp.take(tables.make_uses, action, axis=0)
     stock = game[:, None] * len(ITEMS) + games.library.arange(len(ITEMS))[None, :]
@@ -179,7 +180,8 @@ def _make(games: Games, game: Array, actions: Array) -> None:
     enough = xp.all(items >= uses, axis=1)
     left = xp.where(enough[:, None], items - xp.astype(uses, xp.int32), items)
     put(games.items, xp.reshape(stock, (-1,)), xp.reshape(left, (-1,)))
-    game, action = game[enough], action[enough]
+    makes = games.library.where(enough)
+    game, action = game[makes], action[makes]
     games.gain(game, tables.make_result[action])
     games.achieve(game, tables.make_achievement[action])
 

@@ -15,6 +15,7 @@ from cohabit.worlds.crafter.rules import (
     ARROWS_FLY,
     CHUNK,
     COLLECT,
+    COW,
     CREATURES_WALK,
     DAY,
     ITEMS,
@@ -24,9 +25,11 @@ from cohabit.worlds.crafter.rules import (
     PLACE,
     PLAYER,
     PLAYERS_WALK,
+    SKELETON,
     TABLE,
     VIEW_HEIGHT,
     VIEW_WIDTH,
+    ZOMBIE,
     daylight,
 )
 
@@ -59,6 +62,7 @@ class Tables(Struct, frozen=True):
     walk: Array  # whether a creature can enter it
     player_walks: Array
     fly: Array
+    eats_plants: Array  # whether one that eats plants stands there
     seen: Array  # the number in NAMES of what is seen
     # By material:
     collect_tool: Array
@@ -125,6 +129,7 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
         walk=truths(by_byte(CREATURES_WALK)),
         player_walks=truths(by_byte(PLAYERS_WALK)),
         fly=truths(by_byte(ARROWS_FLY)),
+        eats_plants=truths([byte & THING_BITS in map(standing, (COW, ZOMBIE, SKELETON)) for byte in range(256)]),
         seen=library.array(np.array([_seen(byte) for byte in range(256)]), xp.uint8),
         collect_tool=numbers([NO_ITEM if c is None or c.tool is None else c.tool for c in collected]),
         collect_item=numbers([NO_ITEM if c is None or c.item is None else c.item for c in collected]),

@@ -12,7 +12,7 @@ from cohabit.worlds.crafter.batch.library import Array, Library
 from cohabit.worlds.crafter.noise import permutations
 from cohabit.worlds.crafter.rules import COAL, COW, DIAMOND, GRASS, IRON, PATH, SAND, SKELETON, TREE, ZOMBIE
 
-_WORLDS_AT_ONCE, _WORLDS_AT_ONCE_ON_A_DEVICE = 8, 2048
+_WORLDS_AT_ONCE, _WORLDS_AT_ONCE_ON_A_DEVICE = 16, 2048
 """On a CPU the arrays of a few worlds fit into its cache."""
 
 
