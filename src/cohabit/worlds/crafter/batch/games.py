@@ -62,7 +62,7 @@ class Games:
         self.player_cell = library.zeros(games, xp.int64)
         self.facing = library.zeros(games, xp.int64)
         self.sleeping = library.zeros(games, xp.bool)
-        self.vitality = library.zeros(games, xp.int32)
+        self.vitality = library.zeros(games, xp.int32)  # their health; that of things is `health`
         self.food = library.zeros(games, xp.int32)
         self.drink = library.zeros(games, xp.int32)
         self.energy = library.zeros(games, xp.int32)
