@@ -12,6 +12,7 @@ BENCHES = [
     "agents",
     "kingdoms",
     "statecraft",
+    "crafter",
     "match",
     "workspace",
 ]

@@ -9,7 +9,7 @@ import pytest
 from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
-NEEDS = ("pettingzoo", "picows", "psutil", "pygame", "textarena")
+NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "pygame", "textarena")
 
 pytestmark = [
     pytest.mark.skipif(

@@ -11,9 +11,9 @@ import pytest
 
 from cohabit.errors import BadArgs
 from cohabit.model.stream import Stream
+from cohabit.worlds.array_library import namespace_of
 from cohabit.worlds.statecraft import batch, cessions, turn
 from cohabit.worlds.statecraft.batch import convert
-from cohabit.worlds.statecraft.batch.namespace import namespace_of
 from cohabit.worlds.statecraft.maps import generate_map
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, Ledgers, TurnResult

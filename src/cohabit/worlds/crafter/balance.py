@@ -14,7 +14,7 @@ from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import COW, GRASS, PATH, SKELETON, ZOMBIE
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     kind: int
     material: int  # that it lives on
     space: int  # cells of that material, from which on the chunk has some at all
@@ -26,9 +26,10 @@ class _Kind(NamedTuple):
     place: int
 
 
-_ZOMBIES = _Kind(ZOMBIE, GRASS, 50, 6, 0, 0.3, 0.4, purpose.SPAWN_ZOMBIE, purpose.ZOMBIE_PLACE)
-_SKELETONS = _Kind(SKELETON, PATH, 6, 7, 7, 0.1, 0.1, purpose.SPAWN_SKELETON, purpose.SKELETON_PLACE)
-_COWS = _Kind(COW, GRASS, 30, 5, 5, 0.01, 0.1, purpose.SPAWN_COW, purpose.COW_PLACE)
+_ZOMBIES = Kind(ZOMBIE, GRASS, 50, 6, 0, 0.3, 0.4, purpose.SPAWN_ZOMBIE, purpose.ZOMBIE_PLACE)
+_SKELETONS = Kind(SKELETON, PATH, 6, 7, 7, 0.1, 0.1, purpose.SPAWN_SKELETON, purpose.SKELETON_PLACE)
+_COWS = Kind(COW, GRASS, 30, 5, 5, 0.01, 0.1, purpose.SPAWN_COW, purpose.COW_PLACE)
+KINDS = (_ZOMBIES, _SKELETONS, _COWS)
 
 
 def balance(land: Land, draws: Draws, players: Sequence[Player], light: float) -> None:
@@ -41,7 +42,7 @@ def balance(land: Land, draws: Draws, players: Sequence[Player], light: float) -
 
 
 def _balance(
-    land: Land, draws: Draws, players: Sequence[Player], chunk: Chunk, rule: _Kind, fewest: int, most: int
+    land: Land, draws: Draws, players: Sequence[Player], chunk: Chunk, rule: Kind, fewest: int, most: int
 ) -> None:
     creatures = chunk.creatures[rule.kind]
     space = chunk.grass if rule.material == GRASS else chunk.path

@@ -5,7 +5,10 @@ cell (two tetrahedra with an octahedron between them), and two extra ones that d
 Sums are taken in the reference's order, because floating-point addition is not associative.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,7 @@ _GRADIENTS = np.array(
     dtype=np.float64,
 )
 _LCG, _INCREMENT, _WORD = 6364136223846793005, 1442695040888963407, 1 << 64
+_FAR = 2.0  # a distance at which the weight is 0
 
 _LOW: tuple[Vertex, ...] = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 _HIGH: tuple[Vertex, ...] = ((1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1))
@@ -36,84 +40,195 @@ class Noise:
     """A noise function, given by its seed."""
 
     def __init__(self, seed: int) -> None:
-        self.permutation, self.gradients = _permutation(seed)
+        self.permutation = permutations([seed])
 
     def __call__(self, x: Floats, y: Floats, z: float) -> Floats:
         """The noise at each point (x, y, z)."""
-        stretch = (x + y + z) * _STRETCH
-        stretched = x + stretch, y + stretch, z + stretch
-        cell = tuple(np.floor(axis) for axis in stretched)
-        inside = tuple(a - b for a, b in zip(stretched, cell, strict=True))
-        squish = (cell[0] + cell[1] + cell[2]) * _SQUISH
-        offset = x - (cell[0] + squish), y - (cell[1] + squish), z - (cell[2] + squish)
-        total = inside[0] + inside[1] + inside[2]
-        value = np.zeros(x.shape)
-        for where, corners, extras in (
-            (total <= 1, _LOW, _low_extras),
-            ((total > 1) & (total < 2), _MIDDLE, _middle_extras),
-            ((total > 1) & (total >= 2), _HIGH, _high_extras),
-        ):
-            chosen = np.flatnonzero(where)
-            if len(chosen):
-                near = _Near(
-                    tuple(axis[chosen].astype(np.int64) for axis in cell), tuple(axis[chosen] for axis in offset)
-                )
-                here = tuple(axis[chosen] for axis in inside)
-                value[chosen] = self._sum(near, corners, extras(here, total[chosen]))
-        normed: Floats = value / _NORM
-        return normed
-
-    def _sum(self, near: "_Near", corners: tuple[Vertex, ...], extras: Ints) -> Floats:
-        value = np.zeros(near.offset[0].shape)
-        for i, j, k in corners:
-            distance = (i + j + k) * _SQUISH
-            away = tuple(offset - step - distance for offset, step in zip(near.offset, (i, j, k), strict=True))
-            value += self._contribution(tuple(c + s for c, s in zip(near.cell, (i, j, k), strict=True)), away)
-        for first, rest in _EXTRA_VERTICES:
-            steps = (first + rest)[:, extras]
-            distance = ((first + rest).sum(0) * _SQUISH)[extras]
-            early, late = first[:, extras], rest[:, extras]
-            away = tuple(offset - early[a] - distance - late[a] for a, offset in enumerate(near.offset))
-            value += self._contribution(tuple(c + steps[a] for a, c in enumerate(near.cell)), away)
+        field = Field(x, y, z)
+        value: Floats = field.everywhere(field.gradients(self.permutation))[0]
         return value
 
-    def _contribution(self, vertex: tuple[Ints, ...], away: tuple[Floats, ...]) -> Floats:
+
+class Field:
+    """Fixed points, prepared for noise of any seed, because only the gradients of the lattice points depend on it.
+
+    ``value = sum of weight * (gradient . away)`` over the lattice points near a point, its neighbours. On a CPU one
+    neighbour of all points is computed after the other, so that the arrays fit into its cache; on a device all at once,
+    so that there are few operations. Arrays are of any library."""
+
+    def __init__(self, x: Floats, y: Floats, z: float) -> None:
+        vertices, away = _near(x, y, z)
         dx, dy, dz = away
         weight = np.maximum(2 - dx * dx - dy * dy - dz * dz, 0.0)
         weight *= weight
-        permutation = self.permutation
-        xy = permutation.take((permutation.take(vertex[0] & 0xFF) + vertex[1]) & 0xFF)
-        xyz = (xy + vertex[2]) & 0xFF
-        gx, gy, gz = (axis.take(xyz) for axis in self.gradients)
-        value: Floats = weight * weight * (gx * dx + gy * dy + gz * dz)
-        return value
+        weight *= weight
+        # Most points have fewer neighbours than there is room for, and some of those are too far away to count.
+        order = np.argsort(weight == 0, axis=0, kind="stable")
+        most = int((weight != 0).sum(axis=0).max(initial=1))
+        weight, dx, dy, dz, *axes = (
+            np.ascontiguousarray(np.take_along_axis(table, order, axis=0)[:most])
+            for table in (weight, dx, dy, dz, *vertices)
+        )
+        vertex = (axes[0] & 0xFF) << 16 | (axes[1] & 0xFF) << 8 | axes[2] & 0xFF
+        lattice, corner = np.unique(vertex, return_inverse=True)
+        self.lattice: Any = lattice >> 16, lattice >> 8 & 0xFF, lattice & 0xFF
+        self.blocks = [
+            _Block(1, 0, *rows) for rows in zip(corner.reshape(weight.shape), weight, dx, dy, dz, strict=True)
+        ]
+        self.directions: Any = tuple(np.ascontiguousarray(_GRADIENTS.T))
+        self.xp: Any = np
+
+    def moved_to(self, xp: Any, array: Callable[[Any], Any]) -> "Field":
+        """The same for another array library; the function makes its arrays."""
+        made = copy(self)
+        made.xp = xp
+        made.lattice, made.directions = (tuple(map(array, tables)) for tables in (self.lattice, self.directions))
+        number, points = len(self.blocks), len(self.blocks[0].corner)
+        tables = (array(np.concatenate(rows)) for rows in zip(*(block[2:] for block in self.blocks), strict=True))
+        made.blocks = [_Block(number, array(np.arange(number)[:, None] * points), *tables)]
+        return made
+
+    def gradients(self, permutation: Any) -> tuple[Any, ...]:
+        """The three parts of the gradients at the lattice points. ``permutation``: of each seed, seeds x 256."""
+        xp = self.xp
+        seeds = permutation.shape[0]
+        flat = xp.reshape(permutation, (-1,))
+        x, y, z = (axis[None, :] for axis in self.lattice)
+        start = 256 * xp.cumulative_sum(xp.ones_like(permutation[:, 0]))[:, None] - 256
+        value = flat[xp.reshape(start + x, (-1,))]
+        for axis in (y, z):
+            place = start + ((xp.reshape(value, (seeds, -1)) + axis) & 0xFF)
+            value = flat[xp.reshape(place, (-1,))]
+        return tuple(xp.reshape(part[value % len(_GRADIENTS)], (seeds, -1)) for part in self.directions)
+
+    def everywhere(self, gradients: tuple[Any, ...]) -> Any:
+        """The noise at all points: seeds x points."""
+        xp = self.xp
+        seeds = gradients[0].shape[0]
+        total: Any = None
+        for block in self.blocks:
+            value: Any = None
+            for gradient, away in zip(gradients, block.away, strict=True):
+                part = xp.take(gradient, block.corner, axis=1)
+                part *= away
+                value = _plus(value, part)
+            value *= block.weight
+            if block.neighbours > 1:
+                value = xp.reshape(value, (seeds, block.neighbours, -1))
+                for number in range(block.neighbours):
+                    total = _plus(total, value[:, number, :])
+            else:
+                total = _plus(total, value)
+        total /= _NORM
+        return total
+
+    def at(self, gradients: tuple[Any, ...], seed: Any, point: Any) -> Any:
+        """The noise for pairs of a seed and a point."""
+        xp = self.xp
+        flat = [xp.reshape(gradient, (-1,)) for gradient in gradients]
+        start = seed * gradients[0].shape[1]
+        total: Any = None
+        for block in self.blocks:
+            points = point if block.neighbours == 1 else point[None, :] + block.first
+            corners = block.corner[points] + start
+            value: Any = None
+            for gradient, away in zip(flat, block.away, strict=True):
+                part = gradient[corners]
+                part *= away[points]
+                value = _plus(value, part)
+            value *= block.weight[points]
+            if block.neighbours > 1:
+                for number in range(block.neighbours):
+                    total = _plus(total, value[number, :])
+            else:
+                total = _plus(total, value)
+        total /= _NORM
+        return total
 
 
-class _Near(NamedTuple):
-    """Points by the lattice cell they are in and their offset from its origin, one array per axis."""
+class _Block(NamedTuple):
+    """Some neighbours of all points; the arrays have the points of the first one, then those of the second, …"""
 
-    cell: tuple[Ints, ...]
-    offset: tuple[Floats, ...]
+    neighbours: int
+    first: Any  # where the points of each neighbour start, as a column
+    corner: Any  # the neighbour, as a number of a lattice point
+    weight: Any
+    away_x: Any
+    away_y: Any
+    away_z: Any
+
+    @property
+    def away(self) -> tuple[Any, ...]:
+        return self[-3:]
 
 
-def _permutation(seed: int) -> tuple[Ints, Floats]:
-    """A permutation of 0 to 255, and the gradient of each entry as three arrays."""
+def _plus(total: Any, part: Any) -> Any:
+    """The sum, in the memory of the first array."""
+    if total is None:
+        return part
+    total += part
+    return total
+
+
+def _near(x: Floats, y: Floats, z: float) -> tuple[Ints, Floats]:
+    """The lattice points near each point, and the way from them: axis x neighbour x point. Far ones fill the gaps."""
+    stretch = (x + y + z) * _STRETCH
+    stretched = x + stretch, y + stretch, z + stretch
+    cell = tuple(np.floor(axis) for axis in stretched)
+    inside = tuple(a - b for a, b in zip(stretched, cell, strict=True))
+    squish = (cell[0] + cell[1] + cell[2]) * _SQUISH
+    offset = x - (cell[0] + squish), y - (cell[1] + squish), z - (cell[2] + squish)
+    total = inside[0] + inside[1] + inside[2]
+    most = len(_MIDDLE) + len(_EXTRA_VERTICES)
+    vertices = np.zeros((3, most, len(x)), np.int64)
+    away = np.full((3, most, len(x)), _FAR)
+    for where, corners, extras in (
+        (total <= 1, _LOW, _low_extras),
+        ((total > 1) & (total < 2), _MIDDLE, _middle_extras),
+        ((total > 1) & (total >= 2), _HIGH, _high_extras),
+    ):
+        chosen = np.flatnonzero(where)
+        here = tuple(axis[chosen] for axis in inside)
+        extra = extras(here, total[chosen])
+        for a in range(3):
+            base, way = cell[a][chosen].astype(np.int64), offset[a][chosen]
+            for number, corner in enumerate(corners):
+                vertices[a, number, chosen] = base + corner[a]
+                away[a, number, chosen] = way - corner[a] - sum(corner) * _SQUISH
+            for number, (first, rest) in enumerate(_EXTRA_VERTICES, len(corners)):
+                steps = first + rest
+                distance = (steps.sum(0) * _SQUISH)[extra]
+                vertices[a, number, chosen] = base + steps[a][extra]
+                away[a, number, chosen] = way - first[a][extra] - distance - rest[a][extra]
+    return vertices, away
+
+
+def permutations(seeds: Sequence[int]) -> Ints:
+    """A permutation of 0 to 255 for each seed."""
+    state = np.array([seed % _WORD for seed in seeds], np.uint64)[:, None] * _POWERS + _SUMS
+    choices = (state.view(np.int64) % _SIZES + 31) % _SIZES  # of signed numbers
+    return np.array([_shuffled(row) for row in choices.tolist()])
+
+
+def _shuffled(choices: list[int]) -> list[int]:
     source = list(range(256))
-    permutation = np.zeros(256, np.int64)
-    for _ in range(3):
-        seed = _next(seed)
-    for i in range(255, -1, -1):
-        seed = _next(seed)
-        r = (seed + 31) % (i + 1)
-        permutation[i] = source[r]
-        source[r] = source[i]
-    return permutation, np.ascontiguousarray(_GRADIENTS[permutation % 24].T)
+    made = []
+    for last, choice in zip(range(255, -1, -1), choices, strict=True):
+        made.append(source[choice])
+        source[choice] = source[last]
+    return made[::-1]
 
 
-def _next(seed: int) -> int:
-    """The next number of a linear congruential generator, as a signed word of 64 bits."""
-    seed = (seed * _LCG + _INCREMENT) % _WORD
-    return seed - _WORD if seed >= _WORD >> 1 else seed
+def _powers() -> Iterator[tuple[int, int]]:
+    """The state of a linear congruential generator after n steps is the first state * power + sum."""
+    power, total = 1, 0
+    while True:
+        yield power, total
+        power, total = power * _LCG % _WORD, (total * _LCG + _INCREMENT) % _WORD
+
+
+_POWERS, _SUMS = np.array(list(islice(_powers(), 4, 260)), np.uint64).T
+_SIZES = np.arange(256, 0, -1)
 
 
 # -- the two extra vertices ----------------------------------------------------------------------------

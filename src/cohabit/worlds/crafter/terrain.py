@@ -1,14 +1,15 @@
 """Making a world: terrain from noise, and the first creatures."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter.draws import Draws
-from cohabit.worlds.crafter.noise import Floats, Noise
+from cohabit.worlds.crafter.noise import Field, permutations
 from cohabit.worlds.crafter.rules import (
     COAL,
     COW,
@@ -25,7 +26,11 @@ from cohabit.worlds.crafter.rules import (
     ZOMBIE,
 )  # fmt: skip
 
-_LARGEST_NOISE_SEED = 2**31 - 1
+LARGEST_NOISE_SEED = 2**31 - 1
+# A uniform draw above these puts one there.
+TREES_ABOVE, COAL_ABOVE, IRON_ABOVE, DIAMONDS_ABOVE = 0.8, 0.85, 0.75, 0.994
+COWS_ABOVE, ZOMBIES_ABOVE, SKELETONS_ABOVE = 0.985, 0.993, 0.95
+COW_DISTANCE, ZOMBIE_DISTANCE = 3, 10  # from the start
 
 
 class Terrain(NamedTuple):
@@ -33,23 +38,85 @@ class Terrain(NamedTuple):
     tunnels: NDArray[np.bool_]
 
 
-def make_terrain(draws: Draws, size: tuple[int, int], start: tuple[int, int]) -> Terrain:
-    """The map of a new world. Noise decides the shapes, draws decide where ore and trees are."""
-    fields = _Fields(Noise(draws.below(_LARGEST_NOISE_SEED, purpose.NOISE, 0)), size)
-    x, y = fields.x, fields.y
-    home = 4 - np.sqrt((x - start[0]) ** 2 + (y - start[1]) ** 2)
-    home += 2 * fields.at(8, (3, 1))
-    home = 1 / (1 + np.exp(-home))
+class Landscape(NamedTuple):
+    """The shapes of new worlds, which noise decides. Arrays are of any library, with the cells of all maps in a row."""
+
+    materials: Any  # without ore and trees
+    tunnels: Any
+    # Where draws decide whether there is one:
+    tree: Any
+    coal: Any
+    iron: Any
+    diamond: Any
+
+
+class NoiseTables:
+    """The fields of noise over the cells of a map of some size, which are numbered x first. Those used are kept."""
+
+    def __init__(self, size: tuple[int, int], xp: Any = np, array: Callable[[Any], Any] = np.asarray) -> None:
+        self.xp, self.array = xp, array
+        self.cells = size[0] * size[1]
+        x, y = np.meshgrid(np.arange(size[0]), np.arange(size[1]), indexing="ij")
+        self.x, self.y = x.reshape(-1), y.reshape(-1)
+        self.field = cache(self._field)
+
+    def _field(self, z: int, size: int, scale_x: float = 1, scale_y: float = 1) -> Field:
+        # A fifth is a division in the original, and a division rounds differently from a product.
+        x = self.x / 5 if scale_x == 1 / 5 else self.x * scale_x
+        y = self.y / 5 if scale_y == 1 / 5 else self.y * scale_y
+        field = Field(x / size, y / size, z)
+        return field if self.xp is np else field.moved_to(self.xp, self.array)
+
+    def distance(self, start: tuple[int, int]) -> Any:
+        """From the start to each cell."""
+        return np.sqrt((self.x - start[0]) ** 2 + (self.y - start[1]) ** 2)
+
+
+_numpy_tables = lru_cache(maxsize=4)(NoiseTables)
+
+
+class _Fields:
+    """Noise over the cells of several maps, given by the permutations of their seeds."""
+
+    def __init__(self, tables: NoiseTables, permutation: Any) -> None:
+        self.tables, self.permutation = tables, permutation
+
+    def at(self, z: int, *octaves: tuple[int, float]) -> Any:
+        """The sum of noises of several sizes, each with its weight."""
+        total: Any = 0.0
+        for size, weight in octaves:
+            field = self.tables.field(z, size)
+            total = total + weight * field.everywhere(field.gradients(self.permutation))
+        return self.tables.xp.reshape(total, (-1,))
+
+    def above(self, limit: float, z: int, size: int, where: Any, scale_x: float = 1, scale_y: float = 1) -> Any:
+        """Where the noise exceeds the limit; computed only in the given cells."""
+        field = self.tables.field(z, size, scale_x, scale_y)
+        cells = self.tables.xp.nonzero(where)[0]
+        found = self.tables.xp.zeros_like(where)
+        if cells.shape[0]:
+            gradients = field.gradients(self.permutation)
+            noise = field.at(gradients, cells // self.tables.cells, cells % self.tables.cells)
+            found[where] = noise > limit
+        return found
+
+
+def landscape(tables: NoiseTables, permutation: Any, start: tuple[int, int]) -> Landscape:
+    """The shapes of new worlds. ``permutation``: of the noise of each world, worlds x 256."""
+    xp, fields = tables.xp, _Fields(tables, permutation)
+    worlds = permutation.shape[0]
+    home = xp.reshape(2 * fields.at(8, (3, 1)), (worlds, -1)) + tables.array(4 - tables.distance(start))[None, :]
+    home = xp.reshape(1 / (1 + xp.exp(-home)), (-1,))
     water = fields.at(3, (15, 1), (5, 0.15)) + 0.1
     water -= 2 * home
     mountain = fields.at(0, (15, 1), (5, 0.3)) / 1.3
     mountain -= 4 * home + 0.3 * water
 
-    made = np.zeros(x.shape, np.uint8)
-    tunnels = np.zeros(x.shape, bool)
-    rest = np.ones(x.shape, bool)  # cells without a material yet
+    made = xp.zeros_like(home, dtype=xp.uint8)
+    tunnels = xp.zeros_like(home, dtype=xp.bool)
+    rest = xp.ones_like(tunnels)  # cells without a material yet
 
-    def put(material: int, where: NDArray[np.bool_]) -> None:
+    def put(material: int, where: Any) -> None:
         made[where & rest] = material
         rest[where] = False
 
@@ -67,26 +134,33 @@ def make_terrain(draws: Draws, size: tuple[int, int], start: tuple[int, int]) ->
     put(WATER, low & (water > 0.3))
     meadow = rest & ~high
 
-    coal, iron = fields.above(0, 1, 8, ore), fields.above(0.4, 2, 6, ore)
-    lava = (mountain > 0.3) & fields.above(0.35, 6, 5, ore & (mountain > 0.3))
-    made[ore] = np.where(lava, LAVA, STONE)[ore]
+    made[ore] = STONE
+    made[fields.above(0.35, 6, 5, ore & (mountain > 0.3))] = LAVA
     made[meadow] = GRASS
-    tree = meadow & fields.above(0, 5, 7, meadow)
+    return Landscape(
+        made, tunnels, fields.above(0, 5, 7, meadow), fields.above(0, 1, 8, ore), fields.above(0.4, 2, 6, ore),
+        ore & (mountain > 0.18),
+    )  # fmt: skip
+
+
+def make_terrain(draws: Draws, size: tuple[int, int], start: tuple[int, int]) -> Terrain:
+    """The map of a new world. Noise decides the shapes, draws decide where ore and trees are."""
+    permutation = permutations([draws.below(LARGEST_NOISE_SEED, purpose.NOISE, 0)])
+    made, tunnels, tree, coal, iron, diamond = landscape(_numpy_tables(size), permutation, start)
     # Draws are made cell by cell in the original's order, and only where something depends on them.
     uniform = draws.uniform
-    cells = np.flatnonzero(tree | (ore & (coal | iron | (mountain > 0.18))))
+    cells = np.flatnonzero(tree | coal | iron | diamond)
     for cell, is_tree, may_coal, may_iron, may_diamond in zip(
-        cells.tolist(), tree[cells].tolist(), coal[cells].tolist(), iron[cells].tolist(),
-        (mountain[cells] > 0.18).tolist(), strict=True,
-    ):  # fmt: skip
+        cells.tolist(), *(where[cells].tolist() for where in (tree, coal, iron, diamond)), strict=True
+    ):
         if is_tree:
-            if uniform(purpose.TREE_CELL, cell) > 0.8:
+            if uniform(purpose.TREE_CELL, cell) > TREES_ABOVE:
                 made[cell] = TREE
-        elif may_coal and uniform(purpose.COAL_CELL, cell) > 0.85:
+        elif may_coal and uniform(purpose.COAL_CELL, cell) > COAL_ABOVE:
             made[cell] = COAL
-        elif may_iron and uniform(purpose.IRON_CELL, cell) > 0.75:
+        elif may_iron and uniform(purpose.IRON_CELL, cell) > IRON_ABOVE:
             made[cell] = IRON
-        elif may_diamond and uniform(purpose.DIAMOND_CELL, cell) > 0.994:
+        elif may_diamond and uniform(purpose.DIAMOND_CELL, cell) > DIAMONDS_ABOVE:
             made[cell] = DIAMOND
     return Terrain(made.reshape(size), tunnels.reshape(size))
 
@@ -101,37 +175,9 @@ def first_creatures(draws: Draws, terrain: Terrain, start: tuple[int, int]) -> I
     for cell, material, tunnel, distance in zip(
         cells.tolist(), materials[cells].tolist(), tunnels[cells].tolist(), away.tolist(), strict=True
     ):
-        if distance > 3 and material == GRASS and uniform(purpose.COW_CELL, cell) > 0.985:
+        if distance > COW_DISTANCE and material == GRASS and uniform(purpose.COW_CELL, cell) > COWS_ABOVE:
             yield COW, cell // height, cell % height
-        elif distance > 10 and uniform(purpose.ZOMBIE_CELL, cell) > 0.993:
+        elif distance > ZOMBIE_DISTANCE and uniform(purpose.ZOMBIE_CELL, cell) > ZOMBIES_ABOVE:
             yield ZOMBIE, cell // height, cell % height
-        elif material == PATH and tunnel and uniform(purpose.SKELETON_CELL, cell) > 0.95:
+        elif material == PATH and tunnel and uniform(purpose.SKELETON_CELL, cell) > SKELETONS_ABOVE:
             yield SKELETON, cell // height, cell % height
-
-
-class _Fields:
-    """Noise over the cells of a map, numbered x first."""
-
-    def __init__(self, noise: Noise, size: tuple[int, int]) -> None:
-        self.noise = noise
-        x, y = np.meshgrid(np.arange(size[0]), np.arange(size[1]), indexing="ij")
-        self.x, self.y = x.reshape(-1), y.reshape(-1)
-
-    def at(self, z: int, *octaves: tuple[int, float]) -> Floats:
-        """The sum of noises of several sizes, each with its weight."""
-        value = np.zeros(self.x.shape)
-        for size, weight in octaves:
-            value += weight * self.noise(self.x / size, self.y / size, z)
-        return value
-
-    def above(
-        self, limit: float, z: int, size: int, where: NDArray[np.bool_], scale_x: float = 1, scale_y: float = 1
-    ) -> NDArray[np.bool_]:
-        """Where the noise exceeds the limit; computed only in the given cells."""
-        found = np.zeros(self.x.shape, bool)
-        cells = np.flatnonzero(where)
-        # A fifth is a division in the original, and a division rounds differently from a product.
-        x = self.x[cells] / 5 if scale_x == 1 / 5 else self.x[cells] * scale_x
-        y = self.y[cells] / 5 if scale_y == 1 / 5 else self.y[cells] * scale_y
-        found[cells] = self.noise(x / size, y / size, z) > limit
-        return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from cohabit.worlds.statecraft.batch.namespace import namespace_of
+from cohabit.worlds.array_library import namespace_of
 
 Array = Any
 """An int64 (or bool) array of any library that follows the Array API standard."""

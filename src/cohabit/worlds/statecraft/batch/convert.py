@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cohabit.errors import BadArgs
+from cohabit.worlds.array_library import compatible
 from cohabit.worlds.statecraft.batch.arrays import NONE, Array, BatchOrders, BatchState, Board, games_last
-from cohabit.worlds.statecraft.batch.namespace import compatible
 from cohabit.worlds.statecraft.state import GameState, Ledgers
 
 Graph = Mapping[str, Sequence[str]]

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
+from cohabit.worlds.array_library import compatible
 from cohabit.worlds.statecraft.batch.arrays import (
     NONE,
     Array,
@@ -22,7 +23,6 @@ from cohabit.worlds.statecraft.batch.arrays import (
 from cohabit.worlds.statecraft.batch.convert import make_board
 from cohabit.worlds.statecraft.batch.deal import deal, random_numbers
 from cohabit.worlds.statecraft.batch.engine import step
-from cohabit.worlds.statecraft.batch.namespace import compatible
 from cohabit.worlds.statecraft.batch.policies import POLICIES, Decision, Policy, Situation, View
 from cohabit.worlds.statecraft.maps import Graph, generate_map, validate_map
 from cohabit.worlds.statecraft.rules import Rules

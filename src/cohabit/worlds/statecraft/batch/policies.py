@@ -10,9 +10,9 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
+from cohabit.worlds.array_library import namespace_of
 from cohabit.worlds.statecraft.batch.arrays import Array, BatchLedgers, BatchState
 from cohabit.worlds.statecraft.batch.engine import count_territories
-from cohabit.worlds.statecraft.batch.namespace import namespace_of
 from cohabit.worlds.statecraft.rules import Rules
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
