@@ -25,6 +25,7 @@ _NIGHT_NOISE_BITS = 64 * 63 * 49  # the original draws a picture of 63 x 49 pixe
 _LARGEST_SEED = 2**31 - 1
 _DARKEST, _LIGHTEST = 32, 127  # grey of the noise in a dark picture
 WORD = 0xFFFFFFFF
+KEY_WORDS, NOISE_WORDS = 4, 2  # of a keyed seed
 
 
 class Draws(Protocol):
@@ -36,6 +37,9 @@ class Draws(Protocol):
 
     def below(self, n: int, purpose: int, place: int) -> int:
         """A whole number from 0 to n - 1."""
+
+    def noise_seed(self) -> int:
+        """The seed of the noise that shapes the land."""
 
     def night(self) -> None:
         """The picture of a dark scene was drawn, or would have been."""
@@ -91,6 +95,9 @@ class StockDraws:
             value = self._bits(32) & mask
         return value
 
+    def noise_seed(self) -> int:
+        return self.below(_LARGEST_SEED, NOISE, 0)
+
     def night(self) -> None:
         self._dark = True  # skipped later, so that a picture of this step can still have the noise
 
@@ -102,11 +109,14 @@ class StockDraws:
 
 
 class KeyedDraws:
-    """Draws that depend on nothing but the seed, the step, the purpose and the cell."""
+    """Draws that depend on nothing but the seed, the step, the purpose and the cell.
+
+    Keys have 64 bits, in two words, and so has the seed of the noise: somebody who sees a part of the map cannot find
+    the rest by trying all keys."""
 
     def __init__(self, seed: int) -> None:
         stream = Stream(seed, "crafter")
-        self.words = [stream.bits64() & WORD for _ in range(4)]
+        self.words = [stream.bits64() & WORD for _ in range(KEY_WORDS + NOISE_WORDS)]
         self.start_step(0)
 
     @classmethod
@@ -121,17 +131,23 @@ class KeyedDraws:
 
     def start_step(self, step: int) -> None:
         self._step = step
-        key = step
-        for word in self.words:
-            key = mixed(key + word)
-        self._key = key
-        self._keys: dict[int, int] = {}
+        first = second = step
+        for number in range(KEY_WORDS):
+            first = mixed(first + self.words[number])
+            second = mixed(second ^ self.words[KEY_WORDS - 1 - number])
+        self._key = first, second
+        self._keys: dict[int, tuple[int, int]] = {}
 
     def _bits(self, purpose: int, place: int) -> int:
-        key = self._keys.get(purpose)
-        if key is None:
-            key = self._keys[purpose] = mixed(self._key + (purpose + 1) * GOLDEN)
-        return mixed(key + place * GOLDEN)
+        keys = self._keys.get(purpose)
+        if keys is None:
+            first, second = self._key
+            shift = (purpose + 1) * GOLDEN
+            keys = self._keys[purpose] = mixed(first + shift), mixed(second + shift)
+        return mixed(mixed(keys[0] + place * GOLDEN) + keys[1])
+
+    def noise_seed(self) -> int:
+        return self.words[KEY_WORDS] << 32 | self.words[KEY_WORDS + 1]
 
     def uniform(self, purpose: int, place: int) -> float:
         return self._bits(purpose, place) / 4294967296.0

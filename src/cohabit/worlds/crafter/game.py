@@ -104,7 +104,7 @@ class Game:
         for player in players:
             player.begin_step()
         for player in players:
-            if player.health <= 0:  # killed by another player in this step
+            if player.health <= 0 and len(players) > 1:  # killed by another player in this step
                 continue
             act(land, draws, player, actions.get(player.number, NOOP), self.fighting)
         if len(players) == 1:

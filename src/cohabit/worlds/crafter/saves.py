@@ -21,7 +21,7 @@ _Word = Annotated[int, Meta(ge=0, lt=1 << 32)]
 _Step = Annotated[int, Meta(ge=-1, le=1)]
 _Amount = Annotated[int, Meta(ge=0, lt=1 << 31)]
 _Side = Annotated[int, Meta(ge=9, le=MAX_SIZE)]
-_WORDS = {"stock": 626, "keyed": 5}
+_WORDS = {"stock": 626, "keyed": 7}
 
 
 class _Thing(Struct, array_like=True, forbid_unknown_fields=True):

@@ -26,7 +26,6 @@ from cohabit.worlds.crafter.rules import (
     ZOMBIE,
 )  # fmt: skip
 
-LARGEST_NOISE_SEED = 2**31 - 1
 # A uniform draw above these puts one there.
 TREES_ABOVE, COAL_ABOVE, IRON_ABOVE, DIAMONDS_ABOVE = 0.8, 0.85, 0.75, 0.994
 COWS_ABOVE, ZOMBIES_ABOVE, SKELETONS_ABOVE = 0.985, 0.993, 0.95
@@ -145,7 +144,7 @@ def landscape(tables: NoiseTables, permutation: Any, start: tuple[int, int]) -> 
 
 def make_terrain(draws: Draws, size: tuple[int, int], start: tuple[int, int]) -> Terrain:
     """The map of a new world. Noise decides the shapes, draws decide where ore and trees are."""
-    permutation = permutations([draws.below(LARGEST_NOISE_SEED, purpose.NOISE, 0)])
+    permutation = permutations([draws.noise_seed()])
     made, tunnels, tree, coal, iron, diamond = landscape(_numpy_tables(size), permutation, start)
     # Draws are made cell by cell in the original's order, and only where something depends on them.
     uniform = draws.uniform

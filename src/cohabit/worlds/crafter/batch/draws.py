@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from cohabit.worlds.crafter.batch.library import Array, Library
-from cohabit.worlds.crafter.draws import GOLDEN, WORD, KeyedDraws
+from cohabit.worlds.crafter.draws import GOLDEN, KEY_WORDS, NOISE_WORDS, WORD, KeyedDraws
 
-SEED_WORDS = 4
+SEED_WORDS = KEY_WORDS + NOISE_WORDS
 
 
 def seed_words(seeds: Iterable[int]) -> Any:
-    """The words of each seed: an array of seeds x 4 on the host."""
+    """The words of each seed: an array of seeds x words on the host."""
     return np.array([KeyedDraws(seed).words for seed in seeds], np.int64).reshape(-1, SEED_WORDS)
 
 
@@ -48,19 +48,22 @@ class StepDraws:
     def __init__(self, library: Library, words: Sequence[Array], step: Array) -> None:
         """``words``: those of the seeds, an array of games each."""
         self._library = library
-        key = library.xp.astype(step, library.word)
-        for number in range(SEED_WORDS):
-            key = mixed(library, key + words[number])
-        self._key = key
-        self._keys: dict[int, Array] = {}
+        first = second = library.xp.astype(step, library.word)
+        for number in range(KEY_WORDS):
+            first = mixed(library, first + words[number])
+            second = mixed(library, second ^ words[KEY_WORDS - 1 - number])
+        self._key = first, second
+        self._keys: dict[int, tuple[Array, Array]] = {}
 
     def bits(self, purpose: int, game: Array, place: Array) -> Array:
         """32 bits for each game and place."""
         library = self._library
-        key = self._keys.get(purpose)
-        if key is None:
-            key = self._keys[purpose] = mixed(library, self._key + (purpose + 1) * GOLDEN % (WORD + 1))
-        return mixed(library, key[game] + library.xp.astype(place, library.word) * GOLDEN)
+        keys = self._keys.get(purpose)
+        if keys is None:
+            shift = (purpose + 1) * GOLDEN % (WORD + 1)
+            keys = self._keys[purpose] = mixed(library, self._key[0] + shift), mixed(library, self._key[1] + shift)
+        at_place = mixed(library, keys[0][game] + library.xp.astype(place, library.word) * GOLDEN)
+        return mixed(library, at_place + keys[1][game])
 
     def below(self, n: Array, purpose: int, game: Array, place: Array) -> Array:
         """A whole number below n for each game and place."""

@@ -9,6 +9,7 @@ from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter import terrain
 from cohabit.worlds.crafter.batch.draws import StepDraws, over
 from cohabit.worlds.crafter.batch.library import Array, Library
+from cohabit.worlds.crafter.draws import KEY_WORDS, NOISE_WORDS
 from cohabit.worlds.crafter.noise import permutations
 from cohabit.worlds.crafter.rules import COAL, COW, DIAMOND, GRASS, IRON, PATH, SAND, SKELETON, TREE, ZOMBIE
 
@@ -50,9 +51,9 @@ class WorldMaker:
         library, xp = self.library, self.library.xp
         draws = StepDraws(library, words, xp.zeros_like(words[0]))
         worlds = words[0].shape[0]
-        every = library.arange(worlds)
-        seeds = draws.below(library.array(terrain.LARGEST_NOISE_SEED, xp.int64), purpose.NOISE, every, every * 0)
-        permutation = library.array(permutations(library.host(seeds).tolist()), xp.int64)
+        high, low = (library.host(words[KEY_WORDS + number]).tolist() for number in range(NOISE_WORDS))
+        seeds = [first << 32 | second for first, second in zip(high, low, strict=True)]
+        permutation = library.array(permutations(seeds), xp.int64)
         shapes = terrain.landscape(self.tables, permutation, self.start)
         self._put_trees_and_ore(draws, shapes)
         creatures = self._creatures(draws, shapes)
