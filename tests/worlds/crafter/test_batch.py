@@ -48,7 +48,7 @@ def test_random_players_live_and_die_as_in_the_scalar_game() -> None:
 
 
 def test_wanderers_with_tools_dig_and_are_shot_at_as_in_the_scalar_game() -> None:
-    games = SideBySide(range(20, 32))
+    games = SideBySide(range(60, 72))
     games.play(420, wander, help_every=15)
     assert games.seen["arrow"] > 20
     assert games.seen[f"kind {ARROW}"]
