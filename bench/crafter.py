@@ -19,7 +19,9 @@ are healed now and then, over that with one; without texts.
 
 The batch: games that are stepped together on arrays, each with its own keyed random numbers. Its steps are measured
 without and with the resets of games that have ended. On two cores two processes play at the same time, and their
-game-steps per CPU second are added up; all ratios are over one process of the original.
+game-steps per CPU second are added up; all ratios are over one process of the original. On a GPU (one NVIDIA H200,
+PyTorch 2.11, by hand with `python -m bench.crafter_device`) the same code made 420,000 game-steps a second with 32,768
+games, and 3.46 million with 262,144.
 """.strip()
 MIN_STEPS, MIN_RESETS, MIN_BATCH = 12.0, 40.0, 100.0  # times the original
 MAX_COST = {4: 4.4, 64: 70.0}  # players: times the cost of one
