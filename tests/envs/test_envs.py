@@ -18,6 +18,7 @@ from cohabit.envs.spaces import CUT, UnicodeText
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.registry import make_world
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, LAVA, RIGHT
 
 from .playing import SAMPLES, WORLDS, aec, gym, parallel
 
@@ -141,6 +142,63 @@ def test_one_seat_that_is_gone_ends_the_episode_although_the_game_goes_on() -> N
     env.reset(seed=1)
     *_, over, cut, _ = env.step(DEEP)
     assert (over, cut, env.room.is_over()) == (True, False, False)
+
+
+def lava_right_of(env: Any, number: int) -> None:
+    """Put lava where a player of Crafter goes with its next step to the right."""
+    game = env.room.world.game
+    game.land.material[game.players[number].cell + game.land.stride] = LAVA
+
+
+def test_a_player_that_died_has_ended_although_its_seat_is_still_there_and_the_others_play_on() -> None:
+    env = parallel("crafter_shared", seats=3)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    _, rewards, over, cut, infos = env.step({"player_1": RIGHT, "player_2": 0, "player_3": 0})
+    assert over == {"player_1": True, "player_2": False, "player_3": False}
+    assert not any(cut.values())
+    assert rewards["player_1"] < 0
+    assert not infos["player_1"]["to_move"]
+    assert (env.agents, env.room.is_over()) == (["player_2", "player_3"], False)
+    seen, _, over, *_ = env.step(dict.fromkeys(env.agents, 0))
+    assert list(seen) == ["player_2", "player_3"]
+    assert not any(over.values())
+
+
+def test_one_after_another_a_player_that_died_has_ended_too() -> None:
+    env = aec("crafter_shared", seats=2)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    env.step(RIGHT)
+    env.step(0)
+    assert (env.agent_selection, env.last()[2]) == ("player_1", True)
+    env.step(None)
+    assert (env.agent_selection, env.agents, env.last()[2]) == ("player_2", ["player_2"], False)
+
+
+def test_the_death_of_the_learner_ends_its_episode_although_its_opponents_live() -> None:
+    env = gym("crafter_shared", seats=2)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    *_, over, cut, _ = env.step(RIGHT)
+    assert (over, cut, env.room.is_over()) == (True, False, False)
+    env.reset(seed=1)
+    assert not env.step(0)[2]
+
+
+def test_the_standings_are_asked_for_once_after_each_entry_and_never_of_worlds_without() -> None:
+    env = parallel("crafter_shared", seats=3)
+    env.reset(seed=1)
+    asked: list[int] = []
+    standings = env.room.world.standings
+    env.room.world.standings = lambda: asked.append(env.room.record.seq) or standings()
+    for _ in range(3):
+        env.step(dict.fromkeys(env.agents, 0))
+    assert len(asked) == len(set(asked)) > 0
+    burrow = parallel("burrow", seats=2)
+    burrow.reset(seed=1)
+    burrow.room.world.standings = lambda: pytest.fail("asked")
+    burrow.step({"player_1": 0, "player_2": 0})
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -365,6 +423,25 @@ def test_a_world_with_arrays_is_seen_as_its_first_one_and_the_mask_is_in_the_inf
     assert worms.observation_space == spaces.Box(0, 7, (1,), np.float32)
     assert worms.reset(seed=1)[0] in worms.observation_space
     assert set(gym("burrow", observe="text").reset(seed=1)[0]) == {"text", "action_mask"}
+
+
+@pytest.mark.parametrize("make", [gym, parallel])
+def test_with_an_array_the_info_has_the_own_line_of_the_standings(make: Any) -> None:
+    """So the success rates of Crafter's achievements can be counted whatever a learner observes."""
+    env = make("crafter_shared", seats=2, observe="symbols")
+    _, infos = env.reset(seed=1)
+    first = infos if make is gym else infos["player_1"]
+    assert first["standing"] == dict.fromkeys(ACHIEVEMENTS, 0)
+    env.room.world.game.players[0].achievements[0] = 2
+    *_, infos = env.step(0 if make is gym else {"player_1": 0, "player_2": 0})
+    own = infos if make is gym else infos["player_1"]
+    assert own["standing"] == {**dict.fromkeys(ACHIEVEMENTS, 0), "collect_coal": 1}
+    if make is parallel:
+        assert infos["player_2"]["standing"] == dict.fromkeys(ACHIEVEMENTS, 0)
+    own["standing"].clear()
+    assert env.room.world.standings()[0].data["collect_coal"] == 1
+    text = make("crafter_shared", seats=2, observe="text").reset(seed=1)[1]
+    assert "standing" not in (text if make is gym else text["player_1"])
 
 
 def test_an_environment_renders_its_seat_as_text_or_picture() -> None:

@@ -1,6 +1,7 @@
 """Observations and actions of a world as spaces of Gymnasium."""
 
 import string
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,8 @@ class Interface:
         mask = self.mask(episodes, i)
         if self._array is not None:
             seen = room.crash_on_bug(room.world.array, room.eye_of(member), self._form)
+            if (standing := episodes.standing(i)) is not None:
+                info["standing"] = deepcopy(standing.data)  # learners may keep or change it
             return seen, info if mask is None else {**info, MASK: mask}
         view = room.view(member)
         info["observation"] = view.observation.to_structured()
