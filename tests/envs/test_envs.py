@@ -48,6 +48,45 @@ class Hush(World):
         self.said.append(word)
 '''
 
+GHOSTS = '''
+from cohabit import Action, Observation, Outcome, Standing, World, WorldSpec, action
+
+class Ghosts(World):
+    """Ghosts. Walk through a house, or jump from its roof. Those who jumped still walk."""
+
+    spec = WorldSpec(name="ghosts", seats=2, pace="rounds", quick=True)
+
+    def reset(self, seed, seats):
+        self.order, self.rounds, self.moved, self.dead = [seat.id for seat in seats], 0, [], []
+
+    def to_move(self):
+        return [seat for seat in self.order if seat not in self.moved] if self.rounds < 3 else []
+
+    def observe(self, eye):
+        return Observation(text=f"{self.rounds} rounds")
+
+    @action()
+    def walk(self, by) -> Outcome:
+        """Walk on."""
+        self.moved.append(by.id)
+
+    @action()
+    def jump(self, by) -> Outcome:
+        """Jump."""
+        self.moved.append(by.id)
+        self.dead.append(by.id)
+
+    def resolve(self):
+        self.rounds, self.moved = self.rounds + 1, []
+        return []
+
+    def fallback(self, seat):
+        return Action("walk")
+
+    def standings(self):
+        return [Standing(seat, seat, 0, seat not in self.dead) for seat in self.order]
+'''
+
 
 @pytest.fixture
 def hush(tmp_path: Path) -> str:
@@ -174,6 +213,21 @@ def test_one_after_another_a_player_that_died_has_ended_too() -> None:
     assert (env.agent_selection, env.last()[2]) == ("player_1", True)
     env.step(None)
     assert (env.agent_selection, env.agents, env.last()[2]) == ("player_2", ["player_2"], False)
+
+
+def test_the_dead_are_not_asked_even_if_the_world_waits_for_them(tmp_path: Path) -> None:
+    file = tmp_path / "ghosts.py"
+    file.write_text(GHOSTS)
+    env = envs.aec(str(file))
+    env.reset(seed=1)
+    env.step(1)
+    env.step(0)
+    assert (env.agent_selection, env.last()[2]) == ("player_1", True)
+    env.step(None)
+    for rounds in (1, 2):
+        assert (env.agent_selection, env.agents, env.room.world.rounds) == ("player_2", ["player_2"], rounds)
+        env.step(0)
+    assert env.last()[2]
 
 
 def test_the_death_of_the_learner_ends_its_episode_although_its_opponents_live() -> None:
