@@ -17,6 +17,7 @@ from cohabit.envs.actions import MAX_TEXT, NumberedActions, actions_of
 from cohabit.envs.spaces import CUT, UnicodeText
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action
+from cohabit.model.seat import Eye
 from cohabit.registry import make_world
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, LAVA, RIGHT
 
@@ -496,6 +497,42 @@ def test_with_an_array_the_info_has_the_own_line_of_the_standings(make: Any) -> 
     assert env.room.world.standings()[0].data["collect_coal"] == 1
     text = make("crafter_shared", seats=2, observe="text").reset(seed=1)[1]
     assert "standing" not in (text if make is gym else text["player_1"])
+
+
+def test_the_symbols_of_crafter_are_in_the_documented_order() -> None:
+    env = gym("crafter", observe="symbols")
+    assert env.observation_space == spaces.Box(0, 19, (104,), np.uint8)
+    assert env.action_space == spaces.Discrete(17)
+    env.reset(seed=3)
+    game = env.room.world.game
+    (player,) = game.players
+    game.land.material[player.cell + game.land.stride] = LAVA
+    player.health, player.food, player.drink, player.energy = 8, 7, 6, 5
+    player.items = [*range(9), 1, 2, 3]
+    player.achievements[ACHIEVEMENTS.index("wake_up")] = 3
+    seen = env.room.world.array(Eye("player", "own"), "symbols").tolist()
+    assert (seen[31], seen[32]) == (13, LAVA)
+    assert seen[63:67] == [8, 7, 6, 5]
+    assert seen[67:79] == player.items
+    assert seen[79:82] == [3, 0, int(game.daylight * 10)]
+    assert seen[82:] == [0] * 21 + [1]
+    assert list(ACHIEVEMENTS) == sorted(ACHIEVEMENTS)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 11, 2**40])
+def test_an_episode_of_crafter_begins_with_the_original_s_first_picture_for_that_seed(seed: int) -> None:
+    crafter = pytest.importorskip("crafter")
+    seen, _ = gym("crafter", observe="picture").reset(seed=seed)
+    assert (seen.shape, seen.dtype) == ((64, 64, 3), np.uint8)
+    assert (seen == crafter.Env(seed=seed).reset()).all()
+
+
+def test_the_length_of_crafter_terminates_and_max_steps_truncate() -> None:
+    for length, max_steps, ends in ((2, 0, (True, False)), (2, 2, (True, False)), (3, 2, (False, True))):
+        env = envs.gym("crafter", config={"length": length}, max_steps=max_steps)
+        env.reset(seed=1)
+        assert env.step(0)[2:4] == (False, False)
+        assert env.step(0)[2:4] == ends
 
 
 def test_an_environment_renders_its_seat_as_text_or_picture() -> None:
