@@ -1,7 +1,6 @@
 """Observations and actions of a world as spaces of Gymnasium."""
 
 import string
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,7 @@ class Interface:
         if self._array is not None:
             seen = room.crash_on_bug(room.world.array, room.eye_of(member), self._form)
             if (standing := episodes.standing(i)) is not None:
-                info["standing"] = deepcopy(standing.data)  # learners may keep or change it
+                info["standing"] = dict(standing.data)
             return seen, info if mask is None else {**info, MASK: mask}
         view = room.view(member)
         info["observation"] = view.observation.to_structured()
