@@ -82,7 +82,7 @@ class SameRoom:
         world = make_world(source, CONFIG.get(name, {}))
         agents = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(seats)]
         scenario = Scenario(world=source, config=CONFIG.get(name, {}), agents=agents)
-        self.room = Room.create(opening_state(scenario, world, source, "same", str(seed), "00" * 16), world, 0)
+        self.room = Room.create(opening_state(scenario, world, source, "same", seed, "00" * 16), world, 0)
         self.actions, self.step_ticks, self.at = actions_of(world), step_ticks, 0
 
     def member(self, i: int) -> Member:

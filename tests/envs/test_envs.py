@@ -17,7 +17,9 @@ from cohabit.envs.actions import MAX_TEXT, NumberedActions, actions_of
 from cohabit.envs.spaces import CUT, UnicodeText
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action
+from cohabit.model.seat import Eye
 from cohabit.registry import make_world
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, LAVA, RIGHT
 
 from .playing import SAMPLES, WORLDS, aec, gym, parallel
 
@@ -45,6 +47,45 @@ class Hush(World):
         if not word:
             raise GameRejected("say something")
         self.said.append(word)
+'''
+
+GHOSTS = '''
+from cohabit import Action, Observation, Outcome, Standing, World, WorldSpec, action
+
+class Ghosts(World):
+    """Ghosts. Walk through a house, or jump from its roof. Those who jumped still walk."""
+
+    spec = WorldSpec(name="ghosts", seats=2, pace="rounds", quick=True)
+
+    def reset(self, seed, seats):
+        self.order, self.rounds, self.moved, self.dead = [seat.id for seat in seats], 0, [], []
+
+    def to_move(self):
+        return [seat for seat in self.order if seat not in self.moved] if self.rounds < 3 else []
+
+    def observe(self, eye):
+        return Observation(text=f"{self.rounds} rounds")
+
+    @action()
+    def walk(self, by) -> Outcome:
+        """Walk on."""
+        self.moved.append(by.id)
+
+    @action()
+    def jump(self, by) -> Outcome:
+        """Jump."""
+        self.moved.append(by.id)
+        self.dead.append(by.id)
+
+    def resolve(self):
+        self.rounds, self.moved = self.rounds + 1, []
+        return []
+
+    def fallback(self, seat):
+        return Action("walk")
+
+    def standings(self):
+        return [Standing(seat, seat, 0, seat not in self.dead) for seat in self.order]
 '''
 
 
@@ -141,6 +182,78 @@ def test_one_seat_that_is_gone_ends_the_episode_although_the_game_goes_on() -> N
     env.reset(seed=1)
     *_, over, cut, _ = env.step(DEEP)
     assert (over, cut, env.room.is_over()) == (True, False, False)
+
+
+def lava_right_of(env: Any, number: int) -> None:
+    """Put lava where a player of Crafter goes with its next step to the right."""
+    game = env.room.world.game
+    game.land.material[game.players[number].cell + game.land.stride] = LAVA
+
+
+def test_a_player_that_died_has_ended_although_its_seat_is_still_there_and_the_others_play_on() -> None:
+    env = parallel("crafter_shared", seats=3)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    _, rewards, over, cut, infos = env.step({"player_1": RIGHT, "player_2": 0, "player_3": 0})
+    assert over == {"player_1": True, "player_2": False, "player_3": False}
+    assert not any(cut.values())
+    assert rewards["player_1"] < 0
+    assert not infos["player_1"]["to_move"]
+    assert (env.agents, env.room.is_over()) == (["player_2", "player_3"], False)
+    seen, _, over, *_ = env.step(dict.fromkeys(env.agents, 0))
+    assert list(seen) == ["player_2", "player_3"]
+    assert not any(over.values())
+
+
+def test_one_after_another_a_player_that_died_has_ended_too() -> None:
+    env = aec("crafter_shared", seats=2)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    env.step(RIGHT)
+    env.step(0)
+    assert (env.agent_selection, env.last()[2]) == ("player_1", True)
+    env.step(None)
+    assert (env.agent_selection, env.agents, env.last()[2]) == ("player_2", ["player_2"], False)
+
+
+def test_the_dead_are_not_asked_even_if_the_world_waits_for_them(tmp_path: Path) -> None:
+    file = tmp_path / "ghosts.py"
+    file.write_text(GHOSTS)
+    env = envs.aec(str(file))
+    env.reset(seed=1)
+    env.step(1)
+    env.step(0)
+    assert (env.agent_selection, env.last()[2]) == ("player_1", True)
+    env.step(None)
+    for rounds in (1, 2):
+        assert (env.agent_selection, env.agents, env.room.world.rounds) == ("player_2", ["player_2"], rounds)
+        env.step(0)
+    assert env.last()[2]
+
+
+def test_the_death_of_the_learner_ends_its_episode_although_its_opponents_live() -> None:
+    env = gym("crafter_shared", seats=2)
+    env.reset(seed=1)
+    lava_right_of(env, 0)
+    *_, over, cut, _ = env.step(RIGHT)
+    assert (over, cut, env.room.is_over()) == (True, False, False)
+    env.reset(seed=1)
+    assert not env.step(0)[2]
+
+
+def test_the_standings_are_asked_for_once_after_each_entry_and_never_of_worlds_without() -> None:
+    env = parallel("crafter_shared", seats=3)
+    env.reset(seed=1)
+    asked: list[int] = []
+    standings = env.room.world.standings
+    env.room.world.standings = lambda: asked.append(env.room.record.seq) or standings()
+    for _ in range(3):
+        env.step(dict.fromkeys(env.agents, 0))
+    assert len(asked) == len(set(asked)) > 0
+    burrow = parallel("burrow", seats=2)
+    burrow.reset(seed=1)
+    burrow.room.world.standings = lambda: pytest.fail("asked")
+    burrow.step({"player_1": 0, "player_2": 0})
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -365,6 +478,61 @@ def test_a_world_with_arrays_is_seen_as_its_first_one_and_the_mask_is_in_the_inf
     assert worms.observation_space == spaces.Box(0, 7, (1,), np.float32)
     assert worms.reset(seed=1)[0] in worms.observation_space
     assert set(gym("burrow", observe="text").reset(seed=1)[0]) == {"text", "action_mask"}
+
+
+@pytest.mark.parametrize("make", [gym, parallel])
+def test_with_an_array_the_info_has_the_own_line_of_the_standings(make: Any) -> None:
+    """So the success rates of Crafter's achievements can be counted whatever a learner observes."""
+    env = make("crafter_shared", seats=2, observe="symbols")
+    _, infos = env.reset(seed=1)
+    first = infos if make is gym else infos["player_1"]
+    assert first["standing"] == dict.fromkeys(ACHIEVEMENTS, 0)
+    env.room.world.game.players[0].achievements[0] = 2
+    *_, infos = env.step(0 if make is gym else {"player_1": 0, "player_2": 0})
+    own = infos if make is gym else infos["player_1"]
+    assert own["standing"] == {**dict.fromkeys(ACHIEVEMENTS, 0), "collect_coal": 1}
+    if make is parallel:
+        assert infos["player_2"]["standing"] == dict.fromkeys(ACHIEVEMENTS, 0)
+    own["standing"].clear()
+    assert env.room.world.standings()[0].data["collect_coal"] == 1
+    text = make("crafter_shared", seats=2, observe="text").reset(seed=1)[1]
+    assert "standing" not in (text if make is gym else text["player_1"])
+
+
+def test_the_symbols_of_crafter_are_in_the_documented_order() -> None:
+    env = gym("crafter", observe="symbols")
+    assert env.observation_space == spaces.Box(0, 19, (104,), np.uint8)
+    assert env.action_space == spaces.Discrete(17)
+    env.reset(seed=3)
+    game = env.room.world.game
+    (player,) = game.players
+    game.land.material[player.cell + game.land.stride] = LAVA
+    player.health, player.food, player.drink, player.energy = 8, 7, 6, 5
+    player.items = [*range(9), 1, 2, 3]
+    player.achievements[ACHIEVEMENTS.index("wake_up")] = 3
+    seen = env.room.world.array(Eye("player", "own"), "symbols").tolist()
+    assert (seen[31], seen[32]) == (13, LAVA)
+    assert seen[63:67] == [8, 7, 6, 5]
+    assert seen[67:79] == player.items
+    assert seen[79:82] == [3, 0, int(game.daylight * 10)]
+    assert seen[82:] == [0] * 21 + [1]
+    assert list(ACHIEVEMENTS) == sorted(ACHIEVEMENTS)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 11, 2**40])
+def test_an_episode_of_crafter_begins_with_the_original_s_first_picture_for_that_seed(seed: int) -> None:
+    crafter = pytest.importorskip("crafter")
+    seen, _ = gym("crafter", observe="picture").reset(seed=seed)
+    assert (seen.shape, seen.dtype) == ((64, 64, 3), np.uint8)
+    assert (seen == crafter.Env(seed=seed).reset()).all()
+
+
+def test_the_length_of_crafter_terminates_and_max_steps_truncate() -> None:
+    for length, max_steps, ends in ((2, 0, (True, False)), (2, 2, (True, False)), (3, 2, (False, True))):
+        env = envs.gym("crafter", config={"length": length}, max_steps=max_steps)
+        env.reset(seed=1)
+        assert env.step(0)[2:4] == (False, False)
+        assert env.step(0)[2:4] == ends
 
 
 def test_an_environment_renders_its_seat_as_text_or_picture() -> None:

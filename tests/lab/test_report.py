@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,8 +28,10 @@ from cohabit.lab.report import page, problems_of, write_report
 from cohabit.lab.results import HEADINGS, Results
 from cohabit.lab.run import run
 from cohabit.lab.scoring import scores
+from cohabit.lab.summaries import summaries
 from cohabit.lab.tables import TABLES, csv_text, write_tables
 from cohabit.world import Standing
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 
 pytest.importorskip("matplotlib")
 
@@ -195,6 +198,35 @@ def test_identifiers_on_a_scoreboard_are_no_measures() -> None:
     assert [_is_measure(*item) for item in {"id": 3, "city_id": 1, "gold": 2.5, "name": "x"}.items()] == [
         False, False, True, False,
     ]  # fmt: skip
+
+
+def crafter_game(player: str, seed: int, reached: Sequence[str]) -> GameResult:
+    spec = GameSpec(f"{player}{seed}", "crafter", [player], [player], str(seed), setting="crafter", lineup=player)
+    data = {name: int(name in reached) for name in ACHIEVEMENTS}
+    standing = Standing("player", "player", len(reached), data=data)
+    return GameResult(spec, "over", 0, 0, ["player"], [1.0], {}, [standing], [Tally({"chosen": 1})], 0, "")  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def crafter() -> Results:
+    """All reach wood; a reaches a sapling in every second of six games; nobody reaches anything else."""
+    games = [
+        crafter_game(player, seed, ["collect_wood", "collect_sapling"] if player == "a" and seed % 2 else ["collect_wood"])
+        for player in ("a", "b")
+        for seed in range(6)
+    ]  # fmt: skip
+    design = {"name": "x", "worlds": ["crafter"], "lineups": [["a"], ["b"]], "seeds": 6}
+    return Results(parse_design(json.dumps(design), load=False), games)
+
+
+def test_what_everybody_reaches_is_in_the_page_if_the_world_s_figures_are_computed_from_it(crafter: Results) -> None:
+    text = page(crafter)
+    assert "<td>collect_wood</td><td>1.00 (all 6 seeds alike)</td><td>1.00 (all 6 seeds alike)</td>" in text
+    assert all(f"<td>{name}</td>" in text for name in ACHIEVEMENTS)
+
+
+def test_what_is_the_same_for_everybody_is_left_out_of_the_page_otherwise(folder: Path) -> None:
+    assert "<td>alive</td>" not in (folder / "report.html").read_text()
 
 
 def test_a_report_of_no_games_is_a_page(folder: Path) -> None:
@@ -410,6 +442,41 @@ def test_the_table_of_games_has_every_seat_of_every_game(folder: Path) -> None:
         for name, score in zip(game.spec.named, scores(game), strict=True)
     ]
     assert all((folder / row["record"]).is_file() for row in rows)
+
+
+def test_the_table_of_measures_has_every_measure_of_every_player_with_its_interval(folder: Path) -> None:
+    rows = [json.loads(line) for line in (folder / "measures.jsonl").read_text().splitlines()]
+    found = {(row["setting"], json.dumps(row["factors"]), row["player"], row["measure"]): row for row in rows}
+    assert len(found) == len(rows)
+    expected = {
+        (each.condition.setting, json.dumps(each.condition.factors), player.player, name): player.measure(name)
+        for each in analyse(read_games(folder))
+        for player in each.players
+        for name in each.measure_names
+    }
+    assert {key: (row["mean"], row["seeds"]) for key, row in found.items()} == {
+        key: (float(value.mean), value.n) for key, value in expected.items() if value is not None
+    }
+    assert all(row["low_95"] is row["high_95"] is row["half_width_95"] is None for row in rows)  # too few seeds
+
+
+def test_the_table_of_measures_has_the_world_s_figures_with_their_intervals(crafter: Results, tmp_path: Path) -> None:
+    write_tables(crafter, tmp_path)
+    with (tmp_path / "measures.csv").open() as file:
+        rows = {(row["player"], row["measure"]): row for row in csv.DictReader(file)}
+    for player in analyse(crafter.games)[0].players:
+        score, figure = rows[player.player, "Crafter score"], summaries("crafter", player.measures)["Crafter score"]
+        assert figure.interval is not None
+        assert (float(score["mean"]), score["half_width_95"], score["seeds"]) == (figure.value, "", "6")
+        assert (float(score["low_95"]), float(score["high_95"])) == figure.interval
+    sapling, wood = rows["a", "collect_sapling"], rows["a", "collect_wood"]
+    half = float(sapling["half_width_95"])
+    assert (float(sapling["mean"]), float(sapling["low_95"]), float(sapling["high_95"])) == (
+        0.5,
+        0.5 - half,
+        0.5 + half,
+    )
+    assert (wood["mean"], wood["low_95"], wood["seeds"]) == ("1.0", "", "6")
 
 
 @settings(max_examples=50)

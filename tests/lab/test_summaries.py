@@ -43,3 +43,4 @@ def test_few_seeds_have_no_interval_and_other_worlds_no_figures() -> None:
     assert summaries("crafter", rates({}, 3))["Crafter score"] == Summary(0.0, None)
     assert summaries("nim", {"stones": {"1": [Fraction(1)]}}) == {}
     assert summaries("./somebody.py", rates({})) == {}
+    assert summaries("of_another_machine", rates({})) == {}

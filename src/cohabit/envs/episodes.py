@@ -26,7 +26,7 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_agent
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.world import World, WorldSpec, overrides
+from cohabit.world import Standing, World, WorldSpec, overrides
 
 T = TypeVar("T")
 UNREADABLE = Action("?")
@@ -139,6 +139,7 @@ class Episodes:
         self.learners = {i: Learner() for i, name in enumerate(setup.players) if name is None}
         self._spec = world.spec
         self._has_returns = overrides(world, "returns")
+        self._has_standings = overrides(world, "standings")
         self._waits = world.pace != "clock"  # for the learners that are to move
         self._seeds: Stream | None = None
         self._game: StepGame | None = None
@@ -148,6 +149,7 @@ class Episodes:
         self._stuck = False
         self._seats: dict[int, SeatId] = {}  # the last seat of each learner
         self._paid: dict[int, float] = {}  # how much of its total each learner was given
+        self._standings: tuple[int, dict[SeatId, Standing]] = (-1, {})  # by seat, after this entry of the record
 
     # -- playing ----------------------------------------------------------------------------------
     def reset(self, seed: int | None) -> None:
@@ -166,6 +168,7 @@ class Episodes:
         self._game = StepGame(self._game_spec(), self.learners, self._agents())
         self.steps, self._stuck = 0, False
         self._seats, self._paid = {}, dict.fromkeys(self.learners, 0.0)
+        self._standings = (-1, {})
         self._run(self._game.begin)
         if unseated := [i for i in self.learners if self.has_no_seat(i)]:
             raise BadArgs(f"{self.setup.world} has no seat for player {unseated[0] + 1} with this config")
@@ -203,7 +206,7 @@ class Episodes:
             "env",
             setup.world,
             [name or "learner" for name in setup.players],
-            seed=str(self.seed),
+            seed=f"{self.seed:x}",  # rooms read the text of a seed as hexadecimal digits
             config=setup.config,
             partial_intel=setup.partial_intel,
             step_ticks=setup.step_ticks or max(1, SECOND_MS // self._spec.tick_ms),
@@ -248,11 +251,23 @@ class Episodes:
         return not self.room.is_over() and self.member(i).seat in self.room.to_move()
 
     def has_ended(self, i: int) -> bool:
-        """Whether the game is over, or this player's seat is gone."""
-        return self.room.is_over() or self.has_no_seat(i)
+        """Whether the game is over, this player's seat is gone, or the standings say that it is not alive."""
+        if self.room.is_over() or self.has_no_seat(i):
+            return True
+        standing = self.standing(i)
+        return standing is not None and not standing.alive
 
     def has_no_seat(self, i: int) -> bool:
         return self.member(i).seat not in self.room.seats
+
+    def standing(self, i: int) -> Standing | None:
+        """The line of a player's last seat in the standings, if there is one."""
+        if not self._has_standings:
+            return None
+        room = self.room
+        if self._standings[0] != room.record.seq:
+            self._standings = room.record.seq, {each.seat: each for each in room.crash_on_bug(room.world.standings)}
+        return self._standings[1].get(self.member(i).seat or self._seats.get(i, ""))
 
     def is_truncated(self) -> bool:
         """Whether the game was stopped before its end: at the limit of steps, or because it cannot go on."""

@@ -154,6 +154,6 @@ class SequentialEnv(Seats, AECEnv[AgentName, Any, Any]):
 
     def _next_round(self) -> None:
         """Select the first agent that is to move; before it, agents whose game has ended."""
-        self._waiting = [agent for agent in self.agents if self._is_to_move(agent)]
+        self._waiting = [agent for agent in self.agents if self._is_to_move(agent) and not self.terminations[agent]]
         self.agent_selection = (self._waiting or self.agents)[0]
         self._deads_step_first()

@@ -97,6 +97,8 @@ class Interface:
         mask = self.mask(episodes, i)
         if self._array is not None:
             seen = room.crash_on_bug(room.world.array, room.eye_of(member), self._form)
+            if (standing := episodes.standing(i)) is not None:
+                info["standing"] = dict(standing.data)
             return seen, info if mask is None else {**info, MASK: mask}
         view = room.view(member)
         info["observation"] = view.observation.to_structured()

@@ -21,7 +21,7 @@ from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
-from cohabit.lab.summaries import summaries
+from cohabit.lab.summaries import has_summary, summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 
 REPORT_FILE = "report.html"
@@ -307,7 +307,9 @@ def _seats(found: ConditionResults) -> str:
 
 
 def _measures(found: ConditionResults) -> list[str]:
-    own = [summaries(found.games[0].spec.world, player.measures) for player in found.players]
+    world = found.games[0].spec.world
+    own = [summaries(world, player.measures) for player in found.players]
+    whole = has_summary(world)  # its figures are computed from all measures
     rows: list[list[Cell]] = [
         [name, *(str(figures[name]) if name in figures else "–" for figures in own)]
         for name in dict.fromkeys(name for figures in own for name in figures)
@@ -315,7 +317,7 @@ def _measures(found: ConditionResults) -> list[str]:
     rows += [
         [name, *(_estimate(player.measure(name)) for player in found.players)]
         for name in found.measure_names
-        if _says_more(found, name)
+        if whole or _says_more(found, name)
     ]
     if not rows:
         return []

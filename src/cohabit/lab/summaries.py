@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from cohabit.errors import UnknownAsset
 from cohabit.lab.estimates import MIN_SAMPLE
 from cohabit.model.stream import Stream
 from cohabit.registry import find_world, is_file_source
@@ -27,9 +28,25 @@ class Summary(NamedTuple):
         return f"{self.value:,.1f} ({low:,.1f} to {high:,.1f})"
 
 
+def has_summary(world: str) -> bool:
+    """Whether a world has figures of its own."""
+    return _with_summary(world) is not None
+
+
+def _with_summary(world: str) -> type[World] | None:
+    """A folder of results can come from anybody: worlds in files are not loaded, and others may not be installed."""
+    if is_file_source(world):
+        return None
+    try:
+        found = find_world(world)
+    except UnknownAsset:
+        return None
+    return found if overrides_summary(found) else None
+
+
 def summaries(world: str, measures: Measures) -> dict[str, Summary]:
-    """The figures of one player. None for worlds in files: a folder of results can come from anybody."""
-    if is_file_source(world) or not overrides_summary(cls := find_world(world)):
+    """The figures of one player."""
+    if (cls := _with_summary(world)) is None:
         return {}
     seeds = sorted({seed for by_seed in measures.values() for seed in by_seed})
     by_seed = {

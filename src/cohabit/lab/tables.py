@@ -16,6 +16,7 @@ from cohabit.lab.estimates import Estimate
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners
+from cohabit.lab.summaries import summaries
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
@@ -168,6 +169,31 @@ def _rating_rows(results: Results) -> Iterator[Row]:
             yield {**of_condition, "player": each.player, "games": each.games, "mu": each.mu, "sigma": each.sigma}
 
 
+def _measure_rows(results: Results) -> Iterator[Row]:
+    """Each player in each condition: the world's figures over many games, then the measures of its games."""
+    for found in analyse(results.games):
+        world, condition = found.games[0].spec.world, found.condition
+        for player in found.players:
+            of_player = {"setting": condition.setting, "factors": condition.factors, "player": player.player}
+            seeds = len({seed for by_seed in player.measures.values() for seed in by_seed})
+            for name, figure in summaries(world, player.measures).items():
+                yield {**of_player, "measure": name, "mean": figure.value, **_bounds(figure.interval), "seeds": seeds}
+            for name in player.measures:
+                yield {**of_player, "measure": name, **_measured(player.measure(name))}
+
+
+def _measured(found: Estimate | None) -> Row:
+    if found is None or found.interval is None:
+        return {**_estimated(found), **_bounds(None)}
+    mean = float(found.mean)
+    return {**_estimated(found), **_bounds((mean - found.interval, mean + found.interval))}
+
+
+def _bounds(interval: tuple[float, float] | None) -> Row:
+    low, high = interval or (None, None)
+    return {"low_95": low, "high_95": high}
+
+
 _COSTS: dict[str, Kind] = {"prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number"}
 TABLES: dict[str, Table] = {
     "players": Table(
@@ -206,6 +232,13 @@ TABLES: dict[str, Table] = {
             "sigma": "number",
         },
         _rating_rows,
+    ),
+    "measures": Table(
+        {
+            "setting": "text", "factors": "json", "player": "text", "measure": "text", "mean": "number",
+            "half_width_95": "number", "low_95": "number", "high_95": "number", "seeds": "integer",
+        },
+        _measure_rows,
     ),
 }  # fmt: skip
 
