@@ -206,7 +206,7 @@ class Episodes:
             "env",
             setup.world,
             [name or "learner" for name in setup.players],
-            seed=f"{self.seed:x}",  # rooms read the text of a seed as hexadecimal digits
+            seed=str(self.seed),
             config=setup.config,
             partial_intel=setup.partial_intel,
             step_ticks=setup.step_ticks or max(1, SECOND_MS // self._spec.tick_ms),

@@ -47,7 +47,7 @@ class GameSpec(Struct, frozen=True):
     world: str
     players: list[str]  # the brain on each seat, in the order of the seats
     names: list[str] = []  # of the players, for results; empty: their brains
-    seed: str = "0"
+    seed: str = "0"  # a decimal number
     config: dict[str, object] = {}
     partial_intel: bool = False  # fog, in worlds that let the scenario decide
     step_ticks: int = STEP_TICKS
@@ -108,7 +108,7 @@ class Game:
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = Room.create(self._setup.opening.state(spec.id, spec.seed, secret), world, self.at)
+        self.room = Room.create(self._setup.opening.state(spec.id, int(spec.seed), secret), world, self.at)
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [
             adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)

@@ -70,7 +70,12 @@ def starting_seats(ctx: Context) -> list[Seat]:
         by_seat = not ctx.room.has_arrivals
         wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
         count = max(fewest, min(most, wanted))
-    return list(_named_seats(spec.seat_names, count))
+    seats = list(_named_seats(spec.seat_names, count))
+    if not ctx.room.has_arrivals:
+        return seats
+    # Who arrives later brings a name along, so those who are there from the start have theirs as well.
+    players = {m.claim: m.handle for m in ctx.state.members.values() if m.claim is not None}
+    return [Seat(seat.id, players.get(f"auto:{i}", seat.name)) for i, seat in enumerate(seats)]
 
 
 @lru_cache(256)

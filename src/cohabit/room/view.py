@@ -75,7 +75,8 @@ def seats_text(state: RoomState) -> str:
     if len(state.seats) > MOVERS_SHOWN:
         return ""
     players = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
-    named = [f"{s.name or s.id} = {players[s.id]}" for s in state.seats if s.id in players]
+    called = [(s.name or s.id, players[s.id]) for s in state.seats if s.id in players]
+    named = [f"{name} = {handle}" for name, handle in called if name != handle]
     return f"Seats: {', '.join(named)}\n" if named else ""
 
 

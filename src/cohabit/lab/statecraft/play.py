@@ -103,7 +103,7 @@ def game_spec(experiment: Experiment, place: Place, players: list[str]) -> GameS
         id=game_id("statecraft", {}, place.lineup, place.seed, place.number),
         world="statecraft",
         players=players,
-        seed=f"{land_seed(place):x}",
+        seed=str(land_seed(place)),
         config=config,
         max_decisions=experiment.turns * len(players),
         seconds=experiment.act_ms / 1000,

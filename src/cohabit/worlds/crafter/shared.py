@@ -118,7 +118,7 @@ class CrafterShared(World):
         self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
         self.game.length = self.length
         for player, seat in zip(self.game.players, seats, strict=True):
-            player.name = seat.name
+            player.name = self._unique_name(seat.name, player) if seat.name != seat.id else seat.id
 
     def _player(self, seat: SeatId) -> Player:
         return self.game.players[int(seat) - 1]
@@ -191,8 +191,8 @@ class CrafterShared(World):
         self.chosen[by.id] = choice
         instead = "" if before is None else f" instead of {_name(before)}"
         waiting = len(self.to_move())
-        when = f"{waiting} of {len(self._present())} have not chosen yet" if waiting else "all have chosen"
-        return Outcome(f"You chose {_name(choice)}{instead}; {when}. Everybody acts when all have chosen.")
+        when = f"waiting for {waiting} of {len(self._present())} players" if waiting else "all have chosen"
+        return Outcome(f"You chose {_name(choice)}{instead}; {when}.")
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
