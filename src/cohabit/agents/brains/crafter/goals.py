@@ -111,6 +111,8 @@ def _place_inside(s: Situation, action: str, why: str) -> Action | None:
         return Action(action, {}, why)
     for cell in (s.map.ahead, *around(s.map.here)):
         if s.map.cells[cell] in (STONE, COAL) and cell not in s.kept:
+            if cell == s.map.ahead:
+                s.intended = Action(action, {}, why)
             return s.use(cell, f"makes room: {why}")
     return None
 

@@ -19,7 +19,7 @@ TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
 MEADOW_AT_NIGHT = 8
 """Zombies come to meadows at night."""
-DUSK, DAWN = 0.6, 0.6
+DUSK, DAWN = 0.6, 0.85
 """The night begins and ends with this daylight."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
@@ -36,6 +36,7 @@ class Situation:
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
         self.in_for_the_night = False
+        self.intended: Action | None = None  # what it made room for in the step before
         self.step = 0
         self.daylight = 0.0
         self.getting_dark = False

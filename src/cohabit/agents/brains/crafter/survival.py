@@ -25,8 +25,31 @@ def survive(s: Situation) -> Action | None:
     """What must be done now to stay alive; None if nothing is urgent."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
+    return _dodge(s) or fight(s) or _finish(s) or (_by_night(s) if s.dark else _by_day(s))
+
+
+def _by_day(s: Situation) -> Action | None:
     evening = s.getting_dark and s.daylight < EVENING
-    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or (None if s.dark else _needs(s, 6 if evening else 5))
+    return _besieged(s) or _needs(s, 1) or _rest(s) or _needs(s, 7 if evening else 5)
+
+
+def _by_night(s: Situation) -> Action | None:
+    return _rest(s)
+
+
+def _finish(s: Situation) -> Action | None:
+    """Place what it made room for."""
+    action, s.intended = s.intended, None
+    return action if action is not None and s.map.is_free(s.map.ahead) else None
+
+
+def _besieged(s: Situation) -> Action | None:
+    """Wait in the shelter while zombies are around it in the morning; they vanish in the light."""
+    if s.getting_dark or s.daylight > 0.98 or min(s.food, s.drink) < 1:
+        return None
+    if s.map.nearest_thing("zombie") is None or not is_closed_in(s):
+        return None
+    return shelter(s)
 
 
 def _dodge(s: Situation) -> Action | None:
