@@ -50,10 +50,12 @@ def arrow_cells(land: Map, length: int) -> set[int]:
     }
 
 
+def is_in_danger(land: Map) -> bool:
+    """Whether an arrow is going to hit the player."""
+    return land.here in arrow_cells(land, 2)
+
+
 def way_out(land: Map) -> int | None:
-    """A free cell beside the player that no arrow is going to cross, if one is going to hit it."""
-    hit = arrow_cells(land, 2)
-    if land.here not in hit:
-        return None
-    free = [cell for cell in around(land.here) if land.is_free(cell) and cell not in hit]
-    return free[0] if free else None
+    """A free cell beside the player that no arrow is going to cross."""
+    hit = arrow_cells(land, 8)
+    return next((cell for cell in around(land.here) if land.is_free(cell) and cell not in hit), None)

@@ -47,8 +47,8 @@ def _at_night(s: Situation) -> Action | None:
     """Make and mine what is possible inside the rock; else rest."""
     action = _make_here(s) or mine(s, frozenset(wanted(s)) - {TREE})
     if action is None and not s.in_for_the_night:
-        action = hunt(s) or collect(s) or explore(s, "explores the rock", (STONE, PATH), only=True)
-    return action or shelter(s) or to_rock(s)
+        action = hunt(s) or collect(s) or explore(s, "explores the rock", (STONE, PATH))
+    return action or shelter(s) or to_rock(s) or _by_day(s)
 
 
 def to_rock(s: Situation) -> Action | None:

@@ -25,6 +25,7 @@ class Map:
         self.cells = bytearray([UNKNOWN]) * (STRIDE * STRIDE)
         self.things: dict[int, str] = {}  # in view now, by cell
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
+        self.seen: dict[int, int] = {}  # when each block was last seen
         self.here = 0
         self.facing = DOWN
 
@@ -38,6 +39,8 @@ class Map:
         for row in status["ground"]:
             self.cells[first : first + VIEW_WIDTH] = row.encode().translate(_MATERIAL_OF_LETTER)
             first += STRIDE
+        for cell in (here, here - 3, here + 3, here - 2 * STRIDE, here + 2 * STRIDE):
+            self.seen[block(cell)] = step
         self.things = {here + x + y * STRIDE: name for name, x, y in status["things"]}
         for cell in [cell for cell in self.cows if in_view(here, cell)]:
             del self.cows[cell]
@@ -69,6 +72,11 @@ class Map:
 
 def cell_at(x: int, y: int) -> int:
     return (y + MARGIN) * STRIDE + x + MARGIN
+
+
+def block(cell: int) -> int:
+    """The number of a square of 4 x 4 cells."""
+    return cell // (4 * STRIDE) * STRIDE + cell % STRIDE // 4
 
 
 def point(cell: int) -> tuple[int, int]:

@@ -5,11 +5,23 @@ from functools import lru_cache
 from typing import Any
 
 from cohabit.agents.brains.crafter.danger import add_danger
-from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, distance, marks
+from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, block, distance, marks
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.crafter.rules import ACTIVE_DISTANCE, COAL, DIAMOND, GRASS, IRON, PATH, SAND, STONE, TREE, WATER
+from cohabit.worlds.crafter.rules import (
+    ACTIVE_DISTANCE,
+    COAL,
+    DIAMOND,
+    GRASS,
+    IRON,
+    LAVA,
+    PATH,
+    SAND,
+    STONE,
+    TREE,
+    WATER,
+)
 
 WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 """Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
@@ -19,8 +31,14 @@ TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
 MEADOW_AT_NIGHT = 8
 """Zombies come to meadows at night."""
-DUSK, DAWN = 0.6, 0.85
+DUSK, DAWN = 0.6, 0.7
 """The night begins and ends with this daylight."""
+PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
+"""What a way can lead through, with the right tools."""
+SEARCH_FURTHER = 30
+"""What looking in a promising place may cost."""
+FORGET_PASTURE = 200
+"""After this many steps there may be cows again."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
 LOOK_AGAIN = 10
@@ -43,6 +61,7 @@ class Situation:
         self._way: list[int] = []
         self._way_key: object = None
         self._way_planned = 0
+        self._way_start = 0
         self._way_goal = UNKNOWN
 
     def see(self, observation: Observation) -> None:
@@ -89,44 +108,64 @@ class Situation:
         """The way to the nearest cell of these materials."""
         wanted = frozenset(materials)
         goals = self.map.cells.translate(_marks(wanted))
-        limit = NIGHT_LIMIT if self.dark else NO_LIMIT
-        return self.planned(wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, limit))
+        return self.planned(
+            wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, self._limit())
+        )
 
-    def way_to_unknown(self, signs: Collection[int], limit: int) -> list[int]:
-        """The way to the nearest unknown cell that is next to one of these materials."""
+    def way_to_unknown(self, signs: Collection[int]) -> list[int]:
+        """The way to the nearest unknown cell; a little further if it is next to one of these materials."""
         cells = self.map.cells
 
-        def is_goal(cell: int) -> bool:
+        def has_sign(cell: int) -> bool:
             return cells[cell] == UNKNOWN and any(cells[beside] in signs for beside in around(cell))
 
-        return self.planned(
-            ("unknown", signs), lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, limit)
-        )
+        def plan() -> list[int]:
+            costs = self.costs((UNKNOWN,))
+            way = cheapest(costs, self.map.here, has_sign, SEARCH_FURTHER) if signs else []
+            return way or cheapest(costs, self.map.here, lambda cell: cells[cell] == UNKNOWN, self._limit())
+
+        return self.planned(("unknown", signs), plan)
+
+    def way_to_pasture(self) -> list[int]:
+        """The way to grass that it has not seen for long, or never."""
+        cells, seen, late = self.map.cells, self.map.seen, self.step - FORGET_PASTURE
+
+        def is_goal(cell: int) -> bool:
+            return cells[cell] in (GRASS, UNKNOWN) and seen.get(block(cell), -FORGET_PASTURE) <= late
+
+        return self.planned("pasture", lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, self._limit()))
+
+    def _limit(self) -> int:
+        return NIGHT_LIMIT if self.dark else NO_LIMIT
 
     def way_to_cell(self, goal: int, costs: bytearray | None = None) -> list[int]:
         """The way to one cell, which need not be free."""
         if costs is None:
             costs = self.costs()
         costs[goal] = costs[goal] or WALK
-        return cheapest(costs, self.map.here, goal.__eq__, NIGHT_LIMIT if self.dark else NO_LIMIT)
+        return cheapest(costs, self.map.here, goal.__eq__, self._limit())
 
     def planned(self, key: object, plan: Callable[[], list[int]]) -> list[int]:
         """The way that was planned for this purpose, or a new one if it no longer holds."""
+        if key != self._way_key or self.step - self._way_planned >= LOOK_AGAIN or not self._still_holds():
+            self._way, self._way_key, self._way_planned = plan(), key, self.step
+            self._way_start = self.map.here
+            self._way_goal = self.map.cells[self._way[0]] if self._way else UNKNOWN
+        return self._way
+
+    def _still_holds(self) -> bool:
         way, here = self._way, self.map.here
         if way and way[-1] == here:
             way.pop()
-        if not (
-            way
-            and key == self._way_key
-            and self.step - self._way_planned < LOOK_AGAIN
-            and abs(way[-1] - here) in (1, STRIDE)
+        if not way:
+            return here == self._way_start and self.step > self._way_planned
+        following = way[-1]
+        return (
+            abs(following - here) in (1, STRIDE)
+            and following not in self.map.things
             and self.map.cells[way[0]] == self._way_goal
-            and way[-1] not in self.map.things
-        ):
-            way = plan()
-            self._way, self._way_key, self._way_planned = way, key, self.step
-            self._way_goal = self.map.cells[way[0]] if way else UNKNOWN
-        return way
+            and (following == way[0] or self.map.cells[following] in PASSABLE)
+        )
 
     # -- single steps ----------------------------------------------------------------------------------------
     def advance(self, cell: int, why: str) -> Action:
@@ -141,6 +180,8 @@ class Situation:
 
     def turn(self, cell: int, why: str) -> Action:
         """Move towards a neighbouring cell; if it is blocked, the player only turns."""
+        if self.map.cells[cell] == LAVA:
+            return Action("noop", {}, "stays away from the lava")
         return Action(DIRECTIONS[cell - self.map.here], {}, why)
 
     def use(self, cell: int, why: str) -> Action:

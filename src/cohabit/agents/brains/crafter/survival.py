@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.danger import arrow_cells, is_in_danger, way_out
+from cohabit.agents.brains.crafter.map import STRIDE, around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
@@ -17,8 +17,6 @@ WEAK, STRONG = 3, 6
 """With so little health it rests, until it has so much."""
 FEW = 6
 """With more cells of grass or sand in view, zombies are to be expected at night."""
-SEARCH_FURTHER = 30
-"""What looking in a promising place may cost, compared with the nearest unknown one."""
 
 
 def survive(s: Situation) -> Action | None:
@@ -34,6 +32,10 @@ def _by_day(s: Situation) -> Action | None:
 
 
 def _by_night(s: Situation) -> Action | None:
+    if s.drink <= 3 and s.map.nearest_thing("zombie") is None and s.map.knows(WATER):
+        way = s.way_to_material((WATER,))
+        if 0 < len(way) <= 8:
+            return s.follow(way, "water is near")
     return _rest(s)
 
 
@@ -53,9 +55,15 @@ def _besieged(s: Situation) -> Action | None:
 
 
 def _dodge(s: Situation) -> Action | None:
-    """Step out of the way of an arrow."""
+    """Step out of the way of an arrow, or stop it with a stone."""
+    if not is_in_danger(s.map):
+        return None
     cell = way_out(s.map)
-    return None if cell is None else s.turn(cell, "dodges an arrow")
+    if cell is not None:
+        return s.turn(cell, "dodges an arrow")
+    if s.has("stone") and s.map.ahead in arrow_cells(s.map, 8) and s.map.is_free(s.map.ahead):
+        return Action("place_stone", {}, "stops an arrow")
+    return None
 
 
 def fight(s: Situation) -> Action | None:
@@ -97,13 +105,13 @@ def _eat(s: Situation) -> Action | None:
         if way and (len(way) > 1 or cow in s.map.things):
             return s.follow(way, "hungry")
         del s.map.cows[cow]
-    return explore(s, "looks for a cow", (GRASS,))
+    way = s.way_to_pasture()
+    return s.walk(way, "looks for a cow") if way else None
 
 
-def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = False) -> Action | None:
-    """Go to the nearest cell that it has not seen; a little further if it is next to one of these materials."""
-    way = s.way_to_unknown(signs, SEARCH_FURTHER) if signs else []
-    way = way or ([] if only else s.way_to_material((UNKNOWN,)))
+def explore(s: Situation, why: str, signs: Collection[int] = ()) -> Action | None:
+    """Go to land that it has not seen, if possible next to one of these materials."""
+    way = s.way_to_unknown(signs)
     return s.walk(way, why) if way else None
 
 
