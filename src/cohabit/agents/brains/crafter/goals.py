@@ -45,10 +45,16 @@ def _by_day(s: Situation) -> Action | None:
 
 def _at_night(s: Situation) -> Action | None:
     """Make and mine what is possible inside the rock; else rest."""
-    action = _make_here(s) or mine(s, frozenset(wanted(s)) - {TREE})
-    if action is None and not s.in_for_the_night:
-        action = hunt(s) or collect(s) or explore(s, "explores the rock", (STONE, PATH))
-    return action or shelter(s) or to_rock(s) or _by_day(s)
+    return (
+        _make_here(s)
+        or mine(s, frozenset(wanted(s)) - {TREE})
+        or hunt(s)
+        or collect(s)
+        or explore(s, "explores the rock", (STONE, PATH))
+        or shelter(s)
+        or to_rock(s)
+        or _by_day(s)
+    )
 
 
 def to_rock(s: Situation) -> Action | None:
@@ -82,7 +88,7 @@ def make(s: Situation) -> Action | None:
             action = _to_workshop(s, kind == "iron", USES[kind])
             if action:
                 return action
-    if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES) and s.map.is_near(TABLE, s.map.here):
+    if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES + 1) and s.has("stone_pickaxe"):
         return place(s, "place_furnace", "a furnace for iron")
     return None
 

@@ -29,7 +29,7 @@ WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 A bridge is a stone that is placed and dug away again."""
 TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
-MEADOW_AT_NIGHT = 8
+MEADOW_AT_NIGHT = 20
 """Zombies come to meadows at night."""
 DUSK, DAWN = 0.6, 0.7
 """The night begins and ends with this daylight."""
@@ -53,7 +53,6 @@ class Situation:
         self.growth = 0  # updates of the plant
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
-        self.in_for_the_night = False
         self.intended: Action | None = None  # what it made room for in the step before
         self.step = 0
         self.daylight = 0.0

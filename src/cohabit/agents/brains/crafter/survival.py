@@ -3,20 +3,18 @@
 from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import arrow_cells, is_in_danger, way_out
-from cohabit.agents.brains.crafter.map import STRIDE, around, distance
+from cohabit.agents.brains.crafter.map import around, distance
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
+from cohabit.worlds.crafter.rules import MOST, SAND, WATER
 
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
-TIRED, SLEEPY = 2, 3
+TIRED, SLEEPY = 2, 4
 """With so little energy it goes to sleep by day, or at night."""
-WEAK, STRONG = 3, 6
+WEAK, STRONG = 4, 7
 """With so little health it rests, until it has so much."""
-FEW = 6
-"""With more cells of grass or sand in view, zombies are to be expected at night."""
 
 
 def survive(s: Situation) -> Action | None:
@@ -116,25 +114,14 @@ def explore(s: Situation, why: str, signs: Collection[int] = ()) -> Action | Non
 
 
 def _rest(s: Situation) -> Action | None:
-    """Be in a shelter when tired and when weak, and at night unless there is work deep in the rock."""
-    closed_in = (s.dark or bool(s.room)) and is_closed_in(s)
-    if not s.dark:
-        s.in_for_the_night = False
-    elif meadow_in_view(s) > FEW:
-        s.in_for_the_night = True
-    tired = s.energy <= TIRED or (s.dark and s.energy <= SLEEPY)
-    resting = closed_in and (s.health < STRONG or s.energy < MOST - 1) and not s.dark
-    if tired or resting or s.health <= WEAK or (s.in_for_the_night and not closed_in):
+    """Be in a shelter when tired and when weak."""
+    closed_in = bool(s.room) and is_closed_in(s)
+    tired = s.energy <= (SLEEPY if s.dark else TIRED)
+    resting = closed_in and (s.health < STRONG or s.energy < MOST - 1)
+    if tired or resting or s.health <= WEAK:
         return shelter(s)
     s.room = frozenset()
     return None
-
-
-def meadow_in_view(s: Situation) -> int:
-    """Cells in view on which zombies walk."""
-    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
-    rows = [s.map.cells[row : row + VIEW_WIDTH] for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)]
-    return sum(row.count(GRASS) + row.count(SAND) for row in rows)
 
 
 def shelter(s: Situation) -> Action | None:
