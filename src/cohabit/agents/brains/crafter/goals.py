@@ -4,7 +4,7 @@ from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around,
 from cohabit.agents.brains.crafter.mining import mine
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import explore, shelter
+from cohabit.agents.brains.crafter.survival import eat_plant, explore, shelter
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import (
     COAL,
@@ -22,13 +22,15 @@ from cohabit.worlds.crafter.rules import (
 )
 
 TABLE_WOOD, FURNACE_STONES = 2, 4
-FAR = 25
+FAR = 12
 """It makes a new table rather than walk further than this to the old one."""
-LATE = 0.9
+HALF_GROWN = 150
+"""From this growth on it waits for the plant rather than go away."""
+LATE = 0.75
 """Below this daylight it is too late to plant and to fence."""
 FENCE = 4
 """Stones for the four sides of a plant."""
-ENOUGH_STONES = 9
+ENOUGH_STONES, FEW_STONES = 9, 2
 SKELETON_HEALTH = 6
 """It hunts only with at least this much health."""
 TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword")
@@ -40,7 +42,26 @@ def pursue(s: Situation) -> Action:
 
 
 def _by_day(s: Situation) -> Action | None:
-    return make(s) or plant(s) or eat_plant(s) or hunt(s) or find_sapling(s) or collect(s) or search(s)
+    return (
+        make(s)
+        or plant(s)
+        or (eat_plant(s) if "eat_plant" not in s.done else None)
+        or hunt(s)
+        or find_sapling(s)
+        or (_near_plant(s) if s.plant_is_growing else None)
+        or collect(s)
+        or search(s)
+    )
+
+
+def _near_plant(s: Situation) -> Action | None:
+    """Work near the plant, because it grows only then."""
+    s.stay_near_plant()
+    action = collect(s) or search(s)
+    s.leash = 0
+    if action is None and s.growth > HALF_GROWN:
+        return shelter(s)
+    return action
 
 
 def _at_night(s: Situation) -> Action | None:
@@ -85,12 +106,20 @@ def make(s: Situation) -> Action | None:
         if all(s.has(item, amount) for item, amount in USES[kind].items()):
             if s.map.is_near(TABLE, s.map.here) and (kind != "iron" or s.map.is_near(FURNACE, s.map.here)):
                 return Action(f"make_{tool}", {}, "the next tool")
+            if kind != "iron" and not _has_for_both(s, kind):
+                continue
             action = _to_workshop(s, kind == "iron", USES[kind])
             if action:
                 return action
     if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES + 1) and s.has("stone_pickaxe"):
         return place(s, "place_furnace", "a furnace for iron")
     return None
+
+
+def _has_for_both(s: Situation, kind: str) -> bool:
+    """Whether it has the materials for all missing tools of a kind, so that one visit to a table is enough."""
+    tools = sum(tool.startswith(kind) for tool in missing_tools(s))
+    return all(s.has(item, amount * tools) for item, amount in USES[kind].items())
 
 
 def _make_here(s: Situation) -> Action | None:
@@ -182,7 +211,7 @@ def plant(s: Situation) -> Action | None:
         return None
     if s.plant is not None:
         return _fence(s)
-    if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("stone_sword"):
+    if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("wood_sword"):
         return None
     if s.getting_dark and s.daylight < LATE:
         return None
@@ -190,8 +219,7 @@ def plant(s: Situation) -> Action | None:
     if site is None:
         return None
     if s.map.ahead == site:
-        s.plant, s.growth = site, 0
-        s.kept = {site, *around(site)}
+        s.plant_at(site)
         return Action("place_plant", {}, "a good place for a plant")
     return s.face(site, "to a good place for a plant")
 
@@ -221,7 +249,7 @@ def _site(s: Situation) -> int | None:
 def _fence(s: Situation) -> Action | None:
     assert s.plant is not None
     if distance(s.map.here, s.plant) <= 3 and s.plant not in s.map.things:
-        s.plant, s.kept = None, set()
+        s.forget_plant()
         return None
     gaps = [cell for cell in around(s.plant) if s.map.cells[cell] in OPEN and cell != s.map.here]
     if not gaps or not s.has("stone") or s.growth > RIPE_AFTER:
@@ -238,19 +266,6 @@ def _fence(s: Situation) -> Action | None:
             break
     s.kept = {s.plant, *around(s.plant)}
     return actions
-
-
-def eat_plant(s: Situation) -> Action | None:
-    if s.plant is None or s.growth <= RIPE_AFTER or "eat_plant" in s.done:
-        return None
-    s.kept = set()
-    way = s.way_to_cell(s.plant)
-    s.kept = {s.plant, *around(s.plant)}
-    if not way:
-        return None
-    if len(way) == 1 and s.map.ahead == s.plant and s.map.things.get(s.plant) == "plant":
-        return Action("noop", {}, "waits until the plant is ripe")
-    return s.follow(way, "to the ripe plant")
 
 
 # -- hunting ------------------------------------------------------------------------------------------------
@@ -277,7 +292,7 @@ def wanted(s: Situation) -> dict[int, str]:
             found[TREE] = "wood"
             if "make_wood_sword" not in s.done or s.count("wood") < 2:
                 return found
-        if not s.has("stone", ENOUGH_STONES):
+        if not s.has("stone", FEW_STONES if s.dark else ENOUGH_STONES):
             found[STONE] = "stones"
         iron_tools = sum(tool.startswith("iron") for tool in tools)
         if s.count("coal") < iron_tools or "collect_coal" not in s.done:

@@ -17,6 +17,7 @@ from cohabit.worlds.crafter.rules import (
     IRON,
     LAVA,
     PATH,
+    RIPE_AFTER,
     SAND,
     STONE,
     TREE,
@@ -51,6 +52,7 @@ class Situation:
         self.kept: set[int] = set()  # cells that must stay as they are: the fence of the plant
         self.plant: int | None = None
         self.growth = 0  # updates of the plant
+        self.leash = 0  # a mask of the cells to stay on; 0 is everywhere
         self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
         self.intended: Action | None = None  # what it made room for in the step before
@@ -101,7 +103,27 @@ class Situation:
             costs[cell] = 0
         for cell in self.kept:
             costs[cell] = 0
+        if self.leash:
+            return bytearray((int.from_bytes(costs, "little") & self.leash).to_bytes(len(costs), "little"))
         return costs
+
+    def plant_at(self, cell: int) -> None:
+        """Remember that a sapling was planted there; its fence must stay."""
+        self.plant, self.growth = cell, 0
+        self.kept = {cell, *around(cell)}
+
+    def forget_plant(self) -> None:
+        self.plant = None
+        self.kept = set()
+
+    @property
+    def plant_is_growing(self) -> bool:
+        return self.plant is not None and self.growth <= RIPE_AFTER
+
+    def stay_near_plant(self) -> None:
+        """Plan only over cells from which the plant keeps growing, until ``leash`` is 0 again."""
+        if self.plant is not None:
+            self.leash = _near(self.plant)
 
     def way_to_material(self, materials: Iterable[int]) -> list[int]:
         """The way to the nearest cell of these materials."""
@@ -223,6 +245,16 @@ def _only(costs: bytearray, cells: Iterable[int]) -> bytearray:
     for cell in cells:
         rest[cell] = costs[cell]
     return rest
+
+
+@lru_cache(4)
+def _near(plant: int) -> int:
+    """A mask with 255 for each cell that is near enough to the plant."""
+    mask = bytearray(STRIDE * STRIDE)
+    for cell in range(len(mask)):
+        if distance(cell, plant) < ACTIVE_DISTANCE:
+            mask[cell] = 255
+    return int.from_bytes(mask, "little")
 
 
 @lru_cache(256)

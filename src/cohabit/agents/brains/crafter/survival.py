@@ -92,19 +92,41 @@ def _needs(s: Situation, least: int) -> Action | None:
 
 def _drink(s: Situation) -> Action | None:
     way = s.way_to_material((WATER,)) if s.map.knows(WATER) else []
-    return s.follow(way, "thirsty") if way else explore(s, "looks for water", (SAND,))
+    if way:
+        return s.follow(way, "thirsty")
+    return explore(s, "looks for water", (SAND,)) if s.drink <= 4 else None
 
 
 def _eat(s: Situation) -> Action | None:
-    """Go to the nearest cow that was seen."""
+    """Go to the ripe plant or to the nearest cow that was seen, or look for one."""
+    if s.plant is not None and not s.plant_is_growing:
+        action = eat_plant(s)
+        if action is not None:
+            return action
     while s.map.cows:
         cow = min(s.map.cows, key=lambda cell: (distance(s.map.here, cell), cell))
         way = s.way_to_cell(cow)
         if way and (len(way) > 1 or cow in s.map.things):
             return s.follow(way, "hungry")
         del s.map.cows[cow]
+    if s.food > 3:
+        return None
     way = s.way_to_pasture()
     return s.walk(way, "looks for a cow") if way else None
+
+
+def eat_plant(s: Situation) -> Action | None:
+    """Go to the plant and eat it when it is ripe."""
+    if s.plant is None or s.plant_is_growing:
+        return None
+    kept, s.kept = s.kept, set()
+    way = s.way_to_cell(s.plant)
+    s.kept = kept
+    if not way:
+        return None
+    if len(way) == 1 and s.map.ahead == s.plant and s.map.things.get(s.plant) == "plant":
+        return Action("noop", {}, "waits until the plant is ripe")
+    return s.follow(way, "to the ripe plant")
 
 
 def explore(s: Situation, why: str, signs: Collection[int] = ()) -> Action | None:
