@@ -30,8 +30,8 @@ LATE = 0.75
 """Below this daylight it is too late to plant and to fence."""
 FENCE = 4
 """Stones for the four sides of a plant."""
-ENOUGH_STONES, FEW_STONES = 9, 2
-SKELETON_HEALTH = 6
+ENOUGH_STONES = 9
+HUNTING_HEALTH = 7
 """It hunts only with at least this much health."""
 TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword")
 
@@ -69,20 +69,11 @@ def _at_night(s: Situation) -> Action | None:
     return (
         _make_here(s)
         or mine(s, frozenset(wanted(s)) - {TREE})
-        or hunt(s)
         or collect(s)
         or explore(s, "explores the rock", (STONE, PATH))
         or shelter(s)
-        or to_rock(s)
         or _by_day(s)
     )
-
-
-def to_rock(s: Situation) -> Action | None:
-    """Go where a shelter can be dug."""
-    costs = s.costs((STONE,), by_day=True)
-    way = cheapest(costs, s.map.here, lambda cell: s.map.cells[cell] == STONE)
-    return s.follow(way, "to the rock") if way else None
 
 
 def search(s: Situation) -> Action | None:
@@ -207,10 +198,10 @@ def find_sapling(s: Situation) -> Action | None:
 
 def plant(s: Situation) -> Action | None:
     """Plant the sapling and fence it with stones, because creatures destroy it."""
-    if "eat_plant" in s.done:
-        return None
     if s.plant is not None:
         return _fence(s)
+    if "eat_plant" in s.done:
+        return None
     if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("wood_sword"):
         return None
     if s.getting_dark and s.daylight < LATE:
@@ -270,8 +261,8 @@ def _fence(s: Situation) -> Action | None:
 
 # -- hunting ------------------------------------------------------------------------------------------------
 def hunt(s: Situation) -> Action | None:
-    for name, needs in (("zombie", 5), ("skeleton", SKELETON_HEALTH)):
-        if f"defeat_{name}" in s.done or s.health < needs + 2 * s.dark or not s.has("stone_sword"):
+    for name in ("zombie", "skeleton"):
+        if f"defeat_{name}" in s.done or s.health < HUNTING_HEALTH or not s.has("stone_sword"):
             continue
         prey = s.map.nearest_thing(name)
         if prey is not None:
@@ -292,7 +283,7 @@ def wanted(s: Situation) -> dict[int, str]:
             found[TREE] = "wood"
             if "make_wood_sword" not in s.done or s.count("wood") < 2:
                 return found
-        if not s.has("stone", FEW_STONES if s.dark else ENOUGH_STONES):
+        if not s.dark and not s.has("stone", ENOUGH_STONES):
             found[STONE] = "stones"
         iron_tools = sum(tool.startswith("iron") for tool in tools)
         if s.count("coal") < iron_tools or "collect_coal" not in s.done:

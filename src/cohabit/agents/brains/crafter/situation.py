@@ -32,7 +32,7 @@ TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
 MEADOW_AT_NIGHT = 20
 """Zombies come to meadows at night."""
-DUSK, DAWN = 0.6, 0.7
+DUSK, DAWN = 0.65, 0.8
 """The night begins and ends with this daylight."""
 PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
 """What a way can lead through, with the right tools."""

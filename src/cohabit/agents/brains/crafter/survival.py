@@ -4,17 +4,22 @@ from collections.abc import Collection
 
 from cohabit.agents.brains.crafter.danger import arrow_cells, is_in_danger, way_out
 from cohabit.agents.brains.crafter.map import around, distance
+from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.shelter import build, is_closed_in
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import MOST, SAND, WATER
+from cohabit.worlds.crafter.rules import MOST, SAND, STONE, WATER
 
 EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
 TIRED, SLEEPY = 2, 4
 """With so little energy it goes to sleep by day, or at night."""
-WEAK, STRONG = 4, 7
+WEAK, STRONG = 3, 7
 """With so little health it rests, until it has so much."""
+
+
+NEAR_WATER = 12
+"""It goes out at night to drink if it is no further than this."""
 
 
 def survive(s: Situation) -> Action | None:
@@ -26,13 +31,13 @@ def survive(s: Situation) -> Action | None:
 
 def _by_day(s: Situation) -> Action | None:
     evening = s.getting_dark and s.daylight < EVENING
-    return _besieged(s) or _needs(s, 1) or _rest(s) or _needs(s, 7 if evening else 5)
+    return _besieged(s) or _needs(s, 2) or _rest(s) or _needs(s, 7 if evening else 5)
 
 
 def _by_night(s: Situation) -> Action | None:
     if s.drink <= 3 and s.map.nearest_thing("zombie") is None and s.map.knows(WATER):
         way = s.way_to_material((WATER,))
-        if 0 < len(way) <= 8:
+        if 0 < len(way) <= NEAR_WATER:
             return s.follow(way, "water is near")
     return _rest(s)
 
@@ -94,7 +99,7 @@ def _drink(s: Situation) -> Action | None:
     way = s.way_to_material((WATER,)) if s.map.knows(WATER) else []
     if way:
         return s.follow(way, "thirsty")
-    return explore(s, "looks for water", (SAND,)) if s.drink <= 4 else None
+    return explore(s, "looks for water", (SAND,)) if s.drink <= 6 else None
 
 
 def _eat(s: Situation) -> Action | None:
@@ -126,6 +131,8 @@ def eat_plant(s: Situation) -> Action | None:
         return None
     if len(way) == 1 and s.map.ahead == s.plant and s.map.things.get(s.plant) == "plant":
         return Action("noop", {}, "waits until the plant is ripe")
+    if s.map.ahead == s.plant and s.map.things.get(s.plant) == "ripe plant":
+        s.growth = 0
     return s.follow(way, "to the ripe plant")
 
 
@@ -151,4 +158,11 @@ def shelter(s: Situation) -> Action | None:
         if s.energy < MOST:
             return Action("sleep", {}, "sleeps in a shelter")
         return Action("noop", {}, "waits in a shelter")
-    return build(s, "a shelter")
+    return build(s, "a shelter") or _to_rock(s)
+
+
+def _to_rock(s: Situation) -> Action | None:
+    """Go where a shelter can be dug."""
+    costs = s.costs((STONE,), by_day=True)
+    way = cheapest(costs, s.map.here, lambda cell: s.map.cells[cell] == STONE)
+    return s.follow(way, "to the rock") if way else None
