@@ -38,7 +38,7 @@ TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pic
 
 def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
-    return (_at_night(s) if s.dark else _by_day(s)) or Action("noop", {}, "everything is done")
+    return (_at_night(s) if s.zombies_out else _by_day(s)) or Action("noop", {}, "everything is done")
 
 
 def _by_day(s: Situation) -> Action | None:
@@ -279,11 +279,11 @@ def wanted(s: Situation) -> dict[int, str]:
     found: dict[int, str] = {}
     wood = len(tools) + (TABLE_WOOD if tools else 0)
     if "make_wood_pickaxe" in s.done:
-        if s.count("wood") < min(wood, MOST) and not s.dark:
+        if s.count("wood") < min(wood, MOST) and not s.zombies_out:
             found[TREE] = "wood"
             if "make_wood_sword" not in s.done or s.count("wood") < 2:
                 return found
-        if not s.dark and not s.has("stone", ENOUGH_STONES):
+        if not s.zombies_out and not s.has("stone", ENOUGH_STONES):
             found[STONE] = "stones"
         iron_tools = sum(tool.startswith("iron") for tool in tools)
         if s.count("coal") < iron_tools or "collect_coal" not in s.done:

@@ -25,6 +25,7 @@ class Map:
         self.cells = bytearray([UNKNOWN]) * (STRIDE * STRIDE)
         self.things: dict[int, str] = {}  # in view now, by cell
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
+        self.skeletons: dict[int, int] = {}  # the same for skeletons
         self.seen: dict[int, int] = {}  # when each block was last seen
         self.here = 0
         self.facing = DOWN
@@ -42,11 +43,12 @@ class Map:
         for cell in (here, here - 3, here + 3, here - 2 * STRIDE, here + 2 * STRIDE):
             self.seen[block(cell)] = step
         self.things = {here + x + y * STRIDE: name for name, x, y in status["things"]}
-        for cell in [cell for cell in self.cows if in_view(here, cell)]:
-            del self.cows[cell]
-        for cell, name in self.things.items():
-            if name == "cow":
-                self.cows[cell] = step
+        for name, known in (("cow", self.cows), ("skeleton", self.skeletons)):
+            for cell in [cell for cell in known if in_view(here, cell)]:
+                del known[cell]
+            for cell, thing in self.things.items():
+                if thing == name:
+                    known[cell] = step
 
     @property
     def ahead(self) -> int:

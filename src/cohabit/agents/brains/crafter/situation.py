@@ -30,10 +30,12 @@ WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 A bridge is a stone that is placed and dug away again."""
 TUNNEL = 2
 """Skeletons live in tunnels, so these are no better than rock."""
-MEADOW_AT_NIGHT = 20
-"""Zombies come to meadows at night."""
-DUSK, DAWN = 0.65, 0.8
-"""The night begins and ends with this daylight."""
+MEADOW = (WALK, 3, 20)
+"""Grass and sand by day, in the morning and at night, when zombies are there."""
+DUSK, DAWN, MORNING = 0.65, 0.8, 0.97
+"""The night begins and ends with this daylight; zombies stay on the meadows for some time."""
+WEAK, STRONG = 3, 7
+"""With so little health it rests until it has so much."""
 PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
 """What a way can lead through, with the right tools."""
 SEARCH_FURTHER = 30
@@ -59,6 +61,8 @@ class Situation:
         self.step = 0
         self.daylight = 0.0
         self.getting_dark = False
+        self.weak = False
+        self.zombies_out = False
         self._way: list[int] = []
         self._way_key: object = None
         self._way_planned = 0
@@ -79,6 +83,11 @@ class Situation:
             self.getting_dark = status["daylight"] < self.daylight
         self.daylight = status["daylight"]
         self.dark = self.daylight < (DUSK if self.getting_dark else DAWN)
+        self.zombies_out = self.dark or (self.zombies_out and self.daylight < MORNING)
+        if self.health <= WEAK:
+            self.weak = True
+        elif self.health >= STRONG:
+            self.weak = False
         self.done = frozenset(status["achievements"])
         if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
             self.growth += 1
@@ -95,10 +104,10 @@ class Situation:
         """What it costs to enter each cell; materials in ``also`` can be the end of a way."""
         table = _cost_table(
             self.has("wood_pickaxe"), self.has("stone_pickaxe"), self.has("iron_pickaxe"), self.has("stone"),
-            self.dark and not by_day, frozenset(also),
+            0 if by_day else self.dark + self.zombies_out, frozenset(also),
         )  # fmt: skip
         costs = bytearray(self.map.cells.translate(table))
-        add_danger(self.map, costs)
+        add_danger(self.map, costs, self.step)
         for cell in self.map.things:
             costs[cell] = 0
         for cell in self.kept:
@@ -263,10 +272,10 @@ def _marks(materials: frozenset[int]) -> bytes:
 
 
 @lru_cache(256)
-def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, dark: bool, also: frozenset[int]) -> bytes:
+def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, zombies: int, also: frozenset[int]) -> bytes:
     """Costs by material, with these pickaxes, with or without stones to place, by day or at night."""
     table = bytearray(256)
-    table[GRASS] = table[SAND] = MEADOW_AT_NIGHT if dark else WALK
+    table[GRASS] = table[SAND] = MEADOW[zombies]
     table[PATH] = TUNNEL
     table[TREE] = FELL
     if wood:

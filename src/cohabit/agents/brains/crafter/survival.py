@@ -14,10 +14,6 @@ EVENING = 0.93
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
 TIRED, SLEEPY = 2, 4
 """With so little energy it goes to sleep by day, or at night."""
-WEAK, STRONG = 3, 7
-"""With so little health it rests, until it has so much."""
-
-
 NEAR_WATER = 12
 """It goes out at night to drink if it is no further than this."""
 
@@ -146,8 +142,8 @@ def _rest(s: Situation) -> Action | None:
     """Be in a shelter when tired and when weak."""
     closed_in = bool(s.room) and is_closed_in(s)
     tired = s.energy <= (SLEEPY if s.dark else TIRED)
-    resting = closed_in and (s.health < STRONG or s.energy < MOST - 1)
-    if tired or resting or s.health <= WEAK:
+    resting = closed_in and s.energy < MOST - 1
+    if tired or resting or s.weak:
         return shelter(s)
     s.room = frozenset()
     return None
