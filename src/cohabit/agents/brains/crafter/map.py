@@ -6,12 +6,14 @@ A cell is one number, so its neighbours are at fixed distances: ``cell - 1`` is 
 from collections.abc import Iterable
 from typing import Any
 
-from cohabit.worlds.crafter.rules import GRASS, MATERIALS, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
+from cohabit.worlds.crafter.rules import GRASS, MATERIALS, OUTSIDE, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
 from cohabit.worlds.crafter.view import LETTERS
 
 UNKNOWN = len(MATERIALS)
 """The material of a cell that was never in view."""
 STRIDE = 128
+BLOCK = 4
+"""The side of the squares for which it remembers when they were seen."""
 MARGIN = VIEW_WIDTH  # cells beyond the edge are seen too
 LEFT, RIGHT, UP, DOWN = -1, 1, -STRIDE, STRIDE
 DIRECTIONS = {LEFT: "move_left", RIGHT: "move_right", UP: "move_up", DOWN: "move_down"}
@@ -22,7 +24,8 @@ _MATERIAL_OF_LETTER = bytes.maketrans(LETTERS.encode(), bytes(range(len(MATERIAL
 
 class Map:
     def __init__(self) -> None:
-        self.cells = bytearray([UNKNOWN]) * (STRIDE * STRIDE)
+        row = bytes([OUTSIDE]) + bytes([UNKNOWN]) * (STRIDE - 2) + bytes([OUTSIDE])
+        self.cells = bytearray(bytes(STRIDE) + row * (STRIDE - 2) + bytes(STRIDE))
         self.things: dict[int, str] = {}  # in view now, by cell
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
         self.skeletons: dict[int, int] = {}  # the same for skeletons
@@ -77,8 +80,9 @@ def cell_at(x: int, y: int) -> int:
 
 
 def block(cell: int) -> int:
-    """The number of a square of 4 x 4 cells."""
-    return cell // (4 * STRIDE) * STRIDE + cell % STRIDE // 4
+    """The upper left cell of the block that a cell belongs to."""
+    y, x = divmod(cell, STRIDE)
+    return (y - y % BLOCK) * STRIDE + x - x % BLOCK
 
 
 def point(cell: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ can be closed from inside if the cell on the other side of the player belongs to
 
 from collections.abc import Iterator
 
-from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNKNOWN, around
+from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
@@ -18,6 +18,8 @@ CLOSED_IN = 30
 SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
 """How many walls a room may need, and what the way to it may cost, one after the other."""
 IMPOSSIBLE = 60
+NEAR = 25
+"""A room that was chosen further away is given up."""
 NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
 """Arrows fly over water and lava."""
 
@@ -56,7 +58,7 @@ def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:
 
 def build(s: Situation, why: str) -> Action | None:
     """One step towards being closed in; None if there is no place for a room."""
-    if not (s.room and _is_possible(s, s.room)):
+    if not (s.room and _is_near(s) and _is_possible(s, s.room)):
         s.room = _nearest_room(s)
         if not s.room:
             return None
@@ -136,6 +138,10 @@ def _walls_needed(s: Situation, costs: bytearray, room: Room) -> int:
     if len(walls) > stones or any(cell - d not in room or s.map.cells[cell + d] not in OPEN for cell, d in walls):
         return IMPOSSIBLE
     return len(walls)
+
+
+def _is_near(s: Situation) -> bool:
+    return all(distance(s.map.here, cell) <= NEAR for cell in s.room)
 
 
 def _is_possible(s: Situation, room: Room) -> bool:

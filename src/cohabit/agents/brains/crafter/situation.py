@@ -5,7 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from cohabit.agents.brains.crafter.danger import add_danger
-from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, block, distance, marks
+from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, STRIDE, UNKNOWN, Map, around, distance, marks
+from cohabit.agents.brains.crafter.pasture import best_pasture
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -40,8 +41,6 @@ PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
 """What a way can lead through, with the right tools."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost."""
-FORGET_PASTURE = 200
-"""After this many steps there may be cows again."""
 NO_LIMIT, NIGHT_LIMIT = 1000, 50
 """How much a way may cost."""
 LOOK_AGAIN = 10
@@ -157,13 +156,10 @@ class Situation:
         return self.planned(("unknown", signs), plan)
 
     def way_to_pasture(self) -> list[int]:
-        """The way to grass that it has not seen for long, or never."""
-        cells, seen, late = self.map.cells, self.map.seen, self.step - FORGET_PASTURE
-
-        def is_goal(cell: int) -> bool:
-            return cells[cell] in (GRASS, UNKNOWN) and seen.get(block(cell), -FORGET_PASTURE) <= late
-
-        return self.planned("pasture", lambda: cheapest(self.costs((UNKNOWN,)), self.map.here, is_goal, self._limit()))
+        """The way to a large piece of grass that it has not seen for long, or never."""
+        return self.planned(
+            "pasture", lambda: self.way_to_cell(best_pasture(self.map, self.step), self.costs((UNKNOWN,)))
+        )
 
     def _limit(self) -> int:
         return NIGHT_LIMIT if self.dark else NO_LIMIT

@@ -84,11 +84,18 @@ def _needs(s: Situation, least: int) -> Action | None:
             way = s.way_to_cell(cow)
             if way and len(way) < 8:
                 return s.follow(way, "a cow is near")
-    if s.drink <= least and s.drink <= s.food:
-        return _drink(s) or (_eat(s) if s.food <= least else None)
-    if s.food <= least:
-        return _eat(s) or (_drink(s) if s.drink <= least else None)
-    return None
+    thirsty, hungry = s.drink <= least, s.food <= least
+    if thirsty and hungry and min(s.drink, s.food) > 0 and s.map.cows:
+        water = s.way_to_material((WATER,)) if s.map.knows(WATER) else []
+        cow = min(distance(s.map.here, cow) for cow in s.map.cows)
+        if water and cow < len(water):
+            return _eat(s) or _drink(s)
+        return _drink(s) or _eat(s)
+    if thirsty and s.drink <= s.food:
+        return _drink(s) or (_eat(s) if hungry else None)
+    if hungry:
+        return _eat(s) or (_drink(s) if thirsty else None)
+    return _drink(s) if thirsty else None
 
 
 def _drink(s: Situation) -> Action | None:
@@ -110,7 +117,7 @@ def _eat(s: Situation) -> Action | None:
         if way and (len(way) > 1 or cow in s.map.things):
             return s.follow(way, "hungry")
         del s.map.cows[cow]
-    if s.food > 3:
+    if s.food > (6 if s.getting_dark and s.daylight < EVENING else 4):
         return None
     way = s.way_to_pasture()
     return s.walk(way, "looks for a cow") if way else None
