@@ -38,7 +38,11 @@ TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pic
 
 def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
-    return (_at_night(s) if s.zombies_out else _by_day(s)) or Action("noop", {}, "everything is done")
+    action = _at_night(s) if s.zombies_out else _by_day(s)
+    if action is None and s.zombies_out:
+        s.dark = s.zombies_out = False  # there is no place to hide, so it goes on as by day
+        action = _by_day(s)
+    return action or Action("noop", {}, "everything is done")
 
 
 def _by_day(s: Situation) -> Action | None:
@@ -72,7 +76,6 @@ def _at_night(s: Situation) -> Action | None:
         or collect(s)
         or explore(s, "explores the rock", (STONE, PATH))
         or shelter(s)
-        or _by_day(s)
     )
 
 

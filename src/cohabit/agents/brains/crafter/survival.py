@@ -10,7 +10,7 @@ from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import MOST, SAND, STONE, WATER
 
-EVENING = 0.93
+EVENING = 0.98
 """When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
 TIRED, SLEEPY = 2, 4
 """With so little energy it goes to sleep by day, or at night."""
@@ -31,7 +31,8 @@ def _by_day(s: Situation) -> Action | None:
 
 
 def _by_night(s: Situation) -> Action | None:
-    if s.drink <= 3 and s.map.nearest_thing("zombie") is None and s.map.knows(WATER):
+    enough = 6 if s.getting_dark else 3
+    if s.drink <= enough and s.map.nearest_thing("zombie") is None and s.map.knows(WATER):
         way = s.way_to_material((WATER,))
         if 0 < len(way) <= NEAR_WATER:
             return s.follow(way, "water is near")
