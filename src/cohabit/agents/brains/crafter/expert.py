@@ -1,8 +1,8 @@
 """The brain `crafter-expert`."""
 
-from cohabit.agents.brains.crafter.goals import pursue
+from cohabit.agents.brains.crafter.goals import make_at_once, pursue
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import survive
+from cohabit.agents.brains.crafter.survival import keep_alive, prepare
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -19,4 +19,5 @@ class CrafterExpert(Scripted):
 
     def decide(self, observation: Observation) -> Action:
         self.situation.see(observation)
-        return survive(self.situation) or pursue(self.situation)
+        s = self.situation
+        return keep_alive(s) or make_at_once(s) or prepare(s) or pursue(s)

@@ -73,8 +73,7 @@ def _at_night(s: Situation) -> Action | None:
     return (
         _make_here(s)
         or mine(s, frozenset(wanted(s)) - {TREE})
-        or collect(s)
-        or explore(s, "explores the rock", (STONE, PATH))
+        or (s.health >= HUNTING_HEALTH and (collect(s) or explore(s, "explores the rock", (STONE, PATH))))
         or shelter(s)
     )
 
@@ -93,15 +92,23 @@ def missing_tools(s: Situation) -> list[str]:
 USES = {"wood": {"wood": 1}, "stone": {"wood": 1, "stone": 1}, "iron": {"wood": 1, "coal": 1, "iron": 1}}
 
 
-def make(s: Situation) -> Action | None:
-    """Make the next tool if its materials are there."""
+def make_at_once(s: Situation) -> Action | None:
+    """Make a missing tool if everything for it is here."""
+    if not s.map.is_near(TABLE, s.map.here):
+        return None
+    furnace = s.map.is_near(FURNACE, s.map.here)
     for tool in missing_tools(s):
         kind = tool.split("_")[0]
-        if all(s.has(item, amount) for item, amount in USES[kind].items()):
-            if s.map.is_near(TABLE, s.map.here) and (kind != "iron" or s.map.is_near(FURNACE, s.map.here)):
-                return Action(f"make_{tool}", {}, "the next tool")
-            if kind != "iron" and not _has_for_both(s, kind):
-                continue
+        if (kind != "iron" or furnace) and all(s.has(item, amount) for item, amount in USES[kind].items()):
+            return Action(f"make_{tool}", {}, "the next tool")
+    return None
+
+
+def make(s: Situation) -> Action | None:
+    """Go and make the next tools if the materials are there."""
+    for tool in missing_tools(s):
+        kind = tool.split("_")[0]
+        if all(s.has(item, amount) for item, amount in USES[kind].items()) and _has_for_both(s, kind):
             action = _to_workshop(s, kind == "iron", USES[kind])
             if action:
                 return action
@@ -112,6 +119,8 @@ def make(s: Situation) -> Action | None:
 
 def _has_for_both(s: Situation, kind: str) -> bool:
     """Whether it has the materials for all missing tools of a kind, so that one visit to a table is enough."""
+    if kind == "iron":
+        return True  # iron is rare
     tools = sum(tool.startswith(kind) for tool in missing_tools(s))
     return all(s.has(item, amount * tools) for item, amount in USES[kind].items())
 

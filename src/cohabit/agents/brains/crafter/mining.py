@@ -2,7 +2,7 @@
 
 from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around
 from cohabit.agents.brains.crafter.paths import cheapest
-from cohabit.agents.brains.crafter.shelter import NO_WALL, closed_region
+from cohabit.agents.brains.crafter.shelter import WATER_IS_OPEN, closed_region
 from cohabit.agents.brains.crafter.situation import DIG, Situation
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import COAL, DIAMOND, IRON, STONE, VIEW_HEIGHT, VIEW_WIDTH
@@ -46,4 +46,4 @@ def _tunnel(s: Situation, wanted: frozenset[int], inside: frozenset[int]) -> lis
 
 def stays_closed(s: Situation, cell: int, inside: frozenset[int]) -> bool:
     """Whether the tunnel is still closed when this cell is dug."""
-    return all(s.map.cells[beside] not in NO_WALL or beside in inside for beside in around(cell))
+    return all(s.map.cells[beside] not in WATER_IS_OPEN or beside in inside for beside in around(cell))

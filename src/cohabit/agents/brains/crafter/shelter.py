@@ -20,8 +20,10 @@ SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
 IMPOSSIBLE = 60
 NEAR = 25
 """A room that was chosen further away is given up."""
-NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
-"""Arrows fly over water and lava."""
+WATER_IS_OPEN, WATER_IS_A_WALL = (*OPEN, WATER, LAVA, UNKNOWN), (*OPEN, LAVA, UNKNOWN)
+"""Creatures cannot cross water, but arrows fly over it."""
+ARCHERS_NEAR, ARCHERS_FORGOTTEN = 12, 200
+"""How far away skeletons must be, or how long ago, for water to be as good as a wall."""
 
 
 def is_closed_in(s: Situation) -> bool:
@@ -29,13 +31,23 @@ def is_closed_in(s: Situation) -> bool:
     return bool(closed_region(s))
 
 
+def no_wall(s: Situation) -> tuple[int, ...]:
+    """Materials through which something can come or hit the player."""
+    archers = any(
+        s.step - seen < ARCHERS_FORGOTTEN and distance(s.map.here, cell) <= ARCHERS_NEAR
+        for cell, seen in s.map.skeletons.items()
+    )
+    return WATER_IS_OPEN if archers else WATER_IS_A_WALL
+
+
 def closed_region(s: Situation) -> Room:
     """The cells that the player can reach without digging, if they are few and nothing else can come there."""
     reached = [s.map.here]
     seen = {s.map.here}
+    passable = no_wall(s)
     for cell in reached:
         for beside in around(cell):
-            if beside not in seen and s.map.cells[beside] in NO_WALL:
+            if beside not in seen and s.map.cells[beside] in passable:
                 if beside in s.map.things and not s.map.things[beside].endswith("plant"):
                     return frozenset()
                 seen.add(beside)
@@ -48,11 +60,12 @@ def closed_region(s: Situation) -> Room:
 
 def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:
     """The sides that have to be closed: cell of the room, direction."""
+    passable = no_wall(s)
     return [
         (cell, d)
         for cell in sorted(room)
         for d in DIRECTIONS
-        if cell + d not in room and s.map.cells[cell + d] in NO_WALL
+        if cell + d not in room and s.map.cells[cell + d] in passable
     ]
 
 

@@ -151,7 +151,9 @@ class Situation:
         def plan() -> list[int]:
             costs = self.costs((UNKNOWN,))
             way = cheapest(costs, self.map.here, has_sign, SEARCH_FURTHER) if signs else []
-            return way or cheapest(costs, self.map.here, lambda cell: cells[cell] == UNKNOWN, self._limit())
+            if way or (signs and self.dark):
+                return way
+            return cheapest(costs, self.map.here, lambda cell: cells[cell] == UNKNOWN, self._limit())
 
         return self.planned(("unknown", signs), plan)
 

@@ -18,25 +18,28 @@ NEAR_WATER = 12
 """It goes out at night to drink if it is no further than this."""
 
 
-def survive(s: Situation) -> Action | None:
-    """What must be done now to stay alive; None if nothing is urgent."""
+def keep_alive(s: Situation) -> Action | None:
+    """What must be done at once to stay alive."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
-    return _dodge(s) or fight(s) or _finish(s) or (_by_night(s) if s.dark else _by_day(s))
+    return _dodge(s) or fight(s) or _finish(s)
 
 
-def _by_day(s: Situation) -> Action | None:
+def prepare(s: Situation) -> Action | None:
+    """Drink, eat and rest in time."""
+    if s.dark:
+        return _drink_at_night(s) or _rest(s)
     evening = s.getting_dark and s.daylight < EVENING
     return _besieged(s) or _needs(s, 2) or _rest(s) or _needs(s, 7 if evening else 5)
 
 
-def _by_night(s: Situation) -> Action | None:
+def _drink_at_night(s: Situation) -> Action | None:
     enough = 6 if s.getting_dark else 3
     if s.drink <= enough and s.map.nearest_thing("zombie") is None and s.map.knows(WATER):
         way = s.way_to_material((WATER,))
         if 0 < len(way) <= NEAR_WATER:
             return s.follow(way, "water is near")
-    return _rest(s)
+    return None
 
 
 def _finish(s: Situation) -> Action | None:
@@ -159,6 +162,9 @@ def _rest(s: Situation) -> Action | None:
 
 def shelter(s: Situation) -> Action | None:
     if is_closed_in(s):
+        water = next((cell for cell in around(s.map.here) if s.map.cells[cell] == WATER), None)
+        if water is not None and s.drink < MOST - 1:
+            return s.use(water, "drinks in the shelter")
         if s.energy < MOST:
             return Action("sleep", {}, "sleeps in a shelter")
         return Action("noop", {}, "waits in a shelter")
