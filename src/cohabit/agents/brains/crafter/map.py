@@ -30,6 +30,7 @@ class Map:
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
         self.skeletons: dict[int, int] = {}  # the same for skeletons
         self.seen: dict[int, int] = {}  # when each block was last seen
+        self.width = 0  # as far as it knows
         self.here = 0
         self.facing = DOWN
 
@@ -38,6 +39,7 @@ class Map:
         x, y = status["position"]
         dx, dy = status["facing"]
         self.here = here = cell_at(x, y)
+        self.width = max(self.width, x + 2 * VIEW_WIDTH)
         self.facing = dx + dy * STRIDE
         first = here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
         for row in status["ground"]:

@@ -1,54 +1,55 @@
 """Where cows may be: large pieces of grass that were not in view for some time."""
 
-from cohabit.agents.brains.crafter.map import BLOCK, STRIDE, Map, block, distance
+from cohabit.agents.brains.crafter.map import BLOCK, MARGIN, STRIDE, UNKNOWN, Map, block, distance
 from cohabit.worlds.crafter.rules import GRASS
 
 FORGET = 150
 """After this many steps there may be cows again."""
+UNKNOWN_HOPE = 0.4
+"""How much of the unknown land is grass."""
 NEAR = 8
 """Added to a distance, so that a large pasture is worth a few steps more."""
+_SIDES = (BLOCK, -BLOCK, BLOCK * STRIDE, -BLOCK * STRIDE)
 
 
 def best_pasture(land: Map, step: int) -> int:
     """The cell to go to in search of cows: much unseen grass around it, and near."""
-    grass = {
-        corner: _unseen_grass(land, corner)
+    hopes = {
+        corner: _hope(land, corner)
         for corner in _corners(land)
         if step - land.seen.get(block(corner), -FORGET) >= FORGET
     }
     best, best_value = land.here, 0.0
-    for corner, count in grass.items():
-        if count:
-            sides = (BLOCK, -BLOCK, BLOCK * STRIDE, -BLOCK * STRIDE)
-            count += sum(grass.get(corner + side, 0) for side in sides)
-            value = count / (distance(land.here, corner) + NEAR)
+    for corner, hope in hopes.items():
+        if hope:
+            hope += sum(hopes.get(corner + side, 0) for side in _SIDES)
+            value = hope / (distance(land.here, corner) + NEAR)
             if value > best_value:
                 best, best_value = _cell_in(land, corner), value
     return best
 
 
-def _corners(land: Map) -> range | list[int]:
-    """The upper left cells of all blocks that are near something known."""
-    rows = range(0, STRIDE, BLOCK)
+def _corners(land: Map) -> list[int]:
+    """The upper left cells of all blocks in rows that it has seen something of."""
     return [
-        row * STRIDE + column
-        for row in rows
-        if any(land.cells[r * STRIDE : (r + 1) * STRIDE].count(GRASS) for r in range(row, row + BLOCK))
+        row + column
+        for row in range(0, len(land.cells), BLOCK * STRIDE)
+        if land.cells.count(GRASS, row, row + BLOCK * STRIDE)
         for column in range(0, STRIDE, BLOCK)
+        if column < MARGIN + land.width
     ]
 
 
-def _unseen_grass(land: Map, corner: int) -> int:
-    return sum(
-        land.cells[row : row + BLOCK].count(GRASS) for row in range(corner, corner + BLOCK * STRIDE, STRIDE)
-    )
+def _hope(land: Map, corner: int) -> float:
+    rows = [land.cells[row : row + BLOCK] for row in range(corner, corner + BLOCK * STRIDE, STRIDE)]
+    return sum(row.count(GRASS) + UNKNOWN_HOPE * row.count(UNKNOWN) for row in rows)
 
 
 def _cell_in(land: Map, corner: int) -> int:
-    """A cell of grass in a block."""
+    """A cell of grass or unknown land in a block."""
     return next(
         cell
         for row in range(corner, corner + BLOCK * STRIDE, STRIDE)
         for cell in range(row, row + BLOCK)
-        if land.cells[cell] == GRASS
+        if land.cells[cell] in (GRASS, UNKNOWN)
     )
