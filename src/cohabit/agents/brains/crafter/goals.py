@@ -1,6 +1,6 @@
 """What to do next, when nothing is urgent: collect, make, place, plant, hunt, explore."""
 
-from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
+from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNKNOWN, around, distance, point
 from cohabit.agents.brains.crafter.mining import mine
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
@@ -157,6 +157,9 @@ def _place_inside(s: Situation, action: str, why: str) -> Action | None:
 
 def _to_workshop(s: Situation, needs_furnace: bool, uses: dict[str, int]) -> Action | None:
     """Go to a table (and a furnace), or place them here."""
+    x, y = point(s.map.here)
+    if x == 0 or y == 0:  # nothing can be made at these edges
+        return s.advance(s.map.here + (RIGHT if x == 0 else DOWN), "away from the edge")
     table_near = s.map.is_near(TABLE, s.map.here)
     if table_near and needs_furnace:
         if s.has("stone", FURNACE_STONES):

@@ -68,8 +68,10 @@ class Map:
         return self.cells[cell] in OPEN and cell not in self.things
 
     def is_near(self, material: int, cell: int) -> bool:
-        """Whether the material is on one of the nine cells around this one."""
-        return any(material in self.cells[row - 1 : row + 2] for row in (cell - STRIDE, cell, cell + STRIDE))
+        """Whether the material is near for making: on one of the nine cells around, and never at two of the edges."""
+        x, y = point(cell)
+        rows = (cell - STRIDE, cell, cell + STRIDE)
+        return x > 0 and y > 0 and any(material in self.cells[row - 1 : row + 2] for row in rows)
 
     def nearest_thing(self, name: str) -> int | None:
         """The nearest thing in view with this name."""

@@ -17,6 +17,7 @@ CLOSED_IN = 30
 """A player who can reach no more cells than this is closed in."""
 SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
 """How many walls a room may need, and what the way to it may cost, one after the other."""
+SEARCHES_AT_WATER = ((1, 20), (4, 20))
 IMPOSSIBLE = 60
 NEAR = 25
 """A room that was chosen further away is given up."""
@@ -115,14 +116,19 @@ def _enter(s: Situation, why: str) -> Action | None:
 
 
 def _nearest_room(s: Situation) -> Room:
-    """A room that is near and needs few walls."""
+    """A room that is near and needs few walls; if possible with water to drink."""
     costs = s.costs(by_day=True)
-    for most_walls, limit in SEARCHES:
+    searches = [(most_walls, limit, False) for most_walls, limit in SEARCHES]
+    if s.map.knows(WATER) and no_wall(s) is WATER_IS_A_WALL:
+        searches = [(most_walls, limit, True) for most_walls, limit in SEARCHES_AT_WATER] + searches
+    for most_walls, limit, at_water in searches:
         found: list[Room] = []
 
-        def has_room(cell: int, most_walls: int = most_walls, found: list[Room] = found) -> bool:
+        def has_room(
+            cell: int, most_walls: int = most_walls, at_water: bool = at_water, found: list[Room] = found
+        ) -> bool:
             for room in _rooms_with(cell):
-                if _walls_needed(s, costs, room) <= most_walls:
+                if _walls_needed(s, costs, room) <= most_walls and (not at_water or _touches_water(s, room)):
                     found.append(room)
                     return True
             return False
@@ -131,6 +137,10 @@ def _nearest_room(s: Situation) -> Room:
         if found:
             return found[0]
     return frozenset()
+
+
+def _touches_water(s: Situation, room: Room) -> bool:
+    return any(s.map.cells[beside] == WATER for cell in room for beside in around(cell) if beside not in room)
 
 
 def _rooms_with(cell: int) -> Iterator[Room]:

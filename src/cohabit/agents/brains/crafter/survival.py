@@ -30,7 +30,7 @@ def prepare(s: Situation) -> Action | None:
     if s.dark:
         return _drink_at_night(s) or _rest(s)
     evening = s.getting_dark and s.daylight < EVENING
-    return _besieged(s) or _needs(s, 2) or _rest(s) or _needs(s, 7 if evening else 5)
+    return _besieged(s) or _needs(s, 2) or _rest(s) or _needs(s, 3 if s.zombies_out else 7 if evening else 5)
 
 
 def _drink_at_night(s: Situation) -> Action | None:
