@@ -18,7 +18,6 @@ from cohabit.worlds.crafter.rules import (
     STONE,
     TABLE,
     TREE,
-    WATER,
 )
 
 TABLE_WOOD, FURNACE_STONES = 2, 4
@@ -176,21 +175,17 @@ def _to_workshop(s: Situation, needs_furnace: bool, uses: dict[str, int]) -> Act
     return None
 
 
-def place(s: Situation, action: str, why: str) -> Action:
-    """Place something ahead, or turn until that is possible."""
-    if s.map.is_free(s.map.ahead):
-        return Action(action, {}, why)
-    costs = s.costs()
-    ahead = s.map.ahead
-    if costs[ahead] and s.map.cells[ahead] not in OPEN and s.map.cells[ahead] not in (WATER, TREE):
-        return Action("do", {}, f"makes room: {why}")
+def place(s: Situation, action: str, why: str) -> Action | None:
+    """Place something ahead, or make room for it: in the rock, else where the player can turn to a free cell."""
+    inside = _place_inside(s, action, why)
+    if inside is not None:
+        return inside
+    at_table = s.map.is_near(TABLE, s.map.here)
     for cell in around(s.map.here):
-        if costs[cell] and s.map.cells[cell] not in (WATER, TREE):
+        beyond = 2 * cell - s.map.here
+        if s.map.is_free(cell) and s.map.is_free(beyond) and (not at_table or s.map.is_near(TABLE, cell)):
             return s.turn(cell, why)
-    for cell in around(s.map.here):
-        if costs[cell]:
-            return s.advance(cell, why)
-    return Action("noop", {}, f"is stuck: {why}")
+    return next((s.turn(cell, why) for cell in around(s.map.here) if s.map.is_free(cell)), None)
 
 
 # -- plant ---------------------------------------------------------------------------------------------------
@@ -296,7 +291,7 @@ def wanted(s: Situation) -> dict[int, str]:
     if "make_wood_pickaxe" in s.done:
         if s.count("wood") < min(wood, MOST) and not s.zombies_out:
             found[TREE] = "wood"
-            if "make_wood_sword" not in s.done or s.count("wood") < 2:
+            if "make_wood_sword" not in s.done or ("make_stone_pickaxe" not in s.done and not s.has("wood", 2)):
                 return found
         if not s.zombies_out and not s.has("stone", ENOUGH_STONES):
             found[STONE] = "stones"
