@@ -1,8 +1,9 @@
 """The brain `crafter-expert`."""
 
-from cohabit.agents.brains.crafter.goals import make_at_once, pursue
+from cohabit.agents.brains.crafter.goals import pursue
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.agents.brains.crafter.survival import keep_alive, prepare
+from cohabit.agents.brains.crafter.tools import make_at_once
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation

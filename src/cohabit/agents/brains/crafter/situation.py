@@ -1,6 +1,6 @@
 """The player's situation: its body, its map, and the way it is on. Behaviours read it and answer with an action."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -54,8 +54,8 @@ class Situation:
         self.plant: int | None = None
         self.growth = 0  # updates of the plant
         self.leash = 0  # a mask of the cells to stay on; 0 is everywhere
-        self.workshop: int | None = None  # where a table and a furnace are near
         self.room: frozenset[int] = frozenset()  # the shelter that it builds or lives in
+        self.search_again = 0  # the step from which on it looks for a shelter again
         self.intended: Action | None = None  # what it made room for in the step before
         self.step = 0
         self.daylight = 0.0
@@ -94,6 +94,9 @@ class Situation:
     # -- what it has ---------------------------------------------------------------------------------------
     def has(self, item: str, amount: int = 1) -> bool:
         return self.count(item) >= amount
+
+    def has_all(self, amounts: Mapping[str, int]) -> bool:
+        return all(self.has(item, amount) for item, amount in amounts.items())
 
     def count(self, item: str) -> int:
         return int(self.inventory.get(item, 0))
@@ -220,10 +223,6 @@ class Situation:
         """One step on a way that ends at something to use."""
         return self.use(way[-1], why) if len(way) == 1 else self.advance(way[-1], why)
 
-    def walk(self, way: list[int], why: str) -> Action:
-        """One step on a way that ends at a cell to enter."""
-        return self.advance(way[-1], why)
-
     def face(self, target: int, why: str, inside: Iterable[int] = ()) -> Action | None:
         """One step towards facing a free cell; None if that is impossible. The caller acts if it faces it already.
 
@@ -243,7 +242,7 @@ class Situation:
         if here in starts:
             return self.advance(starts[here], why)
         way = cheapest(costs, here, starts.__contains__)
-        return self.walk(way, why) if way else None
+        return self.advance(way[-1], why) if way else None
 
 
 def _only(costs: bytearray, cells: Iterable[int]) -> bytearray:
