@@ -18,7 +18,8 @@ def rest(s: Situation) -> Action | None:
     asleep_again = s.energy < MOST - 1 and bool(s.room) and is_closed_in(s)
     if tired or asleep_again or s.weak:
         return shelter(s)
-    s.room = frozenset()
+    if not s.zombies_out:
+        s.room = frozenset()
     return None
 
 
