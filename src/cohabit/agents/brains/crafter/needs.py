@@ -17,7 +17,7 @@ LOOK_FOR_COWS, LOOK_FOR_COWS_IN_THE_EVENING = 4, 6
 """It looks for water and cows that it does not know of when it has no more than this."""
 NEAR_COW, WAY_TO_NEAR_COW = 5, 8
 """A cow that is so near is eaten in passing, if the way is shorter than this."""
-NEAR_WATER = 12
+NEAR_WATER = 25
 """It goes out at night to drink if it is no further than this."""
 ENOUGH_FOR_THE_NIGHT, TOO_LITTLE = 6, 3
 

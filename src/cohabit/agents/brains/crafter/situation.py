@@ -41,7 +41,7 @@ PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
 """What a way can lead through, with the right tools."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost."""
-NO_LIMIT, NIGHT_LIMIT = 1000, 50
+NO_LIMIT, NIGHT_LIMIT = 1000, 90
 """How much a way may cost."""
 LOOK_AGAIN = 10
 """A way is planned anew after this many steps, because by then more of the land is known."""
@@ -61,6 +61,7 @@ class Situation:
         self.daylight = 0.0
         self.getting_dark = False
         self.weak = False
+        self.dark = False
         self.zombies_out = False
         self._way: list[int] = []
         self._way_key: object = None
@@ -81,7 +82,7 @@ class Situation:
         if status["daylight"] != self.daylight:
             self.getting_dark = status["daylight"] < self.daylight
         self.daylight = status["daylight"]
-        self.dark = self.daylight < (DUSK if self.getting_dark else DAWN)
+        self.dark = self.daylight < DUSK or (self.dark and not self.getting_dark and self.daylight < DAWN)
         self.zombies_out = self.dark or (self.zombies_out and self.daylight < MORNING)
         if self.health <= WEAK:
             self.weak = True
