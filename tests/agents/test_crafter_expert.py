@@ -98,10 +98,14 @@ def test_it_survives_the_first_night_in_a_shelter_and_wakes_up() -> None:
 WORDS = ("zombie", "skeleton", "cow", "plant", "ripe plant", "arrow left", "arrow up", "Ada", "Ada asleep", "bundle")
 AMOUNTS = st.integers(0, 9)
 THINGS = st.lists(
-    st.tuples(st.sampled_from(WORDS), st.integers(-4, 4), st.integers(-3, 3)).filter(lambda t: t[1:] != (0, 0)).map(list),
+    st.tuples(st.sampled_from(WORDS), st.integers(-4, 4), st.integers(-3, 3))
+    .filter(lambda t: t[1:] != (0, 0))
+    .map(list),
     max_size=6,
 )
-GROUND = st.lists(st.text(LETTERS, min_size=VIEW_WIDTH, max_size=VIEW_WIDTH), min_size=VIEW_HEIGHT, max_size=VIEW_HEIGHT)
+GROUND = st.lists(
+    st.text(LETTERS, min_size=VIEW_WIDTH, max_size=VIEW_WIDTH), min_size=VIEW_HEIGHT, max_size=VIEW_HEIGHT
+)
 STATUS = st.fixed_dictionaries(
     {
         "health": st.integers(1, 9), "food": AMOUNTS, "drink": AMOUNTS, "energy": AMOUNTS, "sleeping": st.booleans(),

@@ -1,6 +1,7 @@
 """The brain `crafter-expert`."""
 
 from cohabit.agents.brains.crafter.goals import pursue
+from cohabit.agents.brains.crafter.planting import plant_before_night
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.agents.brains.crafter.survival import keep_alive, prepare
 from cohabit.agents.brains.crafter.tools import make_at_once
@@ -21,4 +22,4 @@ class CrafterExpert(Scripted):
     def decide(self, observation: Observation) -> Action:
         self.situation.see(observation)
         s = self.situation
-        return keep_alive(s) or make_at_once(s) or prepare(s) or pursue(s)
+        return keep_alive(s) or make_at_once(s) or plant_before_night(s) or prepare(s) or pursue(s)

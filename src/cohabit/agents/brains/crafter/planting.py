@@ -17,6 +17,14 @@ SITES = ((1, 8), (2, 15), (3, 20), (4, 40))
 SURELY_IN_VIEW = 3  # cells away
 
 
+def plant_before_night(s: Situation) -> Action | None:
+    """Plant a first sapling even without a fence, when it is too late to build one."""
+    on_grass = s.map.cells[s.map.ahead] == GRASS and s.map.is_free(s.map.ahead)
+    if "place_plant" in s.done or not s.has("sapling") or not on_grass or not _is_late(s):
+        return None
+    return Action("place_plant", {}, "plants a sapling without a fence")
+
+
 def find_sapling(s: Situation) -> Action | None:
     """Search grass for a sapling; one of ten tries succeeds."""
     if s.has("sapling") or s.plant is not None or "eat_plant" in s.done:
@@ -34,8 +42,7 @@ def plant(s: Situation) -> Action | None:
     """Plant the sapling and fence it."""
     if s.plant is not None:
         return _fence(s)
-    late = s.getting_dark and s.daylight < LATE
-    if late or "eat_plant" in s.done or not (s.has("sapling") and s.has("stone", SIDES) and s.has("wood_sword")):
+    if _is_late(s) or "eat_plant" in s.done or not (s.has("sapling") and s.has("stone", SIDES) and s.has("wood_sword")):
         return None
     site = _site(s)
     if site is None:
@@ -44,6 +51,10 @@ def plant(s: Situation) -> Action | None:
         s.plant_at(site)
         return Action("place_plant", {}, "a good place for a plant")
     return s.face(site, "to a good place for a plant")
+
+
+def _is_late(s: Situation) -> bool:
+    return s.getting_dark and s.daylight < LATE
 
 
 def _site(s: Situation) -> int | None:

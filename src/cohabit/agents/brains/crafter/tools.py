@@ -39,9 +39,7 @@ def make(s: Situation) -> Action | None:
             action = _to_workshop(s, tool)
             if action is not None:
                 return action
-    if "place_furnace" not in s.done and s.has("stone_pickaxe") and s.has("stone", FURNACE_STONES + 1):
-        return _place(s, "place_furnace", "a furnace for iron")
-    return None
+    return _place(s, "place_furnace", "the first furnace") if _wants_first_furnace(s) else None
 
 
 def make_here(s: Situation) -> Action | None:
@@ -55,7 +53,12 @@ def make_here(s: Situation) -> Action | None:
             needs["stone"] = FURNACE_STONES
         if s.has_all(needs):
             return _place_inside(s, "place_furnace" if table else "place_table", "a workshop in the rock")
-    return None
+    return _place_inside(s, "place_furnace", "the first furnace") if _wants_first_furnace(s) else None
+
+
+def _wants_first_furnace(s: Situation) -> bool:
+    """Whether it can spare the stones for a furnace before it has found iron."""
+    return "place_furnace" not in s.done and s.has("stone_pickaxe") and s.has("stone", FURNACE_STONES + 1)
 
 
 def _needs_furnace(tool: str) -> bool:
