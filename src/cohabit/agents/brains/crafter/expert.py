@@ -6,7 +6,7 @@ from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.agents.brains.crafter.survival import keep_alive, prepare
 from cohabit.agents.brains.crafter.tools import make_at_once
 from cohabit.agents.brains.scripted import Scripted
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionSpace
 from cohabit.model.observation import Observation
 
 
@@ -17,6 +17,10 @@ class CrafterExpert(Scripted):
 
     def __init__(self, purpose: str = "crafter-expert") -> None:
         super().__init__(purpose)
+        self.situation = Situation()
+
+    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        super().initialize(game_desc, action_space)
         self.situation = Situation()
 
     def decide(self, observation: Observation) -> Action:
