@@ -13,6 +13,8 @@ HALF_GROWN = 150
 """From this growth on it waits for the plant rather than go away."""
 HUNTING_HEALTH, HUNTING_DISTANCE = 7, 12
 """It hunts with at least this health, and at most so far."""
+NIGHT_WORK_HEALTH = 5
+"""With less it does not leave a shelter at night."""
 FIRST_TOOLS = 2
 """Wood for the first visit to a table, besides the table."""
 
@@ -42,7 +44,7 @@ def _by_day(s: Situation) -> Action | None:
 def _at_night(s: Situation) -> Action | None:
     """Make and mine what is possible in the rock; else rest."""
     action = make_here(s) or mine(s, frozenset(_wanted(s)) - {TREE})
-    if action is None and s.health >= HUNTING_HEALTH:
+    if action is None and s.health >= NIGHT_WORK_HEALTH:
         action = _collect(s) or explore(s, "explores the rock", (STONE, PATH))
     return action or shelter(s)
 

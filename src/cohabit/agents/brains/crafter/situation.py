@@ -35,7 +35,7 @@ MEADOW = (WALK, 3, 20)
 """Grass and sand by day, in the morning and at night, when zombies are there."""
 DUSK, DAWN, MORNING = 0.65, 0.8, 0.97
 """The night begins and ends with this daylight; zombies stay on the meadows for some time."""
-WEAK, STRONG = 3, 6
+WEAK, STRONG = 2, 5
 """With so little health it rests until it has so much."""
 PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
 """What a way can lead through, with the right tools."""
