@@ -23,12 +23,14 @@ _MATERIAL_OF_LETTER = bytes.maketrans(LETTERS.encode(), bytes(range(len(MATERIAL
 
 
 class Map:
+    """The known land, the things in view, and where cows and skeletons were last seen."""
+
     def __init__(self) -> None:
         row = bytes([OUTSIDE]) + bytes([UNKNOWN]) * (STRIDE - 2) + bytes([OUTSIDE])
         self.cells = bytearray(bytes(STRIDE) + row * (STRIDE - 2) + bytes(STRIDE))
         self.things: dict[int, str] = {}  # in view now, by cell
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
-        self.skeletons: dict[int, int] = {}  # the same for skeletons
+        self.skeletons: dict[int, int] = {}  # where skeletons were seen, and when
         self.seen: dict[int, int] = {}  # when each block was last seen
         self.width = 0  # as far as it knows
         self.here = 0

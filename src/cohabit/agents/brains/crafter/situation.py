@@ -48,6 +48,8 @@ LOOK_AGAIN = 10
 
 
 class Situation:
+    """What the expert knows and intends at a step."""
+
     def __init__(self) -> None:
         self.map = Map()
         self.kept: set[int] = set()  # cells that must stay as they are: the fence of the plant
