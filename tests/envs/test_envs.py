@@ -187,7 +187,12 @@ def test_one_seat_that_is_gone_ends_the_episode_although_the_game_goes_on() -> N
 def lava_right_of(env: Any, number: int) -> None:
     """Put lava where a player of Crafter goes with its next step to the right."""
     game = env.room.world.game
-    game.land.material[game.players[number].cell + game.land.stride] = LAVA
+    cell = game.players[number].cell + game.land.stride
+    for other in game.players:
+        if other.cell == cell:
+            game.land.at[cell] = None
+            game.add_player(*game.free_start(), other)
+    game.land.material[cell] = LAVA
 
 
 def test_a_player_that_died_has_ended_although_its_seat_is_still_there_and_the_others_play_on() -> None:

@@ -7,11 +7,15 @@ NEAR_A_ZOMBIE, IN_THE_LINE_OF_FIRE = 2, 5
 """What it costs in addition to enter such a cell."""
 SHOT = 6
 """Skeletons shoot from this distance or less."""
+FORGET_SKELETON = 60
+"""After this many steps a skeleton is somewhere else."""
+EXPENSIVE = 100
+"""Costs must stay below 256."""
 FLIGHT = {"arrow left": LEFT, "arrow right": RIGHT, "arrow up": UP, "arrow down": DOWN}
 _ARROWS_FLY = (*OPEN, WATER, LAVA)
 
 
-def add_danger(land: Map, costs: bytearray) -> None:
+def add_danger(land: Map, costs: bytearray, step: int) -> None:
     """Make dangerous cells more expensive."""
     for cell, name in land.things.items():
         if name == "zombie":
@@ -19,10 +23,11 @@ def add_danger(land: Map, costs: bytearray) -> None:
                 for near in (beside, *around(beside)):
                     if costs[near]:
                         costs[near] += NEAR_A_ZOMBIE
-        elif name == "skeleton":
+    for cell, seen in land.skeletons.items():
+        if step - seen < FORGET_SKELETON:
             for d in DIRECTIONS:
                 for shot in flight(land, cell, d, SHOT):
-                    if costs[shot]:
+                    if 0 < costs[shot] < EXPENSIVE:
                         costs[shot] += IN_THE_LINE_OF_FIRE
 
 
@@ -50,10 +55,12 @@ def arrow_cells(land: Map, length: int) -> set[int]:
     }
 
 
+def is_in_danger(land: Map) -> bool:
+    """Whether an arrow is going to hit the player."""
+    return land.here in arrow_cells(land, 2)
+
+
 def way_out(land: Map) -> int | None:
-    """A free cell beside the player that no arrow is going to cross, if one is going to hit it."""
-    hit = arrow_cells(land, 2)
-    if land.here not in hit:
-        return None
-    free = [cell for cell in around(land.here) if land.is_free(cell) and cell not in hit]
-    return free[0] if free else None
+    """A free cell beside the player that no arrow is going to cross."""
+    hit = arrow_cells(land, 8)
+    return next((cell for cell in around(land.here) if land.is_free(cell) and cell not in hit), None)

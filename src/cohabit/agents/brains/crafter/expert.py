@@ -1,10 +1,12 @@
 """The brain `crafter-expert`."""
 
 from cohabit.agents.brains.crafter.goals import pursue
+from cohabit.agents.brains.crafter.planting import plant_before_night
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import survive
+from cohabit.agents.brains.crafter.survival import keep_alive, prepare
+from cohabit.agents.brains.crafter.tools import make_at_once
 from cohabit.agents.brains.scripted import Scripted
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionSpace
 from cohabit.model.observation import Observation
 
 
@@ -18,6 +20,11 @@ class CrafterExpert(Scripted):
         super().__init__(purpose)
         self.situation = Situation()
 
+    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        super().initialize(game_desc, action_space)
+        self.situation = Situation()
+
     def decide(self, observation: Observation) -> Action:
         self.situation.see(observation)
-        return survive(self.situation) or pursue(self.situation)
+        s = self.situation
+        return keep_alive(s) or make_at_once(s) or plant_before_night(s) or prepare(s) or pursue(s)

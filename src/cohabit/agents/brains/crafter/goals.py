@@ -1,295 +1,106 @@
-"""What to do next, when nothing is urgent: collect, make, place, plant, hunt, explore."""
+"""What to do next, when nothing is urgent: make, plant, hunt, collect, explore."""
 
-from cohabit.agents.brains.crafter.map import DIRECTIONS, OPEN, UNKNOWN, around, distance
 from cohabit.agents.brains.crafter.mining import mine
-from cohabit.agents.brains.crafter.paths import cheapest
+from cohabit.agents.brains.crafter.needs import explore
+from cohabit.agents.brains.crafter.planting import eat_plant, find_sapling, plant
+from cohabit.agents.brains.crafter.rest import shelter
 from cohabit.agents.brains.crafter.situation import Situation
-from cohabit.agents.brains.crafter.survival import explore, shelter
+from cohabit.agents.brains.crafter.tools import TABLE_WOOD, make, make_here, missing_tools
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import (
-    COAL,
-    DIAMOND,
-    FURNACE,
-    GRASS,
-    IRON,
-    MOST,
-    PATH,
-    RIPE_AFTER,
-    STONE,
-    TABLE,
-    TREE,
-    WATER,
-)
+from cohabit.worlds.crafter.rules import COAL, DIAMOND, GRASS, IRON, MOST, PATH, STONE, TREE
 
-TABLE_WOOD, FURNACE_STONES = 2, 4
-FAR = 25
-"""It makes a new table rather than walk further than this to the old one."""
-LATE = 0.9
-"""Below this daylight it is too late to plant and to fence."""
-FENCE = 4
-"""Stones for the four sides of a plant."""
-ENOUGH_STONES = 9
-SKELETON_HEALTH = 6
-"""It hunts only with at least this much health."""
-TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword")
+HALF_GROWN = 150
+"""From this growth on it waits for the plant rather than go away."""
+HUNTING_HEALTH, HUNTING_DISTANCE = 7, 12
+"""It hunts with at least this health, and at most so far."""
+NIGHT_WORK_HEALTH = 5
+"""With less it does not leave a shelter at night."""
+FIRST_TOOLS = 2
+"""Wood for the first visit to a table, besides the table."""
 
 
 def pursue(s: Situation) -> Action:
     """The next step towards what is still missing."""
-    return (_at_night(s) if s.dark else _by_day(s)) or Action("noop", {}, "everything is done")
+    action = _at_night(s) if s.zombies_out else _by_day(s)
+    if action is None and s.zombies_out:
+        s.dark = s.zombies_out = False  # there is no place to hide, so it goes on as by day
+        action = _by_day(s)
+    return action or Action("noop", {}, "there is nothing left to do")
 
 
 def _by_day(s: Situation) -> Action | None:
-    return make(s) or plant(s) or eat_plant(s) or hunt(s) or find_sapling(s) or collect(s) or search(s)
+    return (
+        make(s)
+        or plant(s)
+        or (eat_plant(s) if "eat_plant" not in s.done else None)
+        or _hunt(s)
+        or find_sapling(s)
+        or (_near_plant(s) if s.plant_is_growing else None)
+        or _collect(s)
+        or _search(s)
+    )
 
 
 def _at_night(s: Situation) -> Action | None:
-    """Make and mine what is possible inside the rock; else rest."""
-    action = _make_here(s) or mine(s, frozenset(wanted(s)) - {TREE})
-    if action is None and not s.in_for_the_night:
-        action = hunt(s) or collect(s) or explore(s, "explores the rock", (STONE, PATH), only=True)
-    return action or shelter(s) or to_rock(s)
+    """Make and mine what is possible in the rock; else rest."""
+    action = make_here(s) or mine(s, frozenset(_wanted(s)) - {TREE})
+    if action is None and s.health >= NIGHT_WORK_HEALTH:
+        action = _collect(s) or explore(s, "explores the rock", (STONE, PATH))
+    return action or shelter(s)
 
 
-def to_rock(s: Situation) -> Action | None:
-    """Go where a shelter can be dug."""
-    costs = s.costs((STONE,), by_day=True)
-    way = cheapest(costs, s.map.here, lambda cell: s.map.cells[cell] == STONE)
-    return s.follow(way, "to the rock") if way else None
+def _near_plant(s: Situation) -> Action | None:
+    """Work near the plant, because it grows only then."""
+    s.stay_near_plant()
+    action = _collect(s) or _search(s)
+    s.leash = 0
+    if action is None and s.growth > HALF_GROWN:
+        return shelter(s)
+    return action
 
 
-def search(s: Situation) -> Action | None:
-    """Explore where the missing materials are to be expected."""
-    signs = (GRASS, TREE) if TREE in wanted(s) else (STONE, PATH)
-    return explore(s, "explores", signs)
-
-
-def missing_tools(s: Situation) -> list[str]:
-    return [tool for tool in TOOLS if f"make_{tool}" not in s.done]
-
-
-# -- tools ---------------------------------------------------------------------------------------------------
-USES = {"wood": {"wood": 1}, "stone": {"wood": 1, "stone": 1}, "iron": {"wood": 1, "coal": 1, "iron": 1}}
-
-
-def make(s: Situation) -> Action | None:
-    """Make the next tool if its materials are there."""
-    for tool in missing_tools(s):
-        kind = tool.split("_")[0]
-        if all(s.has(item, amount) for item, amount in USES[kind].items()):
-            if s.map.is_near(TABLE, s.map.here) and (kind != "iron" or s.map.is_near(FURNACE, s.map.here)):
-                return Action(f"make_{tool}", {}, "the next tool")
-            action = _to_workshop(s, kind == "iron", USES[kind])
-            if action:
-                return action
-    if "place_furnace" not in s.done and s.has("stone", FURNACE_STONES) and s.map.is_near(TABLE, s.map.here):
-        return place(s, "place_furnace", "a furnace for iron")
+def _hunt(s: Situation) -> Action | None:
+    """Go for a zombie or a skeleton in view, once each."""
+    if s.health < HUNTING_HEALTH or not s.has("stone_sword"):
+        return None
+    for name in ("zombie", "skeleton"):
+        prey = s.map.nearest_thing(name) if f"defeat_{name}" not in s.done else None
+        way = s.way_to_cell(prey) if prey is not None else []
+        if 0 < len(way) < HUNTING_DISTANCE:
+            return s.follow(way, f"hunts a {name}")
     return None
 
 
-def _make_here(s: Situation) -> Action | None:
-    """Make a tool where the player is, with a new table and a furnace if necessary."""
-    for tool in missing_tools(s):
-        kind = tool.split("_")[0]
-        table = s.map.is_near(TABLE, s.map.here)
-        furnace = kind != "iron" or s.map.is_near(FURNACE, s.map.here)
-        wood = USES[kind]["wood"] + (0 if table else TABLE_WOOD)
-        stones = USES[kind].get("stone", 0) + (0 if furnace else FURNACE_STONES)
-        others = all(s.has(item, amount) for item, amount in USES[kind].items() if item not in ("wood", "stone"))
-        if others and s.has("wood", wood) and s.has("stone", stones):
-            if not table:
-                return _place_inside(s, "place_table", "a table")
-            if not furnace:
-                return _place_inside(s, "place_furnace", "a furnace")
-            return Action(f"make_{tool}", {}, "the next tool")
-    return None
-
-
-def _place_inside(s: Situation, action: str, why: str) -> Action | None:
-    """Place something ahead. In a tunnel it takes the place of a piece of the wall."""
-    if s.map.is_free(s.map.ahead):
-        return Action(action, {}, why)
-    for cell in (s.map.ahead, *around(s.map.here)):
-        if s.map.cells[cell] in (STONE, COAL) and cell not in s.kept:
-            return s.use(cell, f"makes room: {why}")
-    return None
-
-
-def _to_workshop(s: Situation, needs_furnace: bool, uses: dict[str, int]) -> Action | None:
-    """Go to a table (and a furnace), or place them here."""
-    table_near = s.map.is_near(TABLE, s.map.here)
-    if table_near and needs_furnace:
-        if s.has("stone", FURNACE_STONES):
-            return place(s, "place_furnace", "a furnace for iron")
-        return None
-    if s.map.knows(TABLE):
-        way = s.way_to_material((TABLE,))
-        if way and len(way) <= FAR:
-            return s.advance(way[-1], "to the table")
-    if s.has("wood", TABLE_WOOD + (2 if needs_furnace else 1)) or (
-        not needs_furnace and s.has("wood", TABLE_WOOD + uses["wood"])
-    ):
-        return place(s, "place_table", "a table")
-    return None
-
-
-def place(s: Situation, action: str, why: str) -> Action:
-    """Place something ahead, or turn until that is possible."""
-    if s.map.is_free(s.map.ahead):
-        return Action(action, {}, why)
-    costs = s.costs()
-    ahead = s.map.ahead
-    if costs[ahead] and s.map.cells[ahead] not in OPEN and s.map.cells[ahead] not in (WATER, TREE):
-        return Action("do", {}, f"makes room: {why}")
-    for cell in around(s.map.here):
-        if costs[cell] and s.map.cells[cell] not in (WATER, TREE):
-            return s.turn(cell, why)
-    for cell in around(s.map.here):
-        if costs[cell]:
-            return s.advance(cell, why)
-    return Action("noop", {}, f"is stuck: {why}")
-
-
-# -- plant ---------------------------------------------------------------------------------------------------
-def find_sapling(s: Situation) -> Action | None:
-    """Search grass for a sapling; one of ten tries succeeds."""
-    if s.has("sapling") or s.plant is not None or "eat_plant" in s.done:
-        return None
-    ahead = s.map.ahead
-    if s.map.cells[ahead] == GRASS and ahead not in s.map.things:
-        return Action("do", {}, "searches the grass for a sapling")
-    goals = frozenset((GRASS,))
-    way = s.way_to_material(goals) if s.map.cells[s.map.here] != GRASS else []
-    if way:
-        return s.walk(way, "to grass, for a sapling")
-    for d in DIRECTIONS:
-        if s.map.is_free(s.map.here + d) and s.map.cells[s.map.here + d] == GRASS:
-            return s.turn(s.map.here + d, "looks for grass")
-    return None
-
-
-def plant(s: Situation) -> Action | None:
-    """Plant the sapling and fence it with stones, because creatures destroy it."""
-    if "eat_plant" in s.done:
-        return None
-    if s.plant is not None:
-        return _fence(s)
-    if not s.has("sapling") or not s.has("stone", FENCE) or not s.has("stone_sword"):
-        return None
-    if s.getting_dark and s.daylight < LATE:
-        return None
-    site = _site(s)
-    if site is None:
-        return None
-    if s.map.ahead == site:
-        s.plant, s.growth = site, 0
-        s.kept = {site, *around(site)}
-        return Action("place_plant", {}, "a good place for a plant")
-    return s.face(site, "to a good place for a plant")
-
-
-def _site(s: Situation) -> int | None:
-    """Grass that is near, and of whose four sides many are blocked already."""
-    costs = s.costs()
-    for most_open, limit in ((1, 8), (2, 15), (3, 20), (4, 40)):
-
-        def is_site(cell: int, most_open: int = most_open) -> bool:
-            return (
-                s.map.cells[cell] == GRASS
-                and cell != s.map.here
-                and cell not in s.map.things
-                and all(s.map.cells[beside] != UNKNOWN for beside in around(cell))
-                and 1 <= sum(s.map.cells[beside] in OPEN for beside in around(cell)) <= most_open
-            )
-
-        if is_site(s.map.ahead):
-            return s.map.ahead
-        way = cheapest(costs, s.map.here, is_site, limit)
-        if way:
-            return way[0]
-    return None
-
-
-def _fence(s: Situation) -> Action | None:
-    assert s.plant is not None
-    if distance(s.map.here, s.plant) <= 3 and s.plant not in s.map.things:
-        s.plant, s.kept = None, set()
-        return None
-    gaps = [cell for cell in around(s.plant) if s.map.cells[cell] in OPEN and cell != s.map.here]
-    if not gaps or not s.has("stone") or s.growth > RIPE_AFTER:
-        return None
-    if s.map.ahead in gaps:
-        if s.map.ahead in s.map.things:
-            return Action("do", {}, "drives it away from the plant")
-        return Action("place_stone", {}, "a fence for the plant")
-    s.kept = {s.plant}
-    actions = None
-    for gap in gaps:
-        actions = s.face(gap, "fences the plant")
-        if actions:
-            break
-    s.kept = {s.plant, *around(s.plant)}
-    return actions
-
-
-def eat_plant(s: Situation) -> Action | None:
-    if s.plant is None or s.growth <= RIPE_AFTER or "eat_plant" in s.done:
-        return None
-    s.kept = set()
-    way = s.way_to_cell(s.plant)
-    s.kept = {s.plant, *around(s.plant)}
-    if not way:
-        return None
-    if len(way) == 1 and s.map.ahead == s.plant and s.map.things.get(s.plant) == "plant":
-        return Action("noop", {}, "waits until the plant is ripe")
-    return s.follow(way, "to the ripe plant")
-
-
-# -- hunting ------------------------------------------------------------------------------------------------
-def hunt(s: Situation) -> Action | None:
-    for name, needs in (("zombie", 5), ("skeleton", SKELETON_HEALTH)):
-        if f"defeat_{name}" in s.done or s.health < needs + 2 * s.dark or not s.has("stone_sword"):
-            continue
-        prey = s.map.nearest_thing(name)
-        if prey is not None:
-            way = s.way_to_cell(prey)
-            if way and len(way) < 12:
-                return s.follow(way, f"hunts a {name}")
-    return None
-
-
-# -- collecting and exploring ----------------------------------------------------------------------------------
-def wanted(s: Situation) -> dict[int, str]:
-    """Materials that it needs more of, and why."""
+def _wanted(s: Situation) -> dict[int, str]:
+    """Materials that it needs more of, and what it collects there."""
+    if "make_wood_pickaxe" not in s.done:
+        return {} if s.has("wood", TABLE_WOOD + FIRST_TOOLS) else {TREE: "wood"}
     tools = missing_tools(s)
+    iron_tools = sum(tool.startswith("iron") for tool in tools)
     found: dict[int, str] = {}
-    wood = len(tools) + (TABLE_WOOD if tools else 0)
-    if "make_wood_pickaxe" in s.done:
-        if s.count("wood") < min(wood, MOST) and not s.dark:
-            found[TREE] = "wood"
-            if "make_wood_sword" not in s.done or s.count("wood") < 2:
-                return found
-        if not s.has("stone", ENOUGH_STONES):
-            found[STONE] = "stones"
-        iron_tools = sum(tool.startswith("iron") for tool in tools)
-        if s.count("coal") < iron_tools or "collect_coal" not in s.done:
-            found[COAL] = "coal"
-        if s.has("stone_pickaxe") and s.count("iron") < iron_tools:
-            found[IRON] = "iron"
-        if s.has("iron_pickaxe") and "collect_diamond" not in s.done:
-            found[DIAMOND] = "a diamond"
-    elif s.count("wood") < TABLE_WOOD + 2:
+    if tools and not s.zombies_out and not s.has("wood", min(len(tools) + TABLE_WOOD, MOST)):
         found[TREE] = "wood"
+        if "make_wood_sword" not in s.done or ("make_stone_pickaxe" not in s.done and not s.has("wood", 2)):
+            return found
+    if not s.zombies_out and not s.has("stone", MOST):
+        found[STONE] = "stones"
+    if not s.has("coal", iron_tools) or "collect_coal" not in s.done:
+        found[COAL] = "coal"
+    if s.has("stone_pickaxe") and not s.has("iron", iron_tools):
+        found[IRON] = "iron"
+    if s.has("iron_pickaxe") and "collect_diamond" not in s.done:
+        found[DIAMOND] = "a diamond"
     return found
 
 
-def collect(s: Situation) -> Action | None:
+def _collect(s: Situation) -> Action | None:
     """Go to the nearest cell of something wanted."""
-    materials = wanted(s)
+    materials = _wanted(s)
     known = [material for material in materials if s.map.knows(material)]
-    if not known:
-        return None
-    way = s.way_to_material(known)
-    if not way:
-        return None
-    return s.follow(way, f"collects {materials.get(s.map.cells[way[0]], '')}")
+    way = s.way_to_material(known) if known else []
+    return s.follow(way, f"collects {materials[s.map.cells[way[0]]]}") if way else None
+
+
+def _search(s: Situation) -> Action | None:
+    """Explore where the missing materials are to be expected."""
+    return explore(s, "explores", (GRASS, TREE) if TREE in _wanted(s) else (STONE, PATH))

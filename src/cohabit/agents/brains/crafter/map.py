@@ -6,12 +6,14 @@ A cell is one number, so its neighbours are at fixed distances: ``cell - 1`` is 
 from collections.abc import Iterable
 from typing import Any
 
-from cohabit.worlds.crafter.rules import GRASS, MATERIALS, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
+from cohabit.worlds.crafter.rules import GRASS, MATERIALS, OUTSIDE, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
 from cohabit.worlds.crafter.view import LETTERS
 
 UNKNOWN = len(MATERIALS)
 """The material of a cell that was never in view."""
 STRIDE = 128
+BLOCK = 4
+"""The side of the squares for which it remembers when they were seen."""
 MARGIN = VIEW_WIDTH  # cells beyond the edge are seen too
 LEFT, RIGHT, UP, DOWN = -1, 1, -STRIDE, STRIDE
 DIRECTIONS = {LEFT: "move_left", RIGHT: "move_right", UP: "move_up", DOWN: "move_down"}
@@ -21,10 +23,16 @@ _MATERIAL_OF_LETTER = bytes.maketrans(LETTERS.encode(), bytes(range(len(MATERIAL
 
 
 class Map:
+    """The known land, the things in view, and where cows and skeletons were last seen."""
+
     def __init__(self) -> None:
-        self.cells = bytearray([UNKNOWN]) * (STRIDE * STRIDE)
+        row = bytes([OUTSIDE]) + bytes([UNKNOWN]) * (STRIDE - 2) + bytes([OUTSIDE])
+        self.cells = bytearray(bytes(STRIDE) + row * (STRIDE - 2) + bytes(STRIDE))
         self.things: dict[int, str] = {}  # in view now, by cell
         self.cows: dict[int, int] = {}  # cells where a cow was seen, and when
+        self.skeletons: dict[int, int] = {}  # where skeletons were seen, and when
+        self.seen: dict[int, int] = {}  # when each block was last seen
+        self.width = 0  # as far as it knows
         self.here = 0
         self.facing = DOWN
 
@@ -33,17 +41,21 @@ class Map:
         x, y = status["position"]
         dx, dy = status["facing"]
         self.here = here = cell_at(x, y)
+        self.width = max(self.width, x + 2 * VIEW_WIDTH)
         self.facing = dx + dy * STRIDE
         first = here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
         for row in status["ground"]:
             self.cells[first : first + VIEW_WIDTH] = row.encode().translate(_MATERIAL_OF_LETTER)
             first += STRIDE
+        for cell in (here, here - 3, here + 3, here - 2 * STRIDE, here + 2 * STRIDE):
+            self.seen[block(cell)] = step
         self.things = {here + x + y * STRIDE: name for name, x, y in status["things"]}
-        for cell in [cell for cell in self.cows if in_view(here, cell)]:
-            del self.cows[cell]
-        for cell, name in self.things.items():
-            if name == "cow":
-                self.cows[cell] = step
+        for name, known in (("cow", self.cows), ("skeleton", self.skeletons)):
+            for cell in [cell for cell in known if in_view(here, cell)]:
+                del known[cell]
+            for cell, thing in self.things.items():
+                if thing == name:
+                    known[cell] = step
 
     @property
     def ahead(self) -> int:
@@ -58,8 +70,10 @@ class Map:
         return self.cells[cell] in OPEN and cell not in self.things
 
     def is_near(self, material: int, cell: int) -> bool:
-        """Whether the material is on one of the nine cells around this one."""
-        return any(material in self.cells[row - 1 : row + 2] for row in (cell - STRIDE, cell, cell + STRIDE))
+        """Whether the material is near for making: on one of the nine cells around, and never at two of the edges."""
+        x, y = point(cell)
+        rows = (cell - STRIDE, cell, cell + STRIDE)
+        return x > 0 and y > 0 and any(material in self.cells[row - 1 : row + 2] for row in rows)
 
     def nearest_thing(self, name: str) -> int | None:
         """The nearest thing in view with this name."""
@@ -69,6 +83,12 @@ class Map:
 
 def cell_at(x: int, y: int) -> int:
     return (y + MARGIN) * STRIDE + x + MARGIN
+
+
+def block(cell: int) -> int:
+    """The upper left cell of the block that a cell belongs to."""
+    y, x = divmod(cell, STRIDE)
+    return (y - y % BLOCK) * STRIDE + x - x % BLOCK
 
 
 def point(cell: int) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around
 from cohabit.agents.brains.crafter.paths import cheapest
-from cohabit.agents.brains.crafter.shelter import NO_WALL, closed_region
-from cohabit.agents.brains.crafter.situation import DIG, Situation
+from cohabit.agents.brains.crafter.shelter import WATER_IS_OPEN, closed_region
+from cohabit.agents.brains.crafter.situation import DIG, WALK, Situation
 from cohabit.model.action import Action
 from cohabit.worlds.crafter.rules import COAL, DIAMOND, IRON, STONE, VIEW_HEIGHT, VIEW_WIDTH
 
@@ -34,7 +34,8 @@ def _tunnel(s: Situation, wanted: frozenset[int], inside: frozenset[int]) -> lis
             if s.map.cells[cell] in rock and cell not in s.kept and stays_closed(s, cell, inside):
                 costs[cell] = DIG
     for cell in inside:
-        costs[cell] = 1
+        if s.map.is_free(cell):
+            costs[cell] = WALK
     cells = s.map.cells
     sights = (VIEW_WIDTH // 2, -(VIEW_WIDTH // 2), VIEW_HEIGHT // 2 * STRIDE, -(VIEW_HEIGHT // 2) * STRIDE)
 
@@ -46,4 +47,4 @@ def _tunnel(s: Situation, wanted: frozenset[int], inside: frozenset[int]) -> lis
 
 def stays_closed(s: Situation, cell: int, inside: frozenset[int]) -> bool:
     """Whether the tunnel is still closed when this cell is dug."""
-    return all(s.map.cells[beside] not in NO_WALL or beside in inside for beside in around(cell))
+    return all(s.map.cells[beside] not in WATER_IS_OPEN or beside in inside for beside in around(cell))

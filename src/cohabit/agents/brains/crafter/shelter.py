@@ -4,9 +4,9 @@ The player can place a stone only in front of itself, and it faces a free cell o
 can be closed from inside if the cell on the other side of the player belongs to the room as well.
 """
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
-from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, OPEN, RIGHT, UNKNOWN, around
+from cohabit.agents.brains.crafter.map import DIRECTIONS, DOWN, LEFT, OPEN, RIGHT, UNKNOWN, UP, around, distance
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
@@ -15,11 +15,21 @@ from cohabit.worlds.crafter.rules import LAVA, STONE, WATER
 Room = frozenset[int]
 CLOSED_IN = 30
 """A player who can reach no more cells than this is closed in."""
-SEARCHES = ((1, 8), (2, 15), (4, 20), (8, 20), (2, 100))
-"""How many walls a room may need, and what the way to it may cost, one after the other."""
+SEARCHES = (
+    (1, 20, True), (4, 20, True),
+    (1, 8, False), (2, 15, False), (4, 20, False), (8, 20, False), (2, 60, False),
+)  # fmt: skip
+"""How many walls a room may need, what the way to it may cost, and whether it must have water, one after the other."""
+WATER_SEARCHES = 2
+SEARCH_AGAIN = 5
+"""Steps after a search without success."""
 IMPOSSIBLE = 60
-NO_WALL = (*OPEN, WATER, LAVA, UNKNOWN)
-"""Arrows fly over water and lava."""
+NEAR = 25
+"""A room that was chosen further away is given up."""
+WATER_IS_OPEN, WATER_IS_A_WALL = (*OPEN, WATER, LAVA, UNKNOWN), (*OPEN, LAVA, UNKNOWN)
+"""Creatures cannot cross water, but arrows fly over it."""
+ARCHERS_NEAR, ARCHERS_FORGOTTEN = 12, 200
+"""How far away skeletons must be, or how long ago, for water to be as good as a wall."""
 
 
 def is_closed_in(s: Situation) -> bool:
@@ -27,13 +37,23 @@ def is_closed_in(s: Situation) -> bool:
     return bool(closed_region(s))
 
 
+def no_wall(s: Situation) -> tuple[int, ...]:
+    """Materials through which something can come or hit the player."""
+    archers = any(
+        s.step - seen < ARCHERS_FORGOTTEN and distance(s.map.here, cell) <= ARCHERS_NEAR
+        for cell, seen in s.map.skeletons.items()
+    )
+    return WATER_IS_OPEN if archers else WATER_IS_A_WALL
+
+
 def closed_region(s: Situation) -> Room:
     """The cells that the player can reach without digging, if they are few and nothing else can come there."""
     reached = [s.map.here]
     seen = {s.map.here}
+    passable = no_wall(s)
     for cell in reached:
         for beside in around(cell):
-            if beside not in seen and s.map.cells[beside] in NO_WALL:
+            if beside not in seen and s.map.cells[beside] in passable:
                 if beside in s.map.things and not s.map.things[beside].endswith("plant"):
                     return frozenset()
                 seen.add(beside)
@@ -46,17 +66,18 @@ def closed_region(s: Situation) -> Room:
 
 def open_walls(s: Situation, room: Room) -> list[tuple[int, int]]:
     """The sides that have to be closed: cell of the room, direction."""
+    passable = no_wall(s)
     return [
         (cell, d)
         for cell in sorted(room)
         for d in DIRECTIONS
-        if cell + d not in room and s.map.cells[cell + d] in NO_WALL
+        if cell + d not in room and s.map.cells[cell + d] in passable
     ]
 
 
 def build(s: Situation, why: str) -> Action | None:
     """One step towards being closed in; None if there is no place for a room."""
-    if not (s.room and _is_possible(s, s.room)):
+    if not (s.room and _is_near(s) and _is_possible(s, s.room)):
         s.room = _nearest_room(s)
         if not s.room:
             return None
@@ -82,7 +103,7 @@ def _dig(s: Situation, why: str) -> Action | None:
     """Dig out the rest of the room, for stones."""
     costs = s.costs(by_day=True)
     way = cheapest(costs, s.map.here, lambda cell: cell in s.room and s.map.cells[cell] == STONE, 8)
-    return s.walk(way, why) if way else None
+    return s.advance(way[-1], why) if way else None
 
 
 def _enter(s: Situation, why: str) -> Action | None:
@@ -96,47 +117,95 @@ def _enter(s: Situation, why: str) -> Action | None:
     if not way:
         s.room = frozenset()
         return None
-    return s.walk(way, why)
+    return s.advance(way[-1], why)
 
 
 def _nearest_room(s: Situation) -> Room:
-    """A room that is near and needs few walls."""
-    costs = s.costs(by_day=True)
-    for most_walls, limit in SEARCHES:
+    """A room that is near and needs few walls; if possible with water to drink."""
+    if s.step < s.search_again:
+        return frozenset()
+    costs, passable = s.costs(by_day=True), no_wall(s)
+    with_water = s.map.knows(WATER) and passable is WATER_IS_A_WALL
+    known: dict[int, list[tuple[int, bool, Room]]] = {}  # the rooms at the cells that were looked at
+    for most_walls, limit, at_water in SEARCHES if with_water else SEARCHES[WATER_SEARCHES:]:
         found: list[Room] = []
 
-        def has_room(cell: int, most_walls: int = most_walls, found: list[Room] = found) -> bool:
-            for room in _rooms_with(cell):
-                if _walls_needed(s, costs, room) <= most_walls:
-                    found.append(room)
-                    return True
-            return False
+        def has_room(
+            cell: int, most_walls: int = most_walls, at_water: bool = at_water, found: list[Room] = found
+        ) -> bool:
+            if cell not in known:
+                known[cell] = _rooms_at(s, costs, passable, cell)
+            found += [room for walls, wet, room in known[cell] if walls <= most_walls and wet >= at_water]
+            return bool(found)
 
         cheapest(costs, s.map.here, has_room, limit)
         if found:
             return found[0]
+    s.search_again = s.step + SEARCH_AGAIN
     return frozenset()
 
 
-def _rooms_with(cell: int) -> Iterator[Room]:
-    for d in DIRECTIONS:
-        yield frozenset((cell, cell + d))
-    for across in (RIGHT, -RIGHT):
-        for down in (DOWN, -DOWN):
-            yield frozenset((cell, cell + across, cell + down, cell + across + down))
+def _rooms_at(s: Situation, costs: bytearray, passable: tuple[int, ...], cell: int) -> list[tuple[int, bool, Room]]:
+    """The rooms with this cell that can be closed: number of walls to build, whether there is water, cells."""
+    found = []
+    for shape in SHAPES:
+        room = [cell + offset for offset in shape.cells]
+        if all(costs[part] or part == s.map.here for part in room):
+            walls, wet = _walls(s, shape, passable, cell)
+            if walls <= s.count("stone") + sum(s.map.cells[part] == STONE for part in room):
+                found.append((walls, wet, frozenset(room)))
+    return found
 
 
-def _walls_needed(s: Situation, costs: bytearray, room: Room) -> int:
-    """How many stones it takes; many if the room cannot be closed from inside, or not with the stones at hand."""
-    for cell in room:
-        if not costs[cell] and cell != s.map.here:
-            return IMPOSSIBLE
-    walls = open_walls(s, room)
-    stones = s.count("stone") + sum(s.map.cells[cell] == STONE for cell in room)
-    if len(walls) > stones or any(cell - d not in room or s.map.cells[cell + d] not in OPEN for cell, d in walls):
-        return IMPOSSIBLE
-    return len(walls)
+def _walls(s: Situation, shape: "Shape", passable: tuple[int, ...], cell: int) -> tuple[int, bool]:
+    """How many walls have to be built, ``IMPOSSIBLE`` if one cannot; and whether there is water."""
+    walls, wet = 0, False
+    for offset, can_be_faced in shape.sides:
+        material = s.map.cells[cell + offset]
+        if material == WATER:
+            wet = True
+        if material in passable:
+            if material != WATER and not (can_be_faced and material in OPEN):
+                return IMPOSSIBLE, wet
+            walls += 1
+    return walls, wet
+
+
+def _is_near(s: Situation) -> bool:
+    return all(distance(s.map.here, cell) <= NEAR for cell in s.room)
 
 
 def _is_possible(s: Situation, room: Room) -> bool:
-    return _walls_needed(s, s.costs(), room) < IMPOSSIBLE
+    costs = s.costs()
+    walls = open_walls(s, room)
+    stones = s.count("stone") + sum(s.map.cells[cell] == STONE for cell in room)
+    return (
+        all(costs[cell] or cell == s.map.here for cell in room)
+        and len(walls) <= stones
+        and all(
+            s.map.cells[cell + d] == WATER or (cell - d in room and s.map.cells[cell + d] in OPEN) for cell, d in walls
+        )
+    )
+
+
+class Shape(NamedTuple):
+    """A form of rooms, as offsets from one of its cells."""
+
+    cells: tuple[int, ...]
+    sides: tuple[tuple[int, bool], ...]  # cells around it, and whether they can be faced from inside
+
+
+def _shape(*cells: int) -> Shape:
+    sides = [
+        (cell + d, cell - d in cells)  # to face a free cell, the player comes from the other side
+        for cell in cells
+        for d in DIRECTIONS
+        if cell + d not in cells
+    ]
+    return Shape(cells, tuple(sides))
+
+
+SHAPES = (
+    *(_shape(0, d) for d in DIRECTIONS),
+    *(_shape(0, across, down, across + down) for across in (LEFT, RIGHT) for down in (UP, DOWN)),
+)

@@ -1,41 +1,41 @@
-"""Staying alive: fighting, drinking, eating, sleeping."""
+"""Staying alive: what must be done at once, and what in time."""
 
-from collections.abc import Collection
-
-from cohabit.agents.brains.crafter.danger import way_out
-from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, around, distance
-from cohabit.agents.brains.crafter.shelter import build, is_closed_in
+from cohabit.agents.brains.crafter.danger import arrow_cells, is_in_danger, way_out
+from cohabit.agents.brains.crafter.map import around
+from cohabit.agents.brains.crafter.needs import CRITICAL, drink_at_night, satisfy, satisfy_at
+from cohabit.agents.brains.crafter.rest import rest, sit_out_siege
 from cohabit.agents.brains.crafter.situation import Situation
 from cohabit.model.action import Action
-from cohabit.worlds.crafter.rules import GRASS, MOST, SAND, VIEW_HEIGHT, VIEW_WIDTH, WATER
-
-EVENING = 0.93
-"""When it gets darker than this, it sees to it that it does not go into the night thirsty or hungry."""
-TIRED, SLEEPY = 2, 3
-"""With so little energy it goes to sleep by day, or at night."""
-WEAK, STRONG = 3, 6
-"""With so little health it rests, until it has so much."""
-FEW = 6
-"""With more cells of grass or sand in view, zombies are to be expected at night."""
-SEARCH_FURTHER = 30
-"""What looking in a promising place may cost, compared with the nearest unknown one."""
+from cohabit.worlds.crafter.rules import MOST, VIEW_WIDTH
 
 
-def survive(s: Situation) -> Action | None:
-    """What must be done now to stay alive; None if nothing is urgent."""
+def keep_alive(s: Situation) -> Action | None:
+    """What must be done at once."""
     if s.sleeping and s.energy < MOST:
         return Action("sleep", {}, "asleep")
-    evening = s.getting_dark and s.daylight < EVENING
-    return _dodge(s) or fight(s) or _needs(s, 1) or _rest(s) or (None if s.dark else _needs(s, 6 if evening else 5))
+    return _dodge(s) or _fight(s) or _finish(s)
+
+
+def prepare(s: Situation) -> Action | None:
+    """Drink, eat and rest in time."""
+    if s.dark:
+        return drink_at_night(s) or rest(s)
+    return sit_out_siege(s) or satisfy_at(s, CRITICAL) or rest(s) or satisfy(s)
 
 
 def _dodge(s: Situation) -> Action | None:
-    """Step out of the way of an arrow."""
+    """Step out of the way of an arrow, or stop it with a stone."""
+    if not is_in_danger(s.map):
+        return None
     cell = way_out(s.map)
-    return None if cell is None else s.turn(cell, "dodges an arrow")
+    if cell is not None:
+        return s.turn(cell, "dodges an arrow")
+    if s.has("stone") and s.map.is_free(s.map.ahead) and s.map.ahead in arrow_cells(s.map, VIEW_WIDTH):
+        return Action("place_stone", {}, "stops an arrow")
+    return None
 
 
-def fight(s: Situation) -> Action | None:
+def _fight(s: Situation) -> Action | None:
     """Hit a creature that stands next to the player."""
     for name in ("zombie", "skeleton"):
         for cell in around(s.map.here):
@@ -44,71 +44,7 @@ def fight(s: Situation) -> Action | None:
     return None
 
 
-def _needs(s: Situation, least: int) -> Action | None:
-    """Drink or eat if there is not more left than this."""
-    if s.drink < MOST and s.map.cells[s.map.ahead] == WATER and s.map.ahead not in s.map.things:
-        return Action("do", {}, "drinks its fill")
-    if s.food <= 6 and not s.dark:
-        cow = s.map.nearest_thing("cow")
-        if cow is not None and distance(cow, s.map.here) <= 5:
-            way = s.way_to_cell(cow)
-            if way and len(way) < 8:
-                return s.follow(way, "a cow is near")
-    if s.drink <= least and s.drink <= s.food:
-        return _drink(s) or (_eat(s) if s.food <= least else None)
-    if s.food <= least:
-        return _eat(s) or (_drink(s) if s.drink <= least else None)
-    return None
-
-
-def _drink(s: Situation) -> Action | None:
-    way = s.way_to_material((WATER,)) if s.map.knows(WATER) else []
-    return s.follow(way, "thirsty") if way else explore(s, "looks for water", (SAND,))
-
-
-def _eat(s: Situation) -> Action | None:
-    """Go to the nearest cow that was seen."""
-    while s.map.cows:
-        cow = min(s.map.cows, key=lambda cell: (distance(s.map.here, cell), cell))
-        way = s.way_to_cell(cow)
-        if way and (len(way) > 1 or cow in s.map.things):
-            return s.follow(way, "hungry")
-        del s.map.cows[cow]
-    return explore(s, "looks for a cow", (GRASS,))
-
-
-def explore(s: Situation, why: str, signs: Collection[int] = (), only: bool = False) -> Action | None:
-    """Go to the nearest cell that it has not seen; a little further if it is next to one of these materials."""
-    way = s.way_to_unknown(signs, SEARCH_FURTHER) if signs else []
-    way = way or ([] if only else s.way_to_material((UNKNOWN,)))
-    return s.walk(way, why) if way else None
-
-
-def _rest(s: Situation) -> Action | None:
-    """Be in a shelter when tired and when weak, and at night unless there is work deep in the rock."""
-    closed_in = (s.dark or bool(s.room)) and is_closed_in(s)
-    if not s.dark:
-        s.in_for_the_night = False
-    elif meadow_in_view(s) > FEW:
-        s.in_for_the_night = True
-    tired = s.energy <= TIRED or (s.dark and s.energy <= SLEEPY)
-    resting = closed_in and (s.health < STRONG or s.energy < MOST - 1) and not s.dark
-    if tired or resting or s.health <= WEAK or (s.in_for_the_night and not closed_in):
-        return shelter(s)
-    s.room = frozenset()
-    return None
-
-
-def meadow_in_view(s: Situation) -> int:
-    """Cells in view on which zombies walk."""
-    first = s.map.here - VIEW_WIDTH // 2 - VIEW_HEIGHT // 2 * STRIDE
-    rows = [s.map.cells[row : row + VIEW_WIDTH] for row in range(first, first + VIEW_HEIGHT * STRIDE, STRIDE)]
-    return sum(row.count(GRASS) + row.count(SAND) for row in rows)
-
-
-def shelter(s: Situation) -> Action | None:
-    if is_closed_in(s):
-        if s.energy < MOST:
-            return Action("sleep", {}, "sleeps in a shelter")
-        return Action("noop", {}, "waits in a shelter")
-    return build(s, "a shelter")
+def _finish(s: Situation) -> Action | None:
+    """Place what it made room for."""
+    action, s.intended = s.intended, None
+    return action if action is not None and s.map.is_free(s.map.ahead) else None
