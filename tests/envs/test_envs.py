@@ -188,11 +188,11 @@ def lava_right_of(env: Any, number: int) -> None:
     """Put lava where a player of Crafter goes with its next step to the right."""
     game = env.room.world.game
     cell = game.players[number].cell + game.land.stride
+    game.land.material[cell] = LAVA
     for other in game.players:
         if other.cell == cell:
             game.land.at[cell] = None
             game.add_player(*game.free_start(), other)
-    game.land.material[cell] = LAVA
 
 
 def test_a_player_that_died_has_ended_although_its_seat_is_still_there_and_the_others_play_on() -> None:
