@@ -38,6 +38,7 @@ LONGEST = (
     "faces/test_kingdoms_fork.py", "agents/test_local.py", "workspace/test_contention.py", "workspace/test_attacks.py",
     "house/test_workspace.py", "workspace/test_conflicts.py", "worlds/kingdoms/test_matches.py", "workspace/test_compat.py",
     "test_examples.py", "workspace/test_lost.py", "faces/test_matrix.py", "faces/mcp/test_stdio.py",
+    "worlds/crafter/test_original.py", "worlds/crafter/test_batch.py", "testing/test_checker.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 

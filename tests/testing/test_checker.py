@@ -16,7 +16,7 @@ SHORT = {
     "crafter": {"length": 20, "size": 16}, "crafter_shared": {"length": 3, "size": 16},
 }  # fmt: skip
 """Settings under which a game ends while it is being checked, or at least is small."""
-LARGE = ["kingdoms", "crafter_shared"]
+LARGE = ["kingdoms", "crafter", "crafter_shared"]
 """Worlds of which only a few steps are played here; their endings are tested with them."""
 
 

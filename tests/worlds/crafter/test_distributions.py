@@ -95,12 +95,13 @@ def sample(
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-@pytest.mark.parametrize("measure", [new_world, after_a_day, a_life])
+@pytest.mark.parametrize("measure", [new_world, a_life, pytest.param(after_a_day, marks=pytest.mark.soak)])
 def test_keyed_and_stock_games_have_the_same_distributions(measure: Callable[[Game], dict[str, float]]) -> None:
     found = compare(sample(StockDraws, measure, 0), sample(KeyedDraws, measure, 5000))
     assert all(ratio < 1 for ratio in found.values()), found
 
 
+@pytest.mark.soak
 def test_games_with_fewer_zombies_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(balance, "_ZOMBIES", balance._ZOMBIES._replace(spawn_chance=0.15))
     found = compare(sample(StockDraws, after_a_day, 0), sample.__wrapped__(KeyedDraws, after_a_day, 5000))

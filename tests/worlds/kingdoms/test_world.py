@@ -267,4 +267,4 @@ def test_the_view_of_sixteen_kings_can_be_made_before_the_first_tick() -> None:
     world.reset(3, [Seat(str(number), str(number)) for number in range(16)])
     seats = world.seats_now()
     assert len(seats) == 16
-    assert all(world.observe(Eye(seat.id, "own")).status["at_war_with"] == [] for seat in seats)
+    assert all(world.observe(Eye(seat.id, "own")).text for seat in seats)
