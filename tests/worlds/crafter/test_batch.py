@@ -136,8 +136,8 @@ def test_chances_compare_as_whole_numbers(bits: int, chance: float) -> None:
 # -- other array libraries -----------------------------------------------------------------------------------
 def test_a_library_that_allows_only_the_standard_plays_the_same_games() -> None:
     games = SideBySide(range(6), (18, 18), xp=array_api_strict)
-    games.play(40, settle, help_every=5)
-    games.play(45, wander, help_every=5)
+    games.play(60, settle, help_every=5)
+    games.play(60, wander, help_every=5)
     assert games.seen[f"kind {PLANT}"]
     assert games.seen[f"kind {ZOMBIE}"]
     assert games.seen[f"kind {SKELETON}"]
