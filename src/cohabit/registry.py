@@ -21,6 +21,7 @@ from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
 from cohabit.world import World
 
@@ -293,7 +294,7 @@ def absolute_brain(name: str | None, folder: Path) -> str | None:
 def make_world(source: str, config: Mapping[str, Any]) -> World:
     """A world ready for ``reset``. Its config is validated against the parameters of its ``__init__``."""
     cls = find_world(source)
-    takes = _config_of(cls, source)  # type: ignore[arg-type]  # classes are hashable
+    takes = _config_of(cls, source)
     try:
         return cls(**takes.check(dict(config)))
     except BadArgs as wrong:
@@ -301,7 +302,7 @@ def make_world(source: str, config: Mapping[str, Any]) -> World:
         raise BadArgs(wrong.message + known, did_you_mean=wrong.did_you_mean) from None
 
 
-@lru_cache(256)
+@cached
 def _config_of(cls: type[World], source: str) -> Declaration:
     return Declaration(f"config of {source}", cls, skip=0)
 

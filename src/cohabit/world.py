@@ -14,8 +14,7 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from inspect import cleandoc, signature
+from inspect import cleandoc, getattr_static, signature
 from typing import Any, ClassVar, Literal, TypeVar, get_type_hints
 
 from msgspec import Meta, Struct
@@ -23,6 +22,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import GameRejected, OutOfBounds, ScopeViolation, UnknownAsset
 from cohabit.model import plain
 from cohabit.model.action import Action
+from cohabit.model.cached import cached
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
@@ -264,18 +264,13 @@ class World:
 
 def overrides(world: World, method: str) -> bool:
     """Whether this world defines the method itself."""
-    return method in overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+    return method in overridden(type(world))
 
 
-def overrides_summary(world: type[World]) -> bool:
-    """Whether this world has figures over many games."""
-    return world.summary.__func__ is not World.summary.__func__  # type: ignore[attr-defined]  # of a class method
-
-
-@lru_cache(256)
+@cached
 def overridden(world: type[World]) -> frozenset[str]:
     """The methods that worlds of this class define themselves."""
-    return frozenset([name for name in vars(World) if getattr(world, name) is not getattr(World, name)])
+    return frozenset([name for name, ours in vars(World).items() if getattr_static(world, name) is not ours])
 
 
 # -- actions and queries ----------------------------------------------------------------------------
@@ -353,11 +348,11 @@ def Range(lo: int | None = None, hi: int | None = None, doc: str | None = None) 
 
 def declared_actions(world: World) -> Iterator[ActionSpec]:
     """The methods of a world that are marked as actions and queries, in the order they are written."""
-    for attribute, options in marked_methods(type(world)):  # type: ignore[arg-type]  # classes are hashable
+    for attribute, options in marked_methods(type(world)):
         yield ActionSpec(**options, run=getattr(world, attribute))
 
 
-@lru_cache(256)
+@cached
 def marked_methods(world: type[World]) -> list[tuple[str, dict[str, Any]]]:
     """The marked methods of a class, with the options of their ActionSpec."""
     found: dict[str, dict[str, Any]] = {}

@@ -188,13 +188,13 @@ async def game_rows(
     ]  # fmt: skip
     recorded = record[0].args["state"]["source"]
     spec = msgspec.structs.replace(game.spec, seconds=None)
-    again = Game(
+    again = ReplayedGame(
+        record,
         spec,
         agents=[adapted(player) for player in players],
         source=recorded,
         load_from=trusted_source(recorded, worlds),
     )
-    _at_recorded_times(again.room, record)
     for player in players:
         player.room = again.room
     result = await again.play()
@@ -216,21 +216,17 @@ async def game_rows(
     )
 
 
-def _at_recorded_times(room: Room, record: Sequence[Entry]) -> None:
-    """Calls and system entries at the times in the record: refused calls took time too, and are not repeated."""
-    call, system = room.call, room.system
+class ReplayedGame(Game):
+    """A game whose entries have the times of a record: refused calls took time too, and are not repeated."""
 
-    def now(at: int) -> int:
-        following = room.record.seq + 1
-        return record[following].at if following < len(record) else at
+    def __init__(self, record: Sequence[Entry], *args: Any, **options: Any) -> None:
+        self._record = record
+        super().__init__(*args, **options)
 
-    def timed_call(*args: Any, at: int, **more: Any) -> Any:
-        return call(*args, at=now(at), **more)
-
-    def timed_system(do: str, args: Mapping[str, Any], at: int) -> Any:
-        return system(do, args, now(at))
-
-    room.call, room.system = timed_call, timed_system  # type: ignore[method-assign]  # of this one room
+    def _time_after(self, ms: int) -> int:
+        following = self.room.record.seq + 1
+        self.at = self._record[following].at if following < len(self._record) else self.at + ms
+        return self.at
 
 
 class Again:

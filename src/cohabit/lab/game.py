@@ -212,8 +212,7 @@ class Game:
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
             return False
-        self.at += 1
-        room.system("turn_timeout", {}, self.at)
+        room.system("turn_timeout", {}, self._time_after(1))
         return True
 
     async def _act_until_all_pass(self, acting: list[int]) -> None:
@@ -225,13 +224,17 @@ class Game:
             decisions = self._moves_now(acting) if self._quick else await self._moves(acting)
             acting = [i for i, made in zip(acting, decisions, strict=True) if made.outcome in ("chosen", "corrected")]
 
+    def _time_after(self, ms: int) -> int:
+        """Let virtual time pass. Returns the time of the next entry."""
+        self.at += ms
+        return self.at
+
     def _advance(self) -> None:
         """Let time pass."""
         ticks = self.spec.step_ticks
         if self.spec.max_ticks:
             ticks = min(ticks, self.spec.max_ticks - self.room.state.tick)
-        self.at += ticks * self.room.world.spec.tick_ms
-        self.room.system("ticks", {"n": ticks}, self.at)
+        self.room.system("ticks", {"n": ticks}, self._time_after(ticks * self.room.world.spec.tick_ms))
 
     # -- one decision of each, on the state as it is now, applied in order -------------------------
     def _moves_now(self, movers: list[int]) -> list[Decision]:
@@ -306,9 +309,9 @@ class Game:
     def _act(self, who: str, action: Action | None) -> ActionResult | None:
         if action is None:
             return None
-        self.at += 1
+        at = self._time_after(1)
         args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-        result = self.room.call(who, "act", args, at=self.at, look=False)
+        result = self.room.call(who, "act", args, at=at, look=False)
         return result if isinstance(result, ActionResult) else None
 
     # -- the result -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from cohabit.errors import UnknownAsset
 from cohabit.lab.estimates import MIN_SAMPLE
 from cohabit.model.stream import Stream
 from cohabit.registry import find_world, is_file_source
-from cohabit.world import World, overrides_summary
+from cohabit.world import World, overridden
 
 RESAMPLES = 1000
 Measures = Mapping[str, Mapping[str, Sequence[Fraction]]]
@@ -41,7 +41,7 @@ def _with_summary(world: str) -> type[World] | None:
         found = find_world(world)
     except UnknownAsset:
         return None
-    return found if overrides_summary(found) else None
+    return found if "summary" in overridden(found) else None
 
 
 def summaries(world: str, measures: Measures) -> dict[str, Summary]:

@@ -4,8 +4,7 @@ A new command goes into the module of its topic. Add a new module to ``COMMAND_M
 order.
 """
 
-from functools import lru_cache
-
+from cohabit.model.cached import cached
 from cohabit.room import (
     acting,
     audit,
@@ -45,23 +44,23 @@ def command_table(world: World) -> CommandTable:
     extension = extension_named(world.spec.extension)
     if overrides(world, "actions"):
         return CommandTable(extension.named(commands_of(world)), room_commands(world))
-    return _table_of_class(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
+    return _table_of_class(type(world), world.pace, extension)
 
 
 def room_commands(world: World) -> CommandTable:
     """The commands of a room with this world, without those of the world."""
     extension = extension_named(world.spec.extension)
-    return _room_commands(type(world), world.pace, extension)  # type: ignore[arg-type]  # classes are hashable
+    return _room_commands(type(world), world.pace, extension)
 
 
-@lru_cache(256)
+@cached
 def _table_of_class(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
-    base = _room_commands(world, pace, extension)  # type: ignore[arg-type]  # classes are hashable
-    return CommandTable(extension.named(commands_of_class(world)), base)  # type: ignore[arg-type]  # classes are hashable
+    base = _room_commands(world, pace, extension)
+    return CommandTable(extension.named(commands_of_class(world)), base)
 
 
-@lru_cache(256)
+@cached
 def _room_commands(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
     """The commands of a room with such a world, and those of the world's extension, which may replace them."""
     commands = [made for made in _all_commands(extension) if made.only_if is None or made.only_if(world, pace)]

@@ -6,7 +6,7 @@ become commands too. What is special about a command is declared with it, so no 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
+from cohabit.model.cached import cached
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
@@ -226,16 +227,16 @@ def commands_of(world: World) -> Iterator[Command]:
     """The actions and queries of a world, as commands."""
     if overrides(world, "actions"):
         return map(_command_of, world.actions())
-    return (command.bound(world) for command in commands_of_class(type(world)))  # type: ignore[arg-type]  # hashable
+    return (command.bound(world) for command in commands_of_class(type(world)))
 
 
-@lru_cache(256)
+@cached
 def commands_of_class(world: type[World]) -> list[Command]:
     """The actions and queries that a class of worlds declares. All its worlds share them, because making a command
     and its arguments costs much more than a short game."""
     return [
         _command_of(ActionSpec(**options, run=getattr(world, attribute)), attribute)
-        for attribute, options in marked_methods(world)  # type: ignore[arg-type]  # classes are hashable
+        for attribute, options in marked_methods(world)
     ]
 
 

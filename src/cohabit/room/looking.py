@@ -219,7 +219,7 @@ class Picture(Struct):
 
 
 def _has_pictures(world: type[World], pace: Pace) -> bool:
-    return "picture" in overridden(world)  # type: ignore[arg-type]  # classes are hashable
+    return "picture" in overridden(world)
 
 
 @command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures)

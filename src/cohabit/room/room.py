@@ -90,7 +90,7 @@ class Room(RecordedRoom):
         self._by_identity: dict[str, str] | None = None
         self._players: dict[SeatId, str] | None = None
         # Methods that a world does not override are not called.
-        own = overridden(type(world))  # type: ignore[arg-type]  # classes are hashable
+        own = overridden(type(world))
         self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
         self._observe = self._observe_with_goals if self._has_goals else world.observe
         # How the text of a view names legal actions; None: the world lists only examples.

@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64encode
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from cohabit.worlds.crafter.rules import (
     VITALS,
     ZOMBIE,
 )
-from cohabit.worlds.crafter.shared import MAX_PLAYERS, MIN_AWAY, CrafterShared
+from cohabit.worlds.crafter.shared import MAX_PLAYERS, MIN_AWAY, CrafterShared, Item
 from cohabit.worlds.crafter.trade import Trade, leave_behind
 from cohabit.worlds.crafter.view import view_of
 
@@ -310,6 +311,20 @@ def test_a_view_has_the_same_size_at_every_edge_of_the_map():
         ]
         seen = [(c, r) for r, line in enumerate(view.ground) for c, letter in enumerate(line) if letter != " "]
         assert sorted(seen) == sorted(inside)
+
+
+def test_a_finished_game_takes_no_newcomers_and_stays_finished():
+    world = shared(1)
+    world._player("1").health = 0
+    world.resolve()
+    assert world.is_over()
+    with pytest.raises(GameRejected, match="this game is over"):
+        world.arrive(Arrival("late"))
+    assert world.is_over()
+
+
+def test_the_items_that_can_be_traded_are_all_items():
+    assert get_args(Item) == ITEMS
 
 
 # -- found by attacking it ---------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ The official clients come with their own versions of httpx, so the class here is
 import os
 import sys
 from collections.abc import AsyncIterator
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from cohabit.agents.secrets import api_key, is_secret_name
 from cohabit.errors import BadArgs
+from cohabit.model.cached import cached
 
 MAX_REPLY = 1024 * 1024
 """Bytes of a reply. A long answer of a model has some ten thousand."""
@@ -66,15 +66,15 @@ def _listed() -> dict[str, str]:
 
 def client(base: type[Any], with_key: bool, **options: Any) -> Any:
     """An httpx client derived from ``base``, which follows no redirects."""
-    made = _limited(base)  # type: ignore[arg-type]  # classes are hashable
+    made = _limited(base)
     return made(with_key, follow_redirects=False, **options)
 
 
-@cache
+@cached
 def _limited(base: type[Any]) -> type[Any]:
     library: Any = sys.modules[next(c.__module__ for c in base.__mro__ if c.__name__ == "AsyncClient").split(".")[0]]
 
-    class Body(library.AsyncByteStream):  # type: ignore[misc]  # made for the library of the client
+    class Body(library.AsyncByteStream):  # type: ignore[misc]  # the library is not known before
         def __init__(self, stream: Any) -> None:
             self._stream = stream
 
@@ -89,7 +89,7 @@ def _limited(base: type[Any]) -> type[Any]:
         async def aclose(self) -> None:
             await self._stream.aclose()
 
-    class Limited(base):  # type: ignore[misc]  # ditto
+    class Limited(base):  # type: ignore[misc]  # its base is an argument
         def __init__(self, with_key: bool, **options: Any) -> None:
             super().__init__(**options)
             self._with_key = with_key

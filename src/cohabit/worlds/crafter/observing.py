@@ -11,7 +11,7 @@ from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ITEMS, NAMES, VITALS
 from cohabit.worlds.crafter.status import status_of
-from cohabit.worlds.crafter.view import map_rows
+from cohabit.worlds.crafter.view import whole_map
 
 
 def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
@@ -47,7 +47,7 @@ def crowd_observation(game: Game, players: Sequence[Player], everything: bool) -
         "players": rows,
     }
     if everything:
-        status["ground"] = map_rows(game.land)
+        status["ground"] = whole_map(game.land)
         status["things"] = [[NAMES[thing.kind], thing.x, thing.y] for thing in game.land.things]
     return Observation(
         status=status, step=game.step_number, text=text.crowd_text(game.step_number, status), text_says_all=True

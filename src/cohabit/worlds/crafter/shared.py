@@ -133,6 +133,8 @@ class CrafterShared(World):
     def arrive(self, arrival: Arrival) -> Seat:
         if arrival.returns and arrival.seat is not None and (gone := self._away(arrival.seat)) is not None:
             return self._come_back(gone)
+        if self.is_over():
+            raise GameRejected("this game is over; wait for the next one")
         if arrival.seat is not None and not arrival.returns:
             raise GameRejected("seats cannot be chosen here; call sit without a seat")
         if len(self._present()) >= MAX_PLAYERS:
@@ -250,14 +252,15 @@ class CrafterShared(World):
 
     # -- views -----------------------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
-        if eye.seat is not None and eye.sees != "public":
-            return observation_of(self.game, self._player(eye.seat))
-        return crowd_observation(self.game, [player for _, player in self._present()], eye.sees == "all")
+        return self._observation(eye, with_text=True)
 
     def observe_data(self, eye: Eye) -> Observation:
+        return self._observation(eye, with_text=False)
+
+    def _observation(self, eye: Eye, with_text: bool) -> Observation:
         if eye.seat is not None and eye.sees != "public":
-            return observation_of(self.game, self._player(eye.seat), with_text=False)
-        return self.observe(eye)
+            return observation_of(self.game, self._player(eye.seat), with_text)
+        return crowd_observation(self.game, [player for _, player in self._present()], eye.sees == "all")
 
     def changes(self, before: Observation, now: Observation) -> str | None:
         return changes_between(before, now) if "facing" in before.status and "facing" in now.status else None

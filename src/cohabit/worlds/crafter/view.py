@@ -52,7 +52,7 @@ def thing_letter(name: str) -> str:
     return _THING_LETTERS.get(name) or ("O" if name.startswith("player ") else "A")
 
 
-def map_rows(land: Land) -> list[str]:
+def whole_map(land: Land) -> list[str]:
     """The whole map, as rows from top to bottom with a letter for each cell."""
     rows = land.materials().T.tobytes().translate(_TO_LETTERS).decode()
     return [rows[start : start + land.width] for start in range(0, len(rows), land.width)]
