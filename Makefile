@@ -13,6 +13,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 ARGS ?=
 export PYTHON
+# Some containers set it. The tests would then compile every test file in each process, and the code in each program they start.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,9 +25,9 @@ install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-# Three processes also on two cores: many tests wait for a browser, for git or for a program that they start.
-test: $(VENV)/.test $(VENV)/.weights needs ## the tests, three files at a time, the longest first
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+# Four processes also on two cores: many tests wait for a browser, for git or for a program that they start.
+test: $(VENV)/.test $(VENV)/.weights needs ## the tests, four files at a time, the longest first
+	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
@@ -43,6 +45,7 @@ format: $(VENV)/.check ## put the code in shape
 	@$(BIN)/ruff format .
 
 bench: $(VENV)/.bench ## measure, side by side with peers
+	@$(BIN)/python tools/test_needs.py node22 colyseus
 	@$(BIN)/python -m bench $(ARGS)
 
 docs: $(VENV)/.docs ## the documentation, into site/

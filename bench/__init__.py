@@ -6,6 +6,7 @@ BENCHES = [
     "mcp-call",
     "durable",
     "fanout",
+    "rooms",
     "reopen",
     "start",
     "overload",
@@ -13,6 +14,7 @@ BENCHES = [
     "kingdoms",
     "statecraft",
     "crafter",
+    "nexus",
     "match",
     "workspace",
 ]

@@ -23,6 +23,11 @@ def say(answer: Any) -> None:
     os.write(_answers, json.dumps(answer).encode() + b"\n")
 
 
+def answer_as_stdout() -> None:
+    """For a program that replaces this process: its standard output is read as answers."""
+    os.dup2(_answers, 1)
+
+
 @contextmanager
 def profiled(name: str) -> Iterator[None]:
     """With ``BENCH_PROFILE=FOLDER`` a server writes a CPU profile as text to that folder."""

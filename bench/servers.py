@@ -1,13 +1,15 @@
 """The measured servers: a house, and bare servers with the same server library and settings."""
 
 import asyncio
+import os
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import uvicorn
 
-from bench.child import say
-from bench.common import WORLDS
+from bench.child import answer_as_stdout, say
+from bench.common import ROOT, WORLDS
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -16,11 +18,11 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 async def house(
     *, members: int, world: str, role: str = "player", seated: bool = True, watchers: int = 0, data: str = "",
-    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1, limits: bool = False,
+    config: dict[str, Any] | None = None, mcp: bool = False, rooms: int = 1, limits: bool = False, people: int = 0,
 ) -> None:  # fmt: skip
     """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens.
 
-    ``limits``: with the default limits instead of none.
+    ``limits``: with the default limits instead of none. ``people``: members without a seat, who may write to everyone.
     """
     from cohabit.faces.serve import serve
     from cohabit.house.house import House
@@ -41,7 +43,8 @@ async def house(
                 world=str(WORLDS / world) if world.endswith(".py") else world,
                 config=config or {},
                 agents=[AgentSpec(id=f"m{n}", role=role, claim=f"auto:{n}" if seated else None) for n in range(members)]
-                + [AgentSpec(id=f"w{n}", role="agent") for n in range(watchers)],
+                + [AgentSpec(id=f"w{n}", role="agent") for n in range(watchers)]
+                + [AgentSpec(id=f"p{n}", role="human", kind="human") for n in range(people)],
             )
             _, made = await opened.create_room(plan, f"bench-{i}", 1)
             tokens += made.values()
@@ -122,6 +125,44 @@ async def broadcast(*, frames: list[int], how: str) -> None:
         queues.remove(queue)
 
     await serve_bare(app)
+
+
+async def broadcast_in_c(*, size: int) -> None:
+    """picows, a WebSocket server in C: all clients get each received text, filled up to ``size``."""
+    from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_create_server
+
+    transports: dict[WSTransport, None] = {}
+
+    class Listener(WSListener):
+        def on_ws_connected(self, transport: WSTransport) -> None:
+            transports[transport] = None
+
+        def on_ws_disconnected(self, transport: WSTransport) -> None:
+            del transports[transport]
+
+        def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
+            if frame.msg_type == WSMsgType.TEXT:
+                text = frame.get_payload_as_bytes().ljust(size)
+                for other in transports:
+                    other.send(WSMsgType.TEXT, text)
+
+    server = await ws_create_server(lambda request: Listener(), "127.0.0.1", 0)
+    say({"url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", "tokens": []})
+    await server.serve_forever()
+
+
+def colyseus() -> None:
+    """A Colyseus server instead of this process, so its CPU time and memory are those of the process."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import test_needs
+
+    for name in ("node22", "colyseus"):
+        if test_needs.locate(name) is None:
+            sys.exit(f"{test_needs.reason(name)}; run: python tools/test_needs.py {name}")
+    node = str(test_needs.locate("node22"))
+    os.chdir(test_needs.tools_of("bench/colyseus"))
+    answer_as_stdout()
+    os.execve(node, [node, str(ROOT / "bench/colyseus/server.mjs")], {**os.environ, "NODE_ENV": "production"})
 
 
 async def mcp(*, how: str, result: dict[str, Any]) -> None:

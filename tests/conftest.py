@@ -11,6 +11,8 @@ The names are in `tools/test_needs.py`.
 from __future__ import annotations
 
 import asyncio
+import gc
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +22,9 @@ import pytest
 import test_needs
 import uvicorn.server
 from hypothesis import HealthCheck, settings
+from jsonschema import Draft202012Validator
+
+from cohabit.workspace.clone import git
 
 # Properties are not timed: a machine with other work to do is no reason to fail. Under CI they try the same cases every
 # time, so that a change is red for what it changed; elsewhere new ones.
@@ -34,13 +39,18 @@ settings.load_profile("calm")
 
 LACKS = "not tested: "
 LONGEST = (
-    "test_without_worldbox.py", "faces/test_page.py", "workspace/test_attacks_repositories.py", "faces/test_cli_house.py",
-    "faces/test_kingdoms_fork.py", "agents/test_local.py", "workspace/test_contention.py", "workspace/test_attacks.py",
-    "house/test_workspace.py", "workspace/test_conflicts.py", "worlds/kingdoms/test_matches.py", "workspace/test_compat.py",
-    "test_examples.py", "workspace/test_lost.py", "faces/test_matrix.py", "faces/mcp/test_stdio.py",
-    "worlds/crafter/test_original.py", "worlds/crafter/test_batch.py", "testing/test_checker.py",
+    "faces/test_page.py", "testing/test_checker.py", "workspace/test_attacks_repositories.py", "faces/test_front_end.py",
+    "worlds/crafter/test_batch.py", "agents/test_local.py", "faces/mcp/test_conformance.py", "faces/test_page_host.py",
+    "test_examples.py", "faces/test_kingdoms_fork.py", "workspace/test_attacks.py", "worldbox/test_client.py",
+    "workspace/test_contention.py", "workspace/test_conflicts.py", "agents/test_protocols.py", "faces/test_refusals.py",
+    "faces/test_cli_house.py", "house/test_workspace.py", "faces/test_page_board.py", "workspace/test_compat.py",
+    "worlds/crafter/test_scenes.py", "worlds/statecraft/test_batch.py", "workspace/test_lost.py", "faces/mcp/test_stdio.py",
+    "test_without_worldbox.py", "worlds/kingdoms/test_matches.py", "workspace/test_driver.py", "workspace/test_rewritten.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
+
+
+gc.set_threshold(20_000, 20, 20)  # a process has some millions of objects of tests that stay: visit them less often
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,6 +83,32 @@ def servers_stop_at_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(uvicorn.server, "asyncio", Impatient())
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def schemas_are_checked_once() -> Iterator[None]:
+    """An MCP client checks the output schema of each tool when it gets the first result. That takes far longer than the
+    call, and hundreds of tests connect clients to tools with the same schemas."""
+    valid: set[str] = set()
+    check = Draft202012Validator.check_schema
+
+    def check_once(schema: Any, *args: Any, **more: Any) -> None:
+        text = json.dumps(schema, sort_keys=True)
+        if text not in valid:
+            check(schema, *args, **more)
+            valid.add(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft202012Validator, "check_schema", check_once)
+        yield
+
+
+@pytest.fixture
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of a workspace, none of which cuts the power: git and this process write without waiting for the disk."""
+    fixed = git._fixed_environment
+    monkeypatch.setattr(git, "_fixed_environment", lambda root: fixed(root) | {"GIT_TEST_FSYNC": "0"})
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,13 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "errors", "model", "declare", "world", "adapter", "kibitz", "agents/secrets", "agents/spending", "agents/contract", "agents/brain",
-    "registry", "scenario", "client", "agents/player", "agents/runner", "agents/ready", "room", "wsap", "house", "workspace", "worlds",
+    "errors", "model", "declare", "world", "bodies", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/brain",
+    "registry", "scenario", "client", "kibitz", "agents/player", "agents/runner", "agents/ready", "room", "wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
-    "testing", "faces", "worldbox",
+    "testing", "faces", "nexus", "worldbox", "starbound",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""
-BY_REGISTRY_ONLY = {"worlds", "worldbox", "agents"}
+BY_REGISTRY_ONLY = {"worlds", "worldbox", "starbound", "agents", "nexus"}
 """Reached by name through the registry: no other part imports them, except as `KNOWN` says."""
 KNOWN = {
     "lab": {"worlds", "agents"},  # experiments run the engine of a world by itself

@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
 NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "pygame", "textarena")
+PROGRAMS = {"rooms": ("node22", "colyseus")}
 
 pytestmark = [
     pytest.mark.skipif(
@@ -20,8 +22,13 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", BENCHES)
-def test_a_bench_runs_and_prints_ratios(name: str) -> None:
+# One of them in every run; the others take three minutes.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "step" else pytest.mark.soak) for name in BENCHES]
+)
+def test_a_bench_runs_and_prints_ratios(name: str, need: Callable[[str], Path]) -> None:
+    for program in PROGRAMS.get(name, ()):
+        need(program)
     done = subprocess.run(
         [sys.executable, "-m", "bench", name, "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=380
     )

@@ -20,6 +20,7 @@ from cohabit.registry import find_world
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.checker import check_world
 
+from . import forks
 from .ports import free_port
 
 ROOT = Path(__file__).parent.parent
@@ -29,8 +30,10 @@ LAST_LINES = {
     "two_agents.py": r"\d+ entries on record; run again they give the same room: True",
     "over_the_wire.py": r"ok: one game over three wires; (ada|bob|cleo) wins with \d+",
     "chat_room.py": r"ok: the agent could send messages only while it had permission",
+    "agent_key.py": r"ok: owl joined with its key and may send_broadcast",
     "adapter.py": r"ok: warm_night after 5 steps; the same as a world: True",
     "train.py": r"ok: (9\d|100) of 100 games won against random",
+    "odyssey.py": r"ok: 10 chapters; the records of three rooms, run again, give the same rooms: True",
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py",)
@@ -56,6 +59,11 @@ def test_an_example_runs_and_says_that_it_worked(name: str, tmp_path: Path) -> N
     assert done.stderr == ""
 
 
+def test_the_function_in_the_documentation_is_the_one_of_the_example() -> None:
+    (shown,) = [block for block in blocks(ROOT / "docs" / "rooms.md") if "join_with_key" in block]
+    assert shown in (EXAMPLES / "agent_key.py").read_text()
+
+
 SCENARIOS = sorted(path.name for path in MULTI_AGENT.glob("*.json"))
 
 
@@ -79,11 +87,10 @@ def test_a_scenario_that_is_shown_is_the_preset_without_its_built_in_players_and
 def pvp_room(home: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """A real house with the example's room: the address of its bridge, and the tokens it shows."""
     port = free_port()
-    cohabit = str(Path(sys.executable).with_name("cohabit"))
     words = ["up", str(MULTI_AGENT / "pvp.json"), "--data", "house", "--port", "0", "--bridge-port", str(port)]
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COHABIT_", "WORLDBOX_"))}
     kept |= {"HOME": str(home), "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen([cohabit, *words], stdout=subprocess.PIPE, text=True, cwd=home, env=kept) as house:
+    with subprocess.Popen([*forks.command(), *words], stdout=subprocess.PIPE, text=True, cwd=home, env=kept) as house:
         try:
             assert house.stdout is not None
             tokens: dict[str, str] = {}
@@ -142,7 +149,7 @@ def test_a_newcomers_world_takes_at_most_60_lines() -> None:
 
 def whole_worlds() -> dict[str, str]:
     found = (block for page in PAGES for block in blocks(page) if "from cohabit import" in block)
-    return {name: block for block in found for name in re.findall(r"class (\w+)\(World\)", block)}
+    return {name: block for block in found for name in re.findall(r"class (\w+)\((?:Embodied)?World\)", block)}
 
 
 def test_the_documentation_shows_a_world_of_each_pace() -> None:

@@ -76,6 +76,15 @@ def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_o
     assert chosen_tests(raised, [other_file]) == [other_file]
 
 
+@pytest.mark.parametrize("known", mutants.WITHOUT_EFFECT, ids=lambda known: known.file)
+def test_a_change_that_is_listed_as_without_effect_is_one_that_would_be_made(known: mutants.WithoutEffect) -> None:
+    file = mutants.PACKAGE / known.file
+    text = (mutants.ROOT / file).read_text(encoding="utf-8")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if known.was in line]
+    there = [each for each in mutants_of(NOTHING, file, text) if each.line in lines]
+    assert [mutants.reason_without_effect(each) for each in there].count(known.why) == 1
+
+
 @pytest.fixture(scope="module")
 def every_mutant() -> list[Mutant]:
     return all_mutants()

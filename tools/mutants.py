@@ -11,7 +11,8 @@ lines each of them reaches (`tools/reached_lines.py`). A change is then tried on
 its own part first, fast ones before slow ones, until one fails or the CPU time for one change is used up.
 
 Changes that nobody could notice are not made: see `_not_behaviour`. Among the others some are without effect too (a
-faster path that is not taken any more): they count as missed, and the report names each of them.
+faster path that is not taken any more). Those that somebody has looked at are in `WITHOUT_EFFECT`, with reasons; the
+report names those of the sample. All others count as missed, and the report names each of them.
 """
 
 import argparse
@@ -274,6 +275,62 @@ def _not_behaviour(tree: ast.Module) -> Iterator[ast.AST]:
                 yield from ast.walk(part)
 
 
+class WithoutEffect(NamedTuple):
+    """A change that somebody has looked at, and that no caller, user or attacker can notice."""
+
+    file: str  # in the package
+    was: str  # on the first line of what is changed
+    becomes: str
+    why: str
+
+
+WITHOUT_EFFECT = (
+    WithoutEffect(
+        "room/audit.py", "default=0) + 1", "default=0) + 2",
+        "Numbers of refusals only have to grow, and nobody is shown them.",
+    ),
+    WithoutEffect(
+        "room/recorded.py", "self._refusals.get(kind, 0) + 1", "self._refusals.get(kind, 0) + 2",
+        "It asks whether the count is a power of two, which does not change when every count is doubled.",
+    ),
+    WithoutEffect(
+        "house/bots.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
+        "Half of it is compared with STAND_IN_STEP_MS, and the smaller one counts.",
+    ),
+    WithoutEffect(
+        "house/front_ends.py", "file.read(MAX_BYTES + 1)", "file.read(MAX_BYTES + 2)",
+        "One byte more than is allowed shows that a file is too large; a second one adds nothing.",
+    ),
+    WithoutEffect(
+        "house/loading.py", "store.lines(room_id, expected.seq - 1, 1)", "store.lines(room_id, expected.seq - 1, 2)",
+        "Of the entries that are read only the expected one is looked at.",
+    ),
+    WithoutEffect(
+        "house/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
+        "A version that no roster has; versions begin at 0.",
+    ),
+    WithoutEffect(
+        "house/signing.py", "not 0 < len(token)", "not 1 < len(token)",
+        "A token has a dot; one of one character has no content, and is malformed either way.",
+    ),
+    WithoutEffect(
+        "house/store/sqlite.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
+        "The size of a cache.",
+    ),
+)  # fmt: skip
+
+
+def reason_without_effect(mutant: Mutant, root: Path = ROOT) -> str:
+    """Why nobody can notice a change; empty if somebody might."""
+    file = mutant.file.relative_to(PACKAGE).as_posix()
+    text = (root / mutant.file).read_text(encoding="utf-8")
+    line = text.splitlines()[mutant.line - 1]
+    for known in WITHOUT_EFFECT:
+        if known.file == file and known.was in line and known.becomes in changed(text, mutant.number):
+            return known.why
+    return ""
+
+
 def all_mutants(only: str = "", root: Path = ROOT, targets: Iterable[Target] = TARGETS) -> list[Mutant]:
     """Every change of every target, in a fixed order. ``only``: of files whose path contains this."""
     found: list[Mutant] = []
@@ -472,8 +529,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the chosen changes and run nothing")
     args = parser.parse_args(argv)
     found = all_mutants(args.only)
-    chosen = sampled(found, args.sample, args.seed)
-    print(f"{len(chosen)} of {len(found)} possible changes, seed {args.seed}")
+    sample = sampled(found, args.sample, args.seed)
+    print(f"{len(sample)} of {len(found)} possible changes, seed {args.seed}")
+    reasons = [reason_without_effect(mutant) for mutant in sample]
+    for mutant, why in zip(sample, reasons, strict=True):
+        if why:
+            print(f"not tried, without effect: {where(mutant)}  {why}")
+    chosen = [mutant for mutant, why in zip(sample, reasons, strict=True) if not why]
     if args.list or not chosen:
         print("\n".join(map(where, chosen)))
         return 0

@@ -1,6 +1,6 @@
-"""Make pictures of the page, from real runs: docs/images/page.png and docs/images/board.png.
+"""Make pictures of the page, from real runs, in docs/images/: page, board, whist, invite, host and nexus.
 
-    python tools/page_picture.py [page|board]
+    python tools/page_picture.py [page|board|whist|invite|host|nexus]
 
 It needs Chromium (`make needs` installs it).
 """
@@ -17,6 +17,7 @@ from typing import Any
 import test_needs
 from playwright.async_api import Browser, Page, async_playwright
 
+from cohabit import connect
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -54,7 +55,7 @@ async def page(browser: Browser, folder: str) -> None:
         await house.call(host, "demo", "set_speed", {"speed_id": "x5"})
         tab = await browser.new_page(viewport={"width": 1400, "height": 1000}, device_scale_factor=0.8)
         await tab.goto(f"{url}/?room=demo#{tokens['spectator']}")
-        await tab.locator("img.picture").wait_for()
+        await tab.frame_locator("iframe").locator("#sheet img[src]").wait_for()
         await asyncio.sleep(WATCHED_S)
         await save(tab, "page")
 
@@ -97,6 +98,99 @@ async def board(browser: Browser, folder: str) -> None:
         await save(tab, "board")
 
 
+async def whist(browser: Browser, folder: str) -> None:
+    """The table of Whist alone, in a hand against built-in players."""
+    people = [AgentSpec(id="ann", kind="human", role="human", claim="auto:2")]
+    bots = [
+        AgentSpec(id=name, role="player", claim=f"auto:{i}", brain="whist")
+        for i, name in ((0, "robin"), (1, "sandy"), (3, "pat"))
+    ]
+    async with running_house(folder) as (house, url):
+        _, tokens = await house.create_room(Scenario(world="whist", seed=5, agents=[*people, *bots]), "whist")
+        tab = await browser.new_page(viewport={"width": 1000, "height": 720})
+        await tab.goto(f"{url}/?room=whist&view=table#{tokens['ann']}")
+        table = tab.frame_locator("iframe")
+        for left in range(13, 8, -1):
+            await table.locator(f"#hand button:nth-child({left}):last-child").wait_for()
+            await table.locator("#hand button:enabled").last.click()
+        await table.locator("#hand[data-active]").wait_for()
+        await asyncio.sleep(1)  # until the cards have arrived
+        await save(tab, "whist")
+
+
+async def invite(browser: Browser, folder: str) -> None:
+    """The links that a host of a table can give away."""
+    async with hosted_table(browser, folder) as (_, tab, _):
+        await tab.get_by_role("button", name="Invite", exact=True).click()
+        await tab.get_by_role("button", name="Create a link for spectators").click()
+        await tab.get_by_role("img", name="QR code").wait_for()
+        await tab.get_by_role("heading", level=1).click()  # takes the focus from the link
+        await save(tab, "invite")
+
+
+async def host(browser: Browser, folder: str) -> None:
+    """The requests in a room, and the permissions of its agents."""
+    async with hosted_table(browser, folder) as (house, tab, tokens):
+        await house.call(house.identify(tokens["hal"]), "whist", "set_entry", {"open": True, "lobby": True})
+        visitor = await browser.new_page()
+        await visitor.goto(tab.url.split("?")[0] + "?join=whist")
+        await visitor.get_by_label("Your name").fill("Mia")
+        await visitor.get_by_role("button", name="Join").click()
+        await visitor.get_by_text("Waiting for a host").wait_for()
+        await visitor.close()
+        corvus = house.identify(tokens["corvus"])
+        why = "I would like to comment on the next hand."
+        await house.call(corvus, "whist", "ask", {"may": ["send_broadcast"], "why": why})
+        await tab.get_by_text("waits in the lobby.").wait_for()
+        await tab.get_by_role("button", name="Permissions", exact=True).click()
+        await tab.get_by_text("Uses Claude.").wait_for()
+        await save(tab, "host")
+
+
+async def nexus(browser: Browser, folder: str) -> None:
+    """The Nexus as an agent sees it that has been in two games."""
+    sys.path.insert(0, str(ROOT / "examples"))
+    traveller = import_module("odyssey").Traveller
+
+    async with running_house(folder) as (house, url):
+        for room in ("wilderness", "frontier", "nexus"):
+            await house.create_room(read_scenario(room), room, seed=7)
+        operator = house.identify(house.operator_token())
+        token = (await house.call(operator, None, "issue_credential", {"name": "zoe"})).token
+        async with connect(url, token) as client:
+            zoe = traveller(client, None)
+            for command in ("join", "sit"):
+                await zoe.call("nexus", command)
+            await zoe.call("nexus", "set_goal", {"goal": "wayfarer"})
+            for game, brain, steps in (("wilderness", "crafter-expert", 250), ("frontier", "pioneer", 120)):
+                await zoe.call("nexus", "enter_game", {"game_id": game})
+                await zoe.play(game, zoe.mind(brain, game), steps)
+                await zoe.leave(game, remember=[f"My body sleeps in the {game}."])
+        tab = await browser.new_page(viewport={"width": 1200, "height": 1000}, device_scale_factor=0.9)
+        await tab.goto(f"{url}/?room=nexus#{token}")
+        await tab.get_by_role("button", name="enter game").first.wait_for()
+        await save(tab, "nexus")
+
+
+@asynccontextmanager
+async def hosted_table(browser: Browser, folder: str) -> AsyncIterator[tuple[House, Page, dict[str, str]]]:
+    """A table of Whist with a person, built-in players and an agent that watches, and the page of its host."""
+    people = [
+        AgentSpec(id="ann", kind="human", role="human", claim="auto:2"),
+        AgentSpec(id="hal", kind="human", role="host"),
+        AgentSpec(id="corvus", kind="agent", backend="Claude"),
+    ]
+    bots = [
+        AgentSpec(id=name, role="player", claim=f"auto:{i}", brain="whist")
+        for i, name in ((0, "robin"), (1, "sandy"), (3, "pat"))
+    ]
+    async with running_house(folder) as (house, url):
+        _, tokens = await house.create_room(Scenario(world="whist", seed=5, agents=[*people, *bots]), "whist")
+        tab = await browser.new_page(viewport={"width": 1200, "height": 900})
+        await tab.goto(f"{url}/?room=whist#{tokens['hal']}")
+        yield house, tab, tokens
+
+
 async def save(tab: Page, name: str) -> None:
     picture = PICTURES / f"{name}.png"
     await tab.screenshot(path=picture)
@@ -110,9 +204,10 @@ async def main(names: list[str]) -> None:
         sys.exit(test_needs.reason("chromium"))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        for name in names or ["page", "board"]:
+        pictures = {"page": page, "board": board, "whist": whist, "invite": invite, "host": host, "nexus": nexus}
+        for name in names or pictures:
             with tempfile.TemporaryDirectory() as folder:
-                await {"page": page, "board": board}[name](browser, folder)
+                await pictures[name](browser, folder)
         await browser.close()
 
 

@@ -12,9 +12,9 @@ import generated
 from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError, every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
-from cohabit.model.grant import ACT, PERCEIVE, ROLES, alias_families
-from cohabit.registry import load_extensions
-from cohabit.room.commands import Command
+from cohabit.model.grant import ROLES, Capability, alias_families
+from cohabit.registry import load_extensions, make_world
+from cohabit.room.commands import Command, commands_of
 from cohabit.workspace.tool import Profile, Tool, tools
 
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
@@ -52,7 +52,8 @@ def commands() -> str:
         "",
     ]
     heading = ""
-    for tag, command in every_command():
+    nexus = [("nexus", command) for command in commands_of(make_world("nexus", {}))]
+    for tag, command in [*every_command(), *nexus]:
         if tag != heading:
             heading = tag
             lines += [f"## {HEADINGS.get(tag, f'World: {tag}')}", ""]
@@ -172,10 +173,16 @@ def rights() -> str:
         "",
         RIGHTS,
         "",
+        "| capability | a member with it can |",
+        "|---|---|",
+        *(f"| `{capability}` | {capability.meaning} |" for capability in Capability),
+        "",
+        "These roles have them:",
+        "",
         "| capability | " + " | ".join(ROLES) + " |",
         "|---|" + "---|" * len(ROLES),
     ]
-    for capability in (*PERCEIVE, *ACT):
+    for capability in Capability:
         marks = " | ".join("x" if capability in held else "" for held in ROLES.values())
         lines.append(f"| `{capability}` | {marks} |")
     lines += ["", "Grants can also be written with the names of other protocols:", ""]

@@ -28,7 +28,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
 NODE = 22
+TYPESCRIPT = "7.0.2"
 CONFORMANCE = "@modelcontextprotocol/conformance"
+MCP_APPS = "@modelcontextprotocol/ext-apps"
 NO = ("0", "no", "off", "false")
 
 
@@ -91,20 +93,47 @@ def node_major(node: Path) -> int:
     return int(major) if major.isdigit() else 0
 
 
-def find_conformance() -> Path | None:
-    """The entry file of the MCP conformance suite, in the version `tools/conformance/package.json` pins."""
-    installed = TOOLS / "conformance/node_modules" / CONFORMANCE
-    try:
-        version = json.loads((installed / "package.json").read_text())["version"]
-    except FileNotFoundError:
-        return None
-    return installed / "dist/index.js" if version == conformance_version() else None
+def find_pinned(project: str, package: str, file: str) -> Callable[[], Path | None]:
+    """A finder: a file of an npm package under `.tools/`, in the version that the project pins."""
+
+    def find() -> Path | None:
+        installed = tools_of(project) / "node_modules" / package
+        try:
+            version = json.loads((installed / "package.json").read_text())["version"]
+        except FileNotFoundError:
+            return None
+        return installed / file if version == pinned_version(project, package) else None
+
+    return find
+
+
+def tools_of(project: str) -> Path:
+    """The folder in which the packages of this project's `package.json` are installed."""
+    return TOOLS / Path(project).name
+
+
+def pinned_version(project: str, package: str) -> str:
+    """The version of a package that the project's `package.json` pins."""
+    pins = json.loads((ROOT / project / "package.json").read_text())["dependencies"]
+    return str(pins[package])
 
 
 def conformance_version() -> str:
-    """The pinned version of the suite."""
-    package = json.loads((ROOT / "tools/conformance/package.json").read_text())
-    return str(package["dependencies"][CONFORMANCE])
+    """The pinned version of the MCP conformance suite."""
+    return pinned_version("tools/conformance", CONFORMANCE)
+
+
+def find_mcp_apps() -> Path | None:
+    """The folder `node_modules` with the MCP Apps host, in the versions that `tools/mcp_apps/package.json` pins."""
+    found = find_pinned("tools/mcp_apps", MCP_APPS, "package.json")()
+    return tools_of("tools/mcp_apps") / "node_modules" if found else None
+
+
+def find_typescript() -> Path | None:
+    """The pinned compiler under `.tools/`: others may write types in another form."""
+    found = TOOLS / "typescript/node_modules/typescript/package.json"
+    pinned = found.exists() and json.loads(found.read_text())["version"] == TYPESCRIPT
+    return TOOLS / "typescript/node_modules/.bin/tsc" if pinned else None
 
 
 def worldbox_client(version: str) -> Path:
@@ -159,12 +188,21 @@ def node_package() -> str:
     return f"{prefix}-{sys.platform}-{cpu}"
 
 
-def install_conformance() -> None:
-    """The MCP conformance suite under `.tools/`."""
-    folder = TOOLS / "conformance"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "tools/conformance/package.json", folder)
-    npm_install(folder)
+def install_pinned(project: str) -> Callable[[], None]:
+    """An installer under `.tools/` for the packages that the project pins."""
+
+    def install() -> None:
+        folder = tools_of(project)
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / project / "package.json", folder)
+        npm_install(folder)
+
+    return install
+
+
+def install_typescript() -> None:
+    """TypeScript under `.tools/`."""
+    npm_install(TOOLS / "typescript", f"typescript@{TYPESCRIPT}")
 
 
 def npm_install(folder: Path, *packages: str) -> None:
@@ -228,7 +266,7 @@ NEEDS: Mapping[str, Need] = {
     ),
     "node22": Need(
         what="Node 22",
-        for_what="the MCP conformance tests",
+        for_what="the MCP conformance tests, the check of invites with WebCrypto and `python -m bench rooms`",
         find=find_node,
         install=install_node,
         hint="install Node 22 or newer, or npm",
@@ -236,8 +274,29 @@ NEEDS: Mapping[str, Need] = {
     "conformance": Need(
         what="the MCP conformance suite",
         for_what="the MCP conformance tests",
-        find=find_conformance,
-        install=install_conformance,
+        find=find_pinned("tools/conformance", CONFORMANCE, "dist/index.js"),
+        install=install_pinned("tools/conformance"),
+        hint="needs npm and the network once",
+    ),
+    "mcp_apps": Need(
+        what="the MCP Apps host of npm",
+        for_what="the tests of front ends in an independent host",
+        find=find_mcp_apps,
+        install=install_pinned("tools/mcp_apps"),
+        hint="needs npm and the network once",
+    ),
+    "typescript": Need(
+        what="TypeScript",
+        for_what="the test of the types of the JavaScript module",
+        find=find_typescript,
+        install=install_typescript,
+        hint="needs npm and the network once",
+    ),
+    "colyseus": Need(
+        what="Colyseus 0.18",
+        for_what="`python -m bench rooms`",
+        find=find_pinned("bench/colyseus", "@colyseus/core", "package.json"),
+        install=install_pinned("bench/colyseus"),
         hint="needs npm and the network once",
     ),
     "worldbox_06": Need(

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Literal, Protocol
 
@@ -11,6 +11,9 @@ import msgspec
 from cohabit.errors import Busy, CohabitError, Internal, OutcomeUnknown, Unreachable, by_code
 
 Push = dict[str, Any]
+Lane = Literal["audio", "screen"]
+LANES: tuple[Lane, ...] = ("audio", "screen")
+"""The lanes of media, in the order of their numbers on the wire, from 1."""
 POLL_MS = 20_000
 """Long-poll timeout of the HTTP client."""
 MAX_UNREAD = 10_000
@@ -120,6 +123,7 @@ class WsClient:
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._pushes: dict[str, Unread] = {}
         self._ended: CohabitError | None = None
+        self.on_media: Callable[[str, bytes, str], None] | None = None  # gets each frame: lane, payload, sender
         self._reader = asyncio.get_running_loop().create_task(self._read())
 
     async def call(
@@ -139,12 +143,20 @@ class WsClient:
                 raise ConnectionLost(f"the connection was lost: {wrong}") from None
         return await answer
 
+    async def send_media(self, lane: Lane, payload: bytes) -> None:
+        """Send a frame of sound or of a screen to the room that was subscribed with ``media``."""
+        try:
+            await self._socket.send(bytes([1 + LANES.index(lane)]) + payload)
+        except Exception as wrong:
+            raise Unreachable(f"the connection was lost: {wrong}") from None
+
     async def subscribe(
-        self, cursor: str | None = None, views: bool = True, *, room: str | None = None
+        self, cursor: str | None = None, views: bool = True, *, room: str | None = None, media: bool = False
     ) -> AsyncIterator[Push]:
+        """``media``: frames of sound and of screens go to ``on_media``."""
         unread = Unread()
         self._pushes[room or self._room or ""] = unread
-        subscribed = await self.call("subscribe", {"cursor": cursor, "views": views}, room=room)
+        subscribed = await self.call("subscribe", {"cursor": cursor, "views": views, "media": media}, room=room)
         self._pushes[subscribed["room"]] = unread
         try:
             async for push in unread:
@@ -159,6 +171,9 @@ class WsClient:
         lost = "the house closed the connection"
         try:
             async for text in self._socket:
+                if isinstance(text, bytes):
+                    self._media(text)
+                    continue
                 frame = msgspec.json.decode(text)
                 if "push" in frame:
                     unread = self._pushes.get(frame["room"]) or self._pushes.get("")
@@ -172,6 +187,12 @@ class WsClient:
             lost = f"the connection was lost: {wrong}"
         finally:
             self._end(reason, lost)
+
+    def _media(self, frame: bytes) -> None:
+        """Lane, length of the handle (2 bytes), handle, payload."""
+        end = 3 + int.from_bytes(frame[1:3], "big")
+        if self.on_media is not None and 0 < frame[0] <= len(LANES):
+            self.on_media(LANES[frame[0] - 1], frame[end:], frame[3:end].decode())
 
     def _settle(self, frame: dict[str, Any]) -> None:
         answer = self._waiting.pop(frame["id"], None)

@@ -27,32 +27,44 @@ from cohabit.world import World
 
 if TYPE_CHECKING:
     from cohabit.agents.contract import Setting
-    from cohabit.house.clock import Clock
     from cohabit.house.house import House
     from cohabit.house.running.remote import Connector
-    from cohabit.house.settings import Settings
+    from cohabit.model.stream import Stream
 
 BUILT_IN = {
     "nim": "cohabit.worlds.nim:Nim",
     "tictactoe": "cohabit.worlds.tictactoe:TicTacToe",
     "lanterns": "cohabit.worlds.lanterns:Lanterns",
+    "lounge": "cohabit.worlds.lounge:Lounge",
     "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
     "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
+    "whist": "cohabit.worlds.whist.world:Whist",
     "crafter": "cohabit.worlds.crafter.world:Crafter",
     "crafter_shared": "cohabit.worlds.crafter.shared:CrafterShared",
+    "planet": "cohabit.worlds.starbound.planet:Planet",
 }
+WITHOUT_SEATS = frozenset({"lounge"})
+"""Listed worlds that nobody plays, so they are no environments for training."""
 UNLISTED = {
     "house": "cohabit.house.ledger:NoWorld",
     "worldbox": "cohabit.worldbox.world:WorldBox",
+    "starbound": "cohabit.starbound.world:Starbound",
     "workspace": "cohabit.worlds.workspace.world:Workspace",
+    "nexus": "cohabit.nexus.world:Nexus",
 }
 """Worlds that have their own commands and are not listed."""
-CONNECTORS = {"workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector"}
+CONNECTORS = {
+    "workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector.for_room",
+    "nexus": "cohabit.nexus.connector:NexusConnector.for_room",
+}
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
 """Optional packages that register a protocol's names and commands on import."""
-SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open",)
+SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
 """Additional listeners, provided by extensions."""
-CLI_VERBS = (("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),)
+CLI_VERBS = (
+    ("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),
+    ("starbound", "[SCENARIO]", "share a running Starbound game", "cohabit.starbound.cli"),
+)
 """Command-line verbs provided by extensions: name, arguments, summary, module."""
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
@@ -73,30 +85,47 @@ BACKENDS = {
 HUMAN = "human"
 AT_A_TERMINAL = {HUMAN: "cohabit.agents.brains.human:Human"}
 """Brains that need the terminal of the process: for matches, not for a house."""
-BRAINS = {
-    "random": "cohabit.agents.brains.scripted:Random",
-    "nim-master": "cohabit.agents.brains.scripted:NimMaster",
-    "lamplighter": "cohabit.agents.brains.lanterns:Lamplighter",
-    "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
-    "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
+_CRAFTER = {"crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert"}
+ANY_WORLD = "*"
+PLAYERS = {
+    ANY_WORLD: {"random": "cohabit.agents.brains.scripted:Random"},
+    "nim": {"nim-master": "cohabit.agents.brains.scripted:NimMaster"},
+    "lanterns": {"lamplighter": "cohabit.agents.brains.lanterns:Lamplighter"},
+    "kingdoms": {
+        "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
+        "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
+    },
+    "statecraft": {
+        "passive": "cohabit.agents.brains.statecraft:Passive",
+        "trader": "cohabit.agents.brains.statecraft:Trader",
+        "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
+        "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
+        "hawk": "cohabit.agents.brains.statecraft:Hawk",
+        "diplomat": "cohabit.agents.brains.statecraft:Diplomat",
+        "grudger": "cohabit.agents.brains.statecraft:Grudger",
+        "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
+        "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
+        "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
+    },
+    "whist": {"whist": "cohabit.agents.brains.whist:WhistPlayer"},
+    "crafter": _CRAFTER,
+    "crafter_shared": _CRAFTER,
+    "planet": {"pioneer": "cohabit.agents.brains.planet.pioneer:Pioneer"},
+}
+"""Built-in scripts that play a seat, by the world that they can play."""
+GODS = {
     "ecologist": "cohabit.agents.brains.kingdoms.gods:Ecologist",
     "civilizer": "cohabit.agents.brains.kingdoms.gods:Civilizer",
     "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
     "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
     "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
-    "passive": "cohabit.agents.brains.statecraft:Passive",
-    "trader": "cohabit.agents.brains.statecraft:Trader",
-    "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
-    "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
-    "hawk": "cohabit.agents.brains.statecraft:Hawk",
-    "diplomat": "cohabit.agents.brains.statecraft:Diplomat",
-    "grudger": "cohabit.agents.brains.statecraft:Grudger",
-    "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
-    "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
-    "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
-    "crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert",
 }
+"""Built-in scripts that act on a world of Kingdoms from outside, or write about it."""
+BRAINS = {name: target for scripts in PLAYERS.values() for name, target in scripts.items()} | GODS
 """Built-in scripts. They are quick, and use neither files nor the network."""
+
+COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
+"""Comments of a kibitzer, by the world's name."""
 
 
 @cache
@@ -143,6 +172,11 @@ def make_agent(
     return _called(brain, _imported(target), purpose)
 
 
+def make_comments(world: str, stream: "Stream") -> Any:
+    """The comments of a kibitzer on this world (see ``kibitz.comments``); None if there are none."""
+    return _imported(COMMENTS[world])(stream) if world in COMMENTS else None
+
+
 @lru_cache(256)
 def _scripted(name: str) -> Callable[..., Any] | None:
     """The class of a built-in brain without options. Short games make them thousands of times a second."""
@@ -160,6 +194,11 @@ def knows_brain(brain: Brain) -> bool:
     if brain.kind in BACKENDS:
         return True
     return not brain.target and any(brain.kind in known for known in (BRAINS, AT_A_TERMINAL, installed_brains()))
+
+
+def players_of(world: str) -> list[str]:
+    """The built-in scripts that can play a seat of this world."""
+    return [*PLAYERS.get(world, ()), *PLAYERS[ANY_WORLD]]
 
 
 def is_script(brain: Brain) -> bool:
@@ -194,11 +233,9 @@ def _parameters(made: Callable[..., Any]) -> tuple[Mapping[str, inspect.Paramete
     return parameters, any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def make_connector(
-    name: str, room: str, config: Mapping[str, Any], settings: "Settings", clock: "Clock"
-) -> "Connector":
+def make_connector(name: str, house: "House", room: str, config: Mapping[str, Any]) -> "Connector":
     """A registered connector: the house connects to these remote worlds itself."""
-    connector: Connector = _imported(CONNECTORS[name])(room, config, settings, clock)
+    connector: Connector = _imported(CONNECTORS[name])(house, room, config)
     return connector
 
 
@@ -225,6 +262,11 @@ def known_worlds() -> dict[str, str]:
     installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
     return {**installed, **ours}
+
+
+def known_games() -> list[str]:
+    """The listed worlds that can be played."""
+    return [name for name in known_worlds() if name not in WITHOUT_SEATS]
 
 
 def find_world(source: str) -> type[World]:

@@ -7,15 +7,16 @@ import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.model.control_tokens import defused
+from cohabit.model.entry import EntryPolicy
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
@@ -47,6 +48,7 @@ class AgentSpec(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=
     team: str | None = None
     brain: str | None = None  # this brain plays the seat until its player connects; see `cohabit.agents.brain`
     stand_in: str | None = None  # this brain plays while the player is away
+    gives_way: bool = False  # while an agent of the house plays it, a member without a seat may take the seat
     backend: str | None = None
     identity: str | None = None  # an existing identity of the house; no token is issued for it
 
@@ -56,6 +58,13 @@ class BrainTable(Struct, forbid_unknown_fields=True):
 
     brain: str
     options: dict[str, Any] = {}
+
+
+class OpenedToNexus(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """How a room is open to the Nexus of its house from the beginning, as by the command `open_to_nexus`."""
+
+    description: Annotated[str, Meta(max_length=500)] = ""
+    capacity: Annotated[int, Meta(ge=1, le=1000)] = 64
 
 
 class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -74,11 +83,15 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     step_ticks: int = 0  # a stepped clock: time advances by this when every player has passed, or after turn_seconds
     teams: dict[str, list[str]] = {}
     guests: bool = False
+    house_tokens: bool = False  # the tokens of its members are valid in every room that they are in
+    entry: EntryPolicy | None = None  # rules for joining without an invite
     stand_in_seconds: int = 30
     hide_brains: bool = False  # players see that a bot plays a seat, but not which one
     pause_seconds: int = 30
     speed: str = "x1"  # initial speed of a real-time world
     rematch_seconds: int | None = None  # the delay between the end of a game and the next one
+    nexus: OpenedToNexus | bool = False  # whether agents can come through the Nexus of the house
+    rooms: list[str] = []  # further scenarios, by name or file, that `cohabit up` opens with this one
 
 
 def presets() -> dict[str, Path]:
@@ -102,6 +115,7 @@ def read_scenario(name_or_path: str) -> Scenario:
     scenario = parse_scenario(text, str(path))
     if ".py" in scenario.world:  # the path of a world file is relative to the scenario
         scenario.world = str(path.parent / scenario.world)
+    scenario.rooms = [name if name in shipped else str(path.parent / name) for name in scenario.rooms]
     for agent in scenario.agents:  # and that of a brain
         agent.brain = absolute_brain(agent.brain, path.parent)
         agent.stand_in = absolute_brain(agent.stand_in, path.parent)
@@ -202,9 +216,23 @@ def check_scenario(scenario: Scenario) -> Scenario:
             raise BadArgs(f"{key}: must not be negative")
         if number is not None and number > MAX_DURATION:
             raise BadArgs(f"{key}: must be at most {MAX_DURATION}")
+    if len(set(scenario.rooms)) < len(scenario.rooms):
+        raise BadArgs("rooms: a scenario is listed twice")
     if scenario.seed is not None:
         scenario.seed = parse_seed(scenario.seed)
+    if scenario.entry is not None:
+        _check_entry(scenario.entry)
     return scenario
+
+
+def _check_entry(entry: EntryPolicy) -> None:
+    if entry.code:
+        raise BadArgs("entry: a code cannot be in a file; set it with the command set_entry")
+    for name in entry.names:
+        try:
+            check_name(name)
+        except BadArgs as wrong:
+            raise BadArgs(f"entry.names: {wrong.message}") from None
 
 
 def give_brain(scenario: Scenario, name: str, brain: str) -> None:
@@ -212,6 +240,14 @@ def give_brain(scenario: Scenario, name: str, brain: str) -> None:
     ids = [agent.id for agent in scenario.agents]
     _require_known(name, ids, "brains")
     scenario.agents[ids.index(name)].brain = brain
+
+
+def make_person(scenario: Scenario, name: str) -> None:
+    """Let a player of the scenario be a person, with the permissions of one."""
+    ids = [agent.id for agent in scenario.agents]
+    _require_known(name, ids, "people")
+    player = scenario.agents[ids.index(name)]
+    player.kind, player.role = "human", "human" if player.role in (None, "player") else player.role
 
 
 def parse_seed(seed: int | str) -> str:
@@ -226,6 +262,8 @@ def parse_seed(seed: int | str) -> str:
 
 RESERVED = " ()/#"
 """Characters that a handle cannot have, because texts such as `ann (left)` are made from handles."""
+_IDENTITY = re.compile(r"i-(key-.*|[0-9a-f]{16})")
+"""The ids of identities. A member without an identity owns seats and bodies by its handle, so it cannot have one."""
 
 
 def check_handle(handle: str) -> None:
@@ -238,6 +276,8 @@ def check_handle(handle: str) -> None:
         raise BadArgs(f"id: {handle!r} could be a control token of a language model; choose a plain name")
     if handle == "the house":
         raise BadArgs("id: 'the house' is reserved for the house itself; choose another name")
+    if _IDENTITY.fullmatch(handle):
+        raise BadArgs(f"id: {handle!r} has the form of an identity; choose another name")
     if handle == "*" or handle.startswith("team:") or any(c in RESERVED for c in handle):
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without spaces, parentheses, / and #")
 

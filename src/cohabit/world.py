@@ -12,6 +12,7 @@ members, tokens, networks, clocks or files; the room calls it, one call at a tim
   what the ``Eye`` may see: ``eye.seat`` or none, and ``eye.sees`` one of own, public, all.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import cleandoc, getattr_static, signature
@@ -36,6 +37,7 @@ __all__ = [
 
 Pace = Literal["step", "turns", "rounds", "clock"]
 Method = TypeVar("Method", bound=Callable[..., Any])
+FRONT_END_NAME = re.compile(r"(?:[A-Za-z0-9_-]+/)*[A-Za-z0-9_-]+\.html")
 
 
 class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -57,6 +59,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
     extension: str = ""  # name of a registered extension that adds commands to the room
+    front_end: str = ""  # a self-contained HTML document beside the module of the world: "table.html"
 
     def __post_init__(self) -> None:
         fewest, most = self.seat_range
@@ -64,6 +67,8 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise ValueError(f"a world's name is lower-case letters, digits and underscores, not {self.name!r}")
         if not 0 <= fewest <= most:
             raise ValueError(f"seats must be a number, or (minimum, maximum), not {self.seats!r}")
+        if self.front_end and not FRONT_END_NAME.fullmatch(self.front_end):
+            raise ValueError(f"front_end is the name of an .html file beside the world, not {self.front_end!r}")
 
     @property
     def seat_range(self) -> tuple[int, int]:
@@ -95,6 +100,8 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
     seat: SeatId | None = None  # the requested seat, if any
     body: Body = None  # what the player carries
     returns: bool = False  # the player has had this seat in this game
+    bonuses: dict[str, float] = {}  # what its skills from other worlds give it here; see ``model.travel.BonusRule``
+    spawn: str = "safe"  # where a new body should appear: safe, random, challenging
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):
@@ -166,8 +173,9 @@ class World:
         include. Raise ``GameRejected`` if no player can join."""
         raise NotImplementedError
 
-    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> Body:
-        """A player leaves its seat. Returns what the player carries away."""
+    def depart(self, seat: Seat, mode: Any) -> Body:
+        """A player leaves its seat: ``left`` or ``removed``; worlds with bodies have more modes (``bodies.py``).
+        Returns what the player carries away."""
         return None
 
     def seats_now(self) -> Sequence[Seat] | None:
@@ -294,6 +302,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     raw: bool = False
     result: Any = None  # the type of ``Outcome.data``, if a call returns that instead of an observation
     listed: bool = True  # in the short list of tools for models; others can be called too
+    for_model: bool = True  # False: only a front end needs it, so models are not told of it
     sees_all: bool = False  # a query that shows the whole world: for members from whom fog hides nothing
 
 
@@ -307,6 +316,7 @@ def action(
     gives: Any = None,
     name: str = "",
     listed: bool = True,
+    for_model: bool = True,
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
@@ -315,11 +325,12 @@ def action(
     it validates them itself; if it takes ``**unknown``, it gets those that are not declared. ``group`` is its heading
     in the list of actions. If ``gives`` is set, a direct call returns ``Outcome.data`` of that type instead of an
     observation. ``name``: the action's name, if it differs from the method's. ``listed``: whether the short list of
-    tools for models has it.
+    tools for models has it. ``for_model=False``: only a front end needs it. Models are not told of it; every member may
+    call it all the same.
     """
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,
-        result=gives, name=name, listed=listed,
+        result=gives, name=name, listed=listed, for_model=for_model,
     )  # fmt: skip
 
 
@@ -329,15 +340,17 @@ def query(
     category: Literal["read", "discovery", "control"] = "read",
     name: str = "",
     listed: bool = True,
+    for_model: bool = True,
     sees_all: bool = False,
 ) -> Callable[[Method], Method]:
     """Make a method a query: ``def heaps(self, eye: Eye) -> list[int]``. It changes nothing.
 
-    ``sees_all``: it shows the whole world, so members from whom fog hides something are refused.
+    ``sees_all``: it shows the whole world, so members from whom fog hides something are refused. The other options
+    are those of ``action``.
     """
     return _mark(
         changes=False, group="query", category=category, needs=_tuple(needs), name=name, listed=listed,
-        sees_all=sees_all,
+        for_model=for_model, sees_all=sees_all,
     )  # fmt: skip
 
 

@@ -22,13 +22,15 @@ from cohabit.model.avatar import (
 )
 from cohabit.model.mind import AgentMessage, HistoryEntry, Memory, Tool, step_message, system_message
 from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, Location, Observation, Terrain
+from cohabit.room.embodied import AvatarGameAdapter, as_avatar_adapter
 from cohabit.room.one_seat import as_adapter
 
 __all__ = [
     "AVATAR_ACTIONS", "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "Agent", "AgentMessage",
-    "Avatar", "AvatarRoster", "AvatarSpec", "AvatarState", "DeathEvent", "Effect", "EmbodiedObservation", "Entity",
-    "Event", "GameAdapter", "Goal", "HistoryEntry", "JackInResult", "JackOutResult", "Location", "Memory",
-    "Observation", "ParamDef", "RespawnOption", "Terrain", "Tool", "as_adapter", "step_message", "system_message",
+    "Avatar", "AvatarGameAdapter", "AvatarRoster", "AvatarSpec", "AvatarState", "DeathEvent", "Effect",
+    "EmbodiedObservation", "Entity", "Event", "GameAdapter", "Goal", "HistoryEntry", "JackInResult", "JackOutResult",
+    "Location", "Memory", "Observation", "ParamDef", "RespawnOption", "Terrain", "Tool", "as_adapter",
+    "as_avatar_adapter", "step_message", "system_message",
 ]  # fmt: skip
 
 

@@ -35,29 +35,30 @@ from cohabit.testing.clock import FakeClock
 from ..faces.doors import doors  # noqa: TID252 - two suites connect to houses in every way
 from .minds import played
 
-DECISIONS = 3
 SOON_S = 100
 """A test that waits longer than this hangs."""
 SMALL = {"zones_x": 2, "zones_y": 2}
 WORLDS = [
-    ("nim", "random", {}),
-    ("tictactoe", "random", {}),
-    ("lanterns", "lamplighter", {}),
+    ("nim", "random", {}, 2),  # the second one with a memory of the first
+    ("tictactoe", "random", {}, 1),
+    ("lanterns", "lamplighter", {}, 1),
     # The prompts of these two are long, and the whole suite must stay within its time.
-    pytest.param("kingdoms", "steward", {"config": SMALL}, marks=pytest.mark.soak),
-    pytest.param("statecraft", "passive", {}, marks=pytest.mark.soak),
+    pytest.param("kingdoms", "steward", {"config": SMALL}, 2, marks=pytest.mark.soak),
+    pytest.param("statecraft", "passive", {}, 2, marks=pytest.mark.soak),
 ]
 
 
-@pytest.mark.parametrize(("world", "rival", "spec"), WORLDS)
-async def test_the_local_model_decides_in_every_built_in_world(world: str, rival: str, spec: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("world", "rival", "spec", "decisions"), WORLDS)
+async def test_the_local_model_decides_in_every_built_in_world(
+    world: str, rival: str, spec: dict[str, Any], decisions: int
+) -> None:
     made: list[Decision] = []
     game = Game(
         GameSpec("g", world, ["local", rival], seed="1", **spec),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
     await game.begin()
-    while len(made) < DECISIONS:
+    while len(made) < decisions:
         await game._moves(game._to_move())
     assert {decision.outcome for decision in made} <= {"chosen", "corrected", "refused"}
     assert all(decision.exchanges for decision in made)

@@ -13,7 +13,7 @@ from cohabit.envs.actions import actions_of
 from cohabit.errors import AskerError
 from cohabit.model.action import Action
 from cohabit.model.stream import Stream
-from cohabit.registry import known_worlds, make_world
+from cohabit.registry import known_games, make_world
 from cohabit.room.decide import by_grant
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -25,7 +25,7 @@ from cohabit.testing.samples import sample_args
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "tests" / "worlds_samples"
 WORLDS = {
-    **{name: name for name in known_worlds()},
+    **{name: name for name in known_games()},
     **{file.stem: str(file) for file in [*sorted(SAMPLES.glob("*.py")), ROOT / "examples" / "pig.py"]},
 }
 """The sources of all worlds, by name: those of the registry, the samples and the example."""

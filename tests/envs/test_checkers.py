@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from cohabit import envs
-from cohabit.registry import known_worlds
+from cohabit.registry import known_games
 
 from .playing import CONFIG, WORLDS, aec, gym, parallel
 
@@ -36,7 +36,7 @@ def lenient() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("name", list(known_worlds()))
+@pytest.mark.parametrize("name", list(known_games()))
 def test_gymnasium_accepts_every_registered_world(name: str) -> None:
     check_env(gymnasium.make(f"cohabit/{name}-v0", config=CONFIG.get(name, {})).unwrapped)
 
@@ -63,7 +63,7 @@ def test_pettingzoo_accepts_every_world_with_one_agent_at_a_time(name: str) -> N
 def test_importing_the_package_registers_every_listed_world_once() -> None:
     envs.register()
     assert {made for made in gymnasium.registry if made.startswith("cohabit/")} == {
-        f"cohabit/{name}-v0" for name in known_worlds()
+        f"cohabit/{name}-v0" for name in known_games()
     }
 
 

@@ -1,7 +1,6 @@
 """The ways into a house, one for each face, as clients of one shape: what holds over one must hold over all."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -13,8 +12,8 @@ from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from tests.forks import command as copy
 
-import cohabit
 from cohabit.errors import Unauthorized, by_code
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
@@ -23,8 +22,6 @@ from cohabit.testing.faces import Client
 from cohabit.worldbox.names import code_from_wire
 from cohabit.worldbox.server import bridge_app
 
-SOURCE = str(Path(cohabit.__file__).parents[1])
-"""Subprocesses run the code that is tested."""
 FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
 Door = Callable[[str], AbstractAsyncContextManager[Client]]
 """Given a token, a client."""
@@ -77,10 +74,12 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def mcp_stdio(url: str, token: str, said: Path) -> AsyncIterator[Client]:
+    """``cohabit mcp``, in a copy of a process that has imported it; ``mcp/test_stdio`` starts the program itself."""
+    command, *words = copy()
     program = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "cohabit", "mcp", "--url", url, "--profile", "full"],
-        env={"COHABIT_TOKEN": token, "PATH": "/usr/bin:/bin", "PYTHONPATH": SOURCE},
+        command=command,
+        args=[*words, "mcp", "--url", url, "--profile", "full"],
+        env={"COHABIT_TOKEN": token, "PATH": "/usr/bin:/bin"},
     )
     with said.open("w") as log:
         try:

@@ -1,6 +1,9 @@
-"""A small world for the tests of the page: players arrive while it runs, and it counts rewards."""
+"""Small worlds for the tests of the page: one where players arrive and earn rewards, and one that lists no choices."""
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from cohabit.model.action import Action
 from cohabit.world import (
@@ -17,6 +20,7 @@ from cohabit.world import (
 )  # fmt: skip
 
 BERTHS = 2
+PRICE = 100
 
 
 class Harbour(World):
@@ -61,3 +65,46 @@ class Harbour(World):
         """Load the boat."""
         self.loads[by.id] += 1
         return Outcome(public=f"{by.id} is loaded")
+
+
+class Auction(World):
+    """An auction: bid for what you want."""
+
+    spec = WorldSpec(
+        name="auction", title="Auction", seats=1, seat_names=("bidder",), quick=True, open_information=True
+    )
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.bids: list[str] = []
+
+    def to_move(self) -> Sequence[SeatId]:
+        return ["bidder"]
+
+    def is_over(self) -> bool:
+        return False
+
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(text="\n".join(self.bids) or "No bids yet.", status={"bids": len(self.bids)})
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return {}
+
+    def legal(self, seat: Seat) -> None:
+        return None
+
+    @action()
+    def bid(
+        self,
+        by: Seat,
+        amount: Annotated[int, Meta(ge=1, le=PRICE, description="in coins")],
+        item: Literal["lamp", "rug"],
+        loud: bool = False,
+        words: Annotated[str, Meta(max_length=20)] = "",
+        parts: list[int] = [],  # noqa: B006 - never changed
+        limits: dict[str, Any] | None = None,
+    ) -> Outcome:
+        """Bid for an item."""
+        if amount == 13:
+            raise GameRejected("13 is not accepted here")
+        self.bids.append(f"{amount} for the {item}, {loud}, {words!r}, {parts}, {limits}")
+        return Outcome(message=f"You bid {amount}.", public="a bid")

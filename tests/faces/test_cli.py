@@ -61,6 +61,8 @@ def test_every_setting_of_the_table_is_an_option(verb: str, capsys: pytest.Captu
         ("['worlds']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
         ("['token', 'make']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
         ("['rooms', '--data', '.']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
+        ("['call', 'view', '--url', 'http://127.0.0.1:1', '--token', 't']", ["mcp", "uvicorn", "cohabit.house.house"]),
+        ("['play', 'http://127.0.0.1:1/?room=r#t']", ["mcp", "uvicorn", "starlette", "cohabit.house.house"]),
     ],
 )
 def test_a_verb_imports_only_what_it_needs(words: str, heavy: list[str], tmp_path: Path) -> None:

@@ -1,4 +1,8 @@
-"""The real `cohabit`, in processes of its own: it starts, is played, stops at Ctrl-C and is resumed."""
+"""The real `cohabit`, in processes of its own: it starts, is played, stops at Ctrl-C and is resumed.
+
+The first test and the tests of `cohabit mcp` start the installed program. The others start copies of a process that has
+imported it; see `forks`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.forks import command as copy
 
 COHABIT = str(Path(sys.executable).with_name("cohabit"))
 READY = re.compile(r"The house is open: (\S+)")
@@ -23,11 +29,16 @@ def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def cohabit(
-    *words: str, home: Path, typed: str = "", env: Mapping[str, str] | None = None, cwd: Path | None = None
+    *words: str,
+    home: Path,
+    typed: str = "",
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    program: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
     """One verb, to its end."""
     return subprocess.run(
-        [COHABIT, *words], input=typed, capture_output=True, text=True, timeout=100, check=False,
+        [*(program or copy()), *words], input=typed, capture_output=True, text=True, timeout=100, check=False,
         env=environment(home, env), cwd=cwd or home,
     )  # fmt: skip
 
@@ -69,9 +80,9 @@ class Running:
 
 
 @contextmanager
-def running(*words: str, home: Path, cwd: Path | None = None) -> Iterator[Running]:
+def running(*words: str, home: Path, cwd: Path | None = None, program: Sequence[str] = ()) -> Iterator[Running]:
     process = subprocess.Popen(
-        [COHABIT, *words, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*(program or copy()), *words, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=environment(home), cwd=cwd or home,
     )  # fmt: skip
     try:
@@ -102,7 +113,7 @@ def write_agents(folder: Path, **more: object) -> Path:
 
 def test_a_house_starts_is_played_stops_and_is_resumed(tmp_path: Path) -> None:
     write_agents(tmp_path)
-    with running("up", "agents.json", home=tmp_path) as house:
+    with running("up", "agents.json", home=tmp_path, program=[COHABIT]) as house:
         ann, bob = house.token("ann"), house.token("bob")
         assert f"{house.url}/?room=agents#{ann}" in house.text
         assert f"claude mcp add cohabit-ann --transport http {house.url}/mcp/agents " in house.text
@@ -110,17 +121,19 @@ def test_a_house_starts_is_played_stops_and_is_resumed(tmp_path: Path) -> None:
         snippet = json.loads(next(line for line in house.greeting if "mcpServers" in line))
         assert snippet["mcpServers"]["cohabit-ann"]["url"] == f"{house.url}/mcp/agents"
         assert f"COHABIT_TOKEN={ann} cohabit mcp --url {house.url} --room agents" in house.text
-        done = cohabit("call", "take", "n=3", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": ann})
+        done = cohabit(
+            "call", "take", "n=3", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": ann}, program=[COHABIT]
+        )
         assert (done.returncode, json.loads(done.stdout)["message"]) == (0, "You took 3; 5 are left.")
         assert house.says("first takes 3")
         code, out, err = house.stop()
         assert (code, err) == (0, "")
         assert out.endswith("Stopped. Start it again to resume.\n")
-    with running("up", "agents.json", home=tmp_path) as house:
+    with running("up", "agents.json", home=tmp_path, program=[COHABIT]) as house:
         assert "resumed, game 1" in house.text
         assert ann not in house.text
         assert "cohabit token rotate ann --room agents" in house.text
-        done = cohabit("call", "heap", "--url", house.url, "--token", bob, home=tmp_path)
+        done = cohabit("call", "heap", "--url", house.url, "--token", bob, home=tmp_path, program=[COHABIT])
         assert (done.returncode, done.stdout) == (0, "5\n")
         code, _, _ = house.stop(signal.SIGTERM)
         assert code == 0
@@ -161,7 +174,7 @@ def test_what_happens_is_printed_above_what_is_being_typed(tmp_path: Path) -> No
     person, side = os.openpty()
     with running("up", "agents.json", home=tmp_path) as house:
         playing = subprocess.Popen(
-            [COHABIT, "play", f"{house.url}/?room=agents#{house.token('ann')}"], stdin=side, stdout=side, stderr=side,
+            [*copy(), "play", f"{house.url}/?room=agents#{house.token('ann')}"], stdin=side, stdout=side, stderr=side,
             env=environment(tmp_path, {"TERM": "xterm", "NO_COLOR": "1"}), cwd=tmp_path,
         )  # fmt: skip
         os.close(side)
@@ -259,7 +272,7 @@ def test_watch_shows_events_and_views_and_a_refused_call_is_exit_code_1(tmp_path
         assert "[TURN_NOT_YOURS]" in early.stderr
         assert early.stderr.count("\n") == 1
         watcher = subprocess.Popen(
-            [COHABIT, "watch", f"{house.url}/?room=agents#{bob}"], stdout=subprocess.PIPE, text=True,
+            [*copy(), "watch", f"{house.url}/?room=agents#{bob}"], stdout=subprocess.PIPE, text=True,
             env=environment(tmp_path),
         )  # fmt: skip
         try:

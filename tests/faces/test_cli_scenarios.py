@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from cohabit.errors import BadArgs
 from cohabit.faces.cli.up import let_bots_play, open_room, plan_for, plan_of, put_under, up_options, world_scenario
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -165,6 +167,18 @@ def test_a_world_alone_gets_a_player_for_each_seat_and_you_as_host() -> None:
     assert [a.id for a in world_scenario("nim", ["ann", " bob"]).agents] == ["host", "ann", "bob"]
 
 
+def test_players_are_agents_unless_an_option_names_them_as_people() -> None:
+    def players(*words: str) -> list[tuple[str, str, str | None]]:
+        agents = plan_of(_parsed(*words), Settings()).scenario.agents
+        return [(a.id, a.kind, a.role) for a in agents if a.claim is not None]
+
+    both = [("ann", "human", "human"), ("ben", "human", "human")]
+    assert players("nim", "--people", "ann, ben") == players("--world", "nim", "--people", "ann,ben") == both
+    assert players("nim", "--players", "ann,bot", "--people", "ann") == [both[0], ("bot", "agent", PLAYER)]
+    with pytest.raises(BadArgs, match="people"):
+        players("pvp", "--people", "zoe")
+
+
 def test_nothing_plays_for_a_silent_player_unless_the_scenario_or_an_option_says_so() -> None:
     quiet = plan_of(_parsed("nim"), Settings()).scenario.agents
     assert [(a.brain, a.stand_in) for a in quiet] == [(None, None)] * 3
@@ -196,3 +210,48 @@ def test_a_folder_with_the_name_of_a_world_or_a_scenario_is_not_in_its_way(
 @pytest.mark.parametrize(("world", "fog"), [("nim", False), ("lanterns", False), ("kingdoms", True)])
 def test_a_world_opened_alone_has_fog_where_the_scenario_decides_about_it(world: str, fog: bool) -> None:
     assert world_scenario(world, []).partial_intel is fog
+
+
+# -- several rooms at once ------------------------------------------------------------------------
+async def test_the_nexus_opens_with_games_that_agents_can_travel_to() -> None:
+    args = _parsed("nexus")
+    async with House.open(Settings()) as house:
+        plan = plan_of(args, Settings())
+        greeting = await open_room(house, plan, args)
+        assert set(house.rooms) == {"nexus", "wilderness", "frontier"}
+        text = "\n".join(greeting("http://house", ()))
+        for room in ("wilderness", "frontier"):
+            assert house.rooms[room].room.state.nexus is not None
+            assert f"http://house/?room={room}#" in text
+        ada = house.identify(re.findall(r"room=nexus#(\w+)", text)[0])
+        listed = await house.call(ada, "nexus", "list_games")
+        assert [(game["id"], game["status"]) for game in listed["games"]] == [
+            ("frontier", "available"),
+            ("wilderness", "available"),
+        ]
+        again = "\n".join((await open_room(house, plan, args))("http://house", ()))
+        assert "cohabit links wilderness" in again
+
+
+@pytest.mark.parametrize(
+    ("rooms", "said"),
+    [
+        (["nosuch"], "no scenario or world"),
+        (["nexus"], "has `rooms` of its own"),
+        (["wilderness", "wilderness"], "listed twice"),
+        (["main.json"], "would be the room main, too"),
+    ],
+)
+def test_rooms_that_cannot_be_opened_with_a_scenario_are_refused(tmp_path: Path, rooms: list[str], said: str) -> None:
+    file = tmp_path / "main.json"
+    file.write_text(json.dumps({"world": "nim", "rooms": rooms, "agents": [{"id": "ann"}]}), encoding="utf-8")
+    with pytest.raises(BadArgs, match=said):
+        plan_of(_parsed(str(file)), Settings())
+
+
+def test_a_file_among_the_rooms_is_relative_to_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "side.json").write_text(json.dumps({"world": "nim", "agents": [{"id": "bob"}]}), encoding="utf-8")
+    file = tmp_path / "main.json"
+    file.write_text(json.dumps({"world": "nim", "rooms": ["side.json"], "agents": [{"id": "ann"}]}), encoding="utf-8")
+    [side] = plan_of(_parsed(str(file)), Settings()).further
+    assert (side.room, side.scenario.agents[0].id) == ("side", "bob")

@@ -32,7 +32,7 @@ BOARD = [verb for verb in VERBS if verb.tool]
 
 
 @pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_waiting_for_the_disk: None) -> Path:
     """A machine of Ann Smith, whose name and address only git knows."""
     for name in list(os.environ):
         if name.startswith(("COHABIT_", "MULTISPHERE_", "GIT_", "XDG_", "CLAUDE_")):

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import uvicorn
+from hypothesis import given
+from hypothesis import strategies as st
 from uvicorn.server import ServerState
 from websockets.client import ClientProtocol
 from websockets.frames import Close, Frame, Opcode
@@ -223,14 +225,36 @@ async def test_without_the_shorter_way_the_answers_are_the_same(monkeypatch: pyt
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 100_000])
 def test_a_written_message_reads_back_as_one_text_message(size: int) -> None:
     written = bytearray()
+    assert writing_to(written).write(b"x" * size)
+    assert read_back(written) == [Frame(Opcode.TEXT, b"x" * size)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([b"", b"one", b"two" * 50])), max_size=20))
+def test_each_connection_gets_its_own_messages_in_order_also_if_others_get_the_same_bytes(
+    messages: list[tuple[int, bytes]],
+) -> None:
+    written = [bytearray() for _ in range(3)]
+    connections = [writing_to(each) for each in written]
+    for to, message in messages:
+        assert connections[to].write(message)
+    for number, each in enumerate(written):
+        assert read_back(each) == [Frame(Opcode.TEXT, message) for to, message in messages if to == number]
+
+
+def writing_to(written: bytearray) -> DirectProtocol:
+    """An open connection."""
     protocol = DirectProtocol.__new__(DirectProtocol)
     protocol.transport = Kept(written)
     protocol.is_full = False
     protocol.conn = ClientProtocol(parse_uri("ws://there"), state=State.OPEN)
-    assert protocol.write(b"x" * size)
+    return protocol
+
+
+def read_back(written: bytearray) -> list[Any]:
+    """The messages, as a client reads them."""
     reading = ClientProtocol(parse_uri("ws://there"), state=State.OPEN, max_size=None)
     reading.receive_data(bytes(written))
-    assert reading.events_received() == [Frame(Opcode.TEXT, b"x" * size)]
+    return reading.events_received()
 
 
 class Kept(asyncio.Transport):

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import socket
-import threading
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from msgspec import structs
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect, sync_playwright
+from playwright.sync_api import Page, WebSocketRoute, expect
 
-from cohabit.faces.app import PAGE, make_app
-from cohabit.house.house import House
+from cohabit.faces.app import PAGE
 from cohabit.house.identities import new_identity
-from cohabit.house.settings import Settings
 from cohabit.model.grant import Capability
 from cohabit.scenario import AgentSpec, Scenario
 
+from .page import STONES, Running, Visit, events, realm, say, token, turn
+
 pytestmark = pytest.mark.browser
-LONG_MS = 600_000
-STONES = 15
 HARBOUR = f"{Path(__file__).with_name('page_worlds.py')}:Harbour"
-
-
-def token(who: str) -> str:
-    return f"abcdefghijklmnopqrstuvwxyz0123456789-{who}"
-
-
-def table() -> Scenario:
-    """A room with Nim: two players, three members who watch."""
-    return Scenario(
-        scenario="evening",
-        world="nim",
-        config={"stones": STONES},
-        agents=[
-            AgentSpec(id="ann", kind="human", role="human", claim="auto:0", token=token("ann")),
-            AgentSpec(id="bob", role="player", claim="auto:1", token=token("bob"), backend="tiny-7b"),
-            AgentSpec(id="eve", role="observer", token=token("eve")),
-            AgentSpec(id="pip", role="agent", token=token("pip")),
-            AgentSpec(id="hal", kind="human", role="host", token=token("hal")),
-        ],
-    )
 
 
 def chart() -> Scenario:
@@ -55,174 +27,6 @@ def chart() -> Scenario:
     keeper = AgentSpec(id="kay", kind="human", role="human", claim="auto:0", token=token("kay"))
     rival = AgentSpec(id="rex", role="player", claim="auto:1")
     return Scenario(scenario="chart", world="lanterns", seed=1, agents=[keeper, rival])
-
-
-def realm() -> Scenario:
-    """A room whose world has a clock and kingdoms with colours. It is paused by its host in most tests."""
-    return Scenario(
-        scenario="realm",
-        world="kingdoms",
-        config={"zones_x": 3, "zones_y": 3},
-        partial_intel=True,
-        seed=7,
-        agents=[
-            AgentSpec(id="ada", kind="human", role="player", claim="auto:0", token=token("ada")),
-            AgentSpec(id="bran", role="player", claim="auto:1", token=token("bran")),
-            AgentSpec(id="ivy", kind="human", role="observer", token=token("ivy")),
-            AgentSpec(id="ruth", kind="human", role="host", token=token("ruth")),
-        ],
-    )
-
-
-class Running:
-    """A house that serves from a thread, and can be stopped and started again at the same address."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = 0
-
-    def start(self) -> None:
-        started: Future[None] = Future()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)))
-        self._thread.start()
-        started.result(30)
-
-    async def _serve(self, started: Future[None]) -> None:
-        try:
-            listener = socket.create_server(("127.0.0.1", self.port))
-            self.port = listener.getsockname()[1]
-            settings = Settings(data=str(self.folder), port=self.port, away_ms=LONG_MS)
-            async with House.open(settings) as house:
-                house.bots.step_ms = 0
-                self._loop, self.house = asyncio.get_running_loop(), house
-                app = make_app(house, mcp=False)
-                config = uvicorn.Config(app, ws="websockets-sansio", log_config=None, timeout_graceful_shutdown=1)
-                self._server = Server(config, lambda: started.set_result(None))
-                await self._server.serve(sockets=[listener])
-        except BaseException as wrong:
-            if started.done():
-                raise
-            started.set_exception(wrong)
-
-    def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join(30)
-        assert not self._thread.is_alive()
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
-
-    def open(self, plan: Scenario, room: str = "table") -> None:
-        self.run(self.house.create_room(plan, room))
-
-    def call(self, who: str, command: str, room: str = "table", **args: Any) -> Any:
-        return self.run(self.house.call(self.house.identify(token(who)), room, command, args))
-
-    def until_here(self, *who: str) -> None:
-        """Wait until it is on record that these members are here."""
-
-        async def here() -> None:
-            runner = self.house.rooms["table"]
-            while not all(runner.room.state.members[name].here for name in who):
-                assert await runner.changed_since(runner.version, self.house.clock.now() + 30_000)
-
-        self.run(here())
-
-    def link(self, who: str, room: str = "table") -> str:
-        return self.link_with(token(who), room)
-
-    def link_with(self, secret: str, room: str = "table") -> str:
-        return f"http://127.0.0.1:{self.port}/?room={room}#{secret}"
-
-    def invite(self, handle: str, room: str = "table", **args: Any) -> str:
-        """An invite link for a person, created by hal."""
-        return self.link_with(self.call("hal", "invite", room, id=handle, kind="human", **args).token, room)
-
-    def host_token(self, name: str) -> str:
-        """A token of a host of the house."""
-        identity = new_identity(name, "human", host=True)
-        self.house.identities.put(identity)
-        return self.house.identities.temporary(identity, None, self.house.clock.now())
-
-    def told(self, who: str) -> list[str]:
-        """Every event as the page shows it to this member: of a message, only the content."""
-        items = self.call(who, "events", max=500).items
-        return [re.sub(r"^\S+ to \S+: ", "", i.text) if i.do == "send_message" else i.text for i in items]
-
-
-class Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._listening = listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._listening()
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Running]:
-    running = Running(tmp_path)
-    running.start()
-    try:
-        running.open(table())
-        yield running
-    finally:
-        running.stop()
-
-
-@pytest.fixture(scope="module")
-def browser(need: Callable[[str], Path]) -> Iterator[Browser]:
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
-    expect.set_options(timeout=20_000)  # a machine may be busy with other tests
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=need("chromium"), args=flags)
-        yield browser
-        browser.close()
-
-
-Visit = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
-    """Opens a tab. The test fails if a script fails in it, or the content security policy is violated."""
-    wrong: list[str] = []
-    contexts = []
-
-    def open_tab(url: str, prepare: Callable[[Page], None] | None = None, **how: Any) -> Page:
-        context = browser.new_context(**how)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: wrong.append(said.text) if _is_wrong(said.type, said.text) else None)
-        if prepare is not None:
-            prepare(page)
-        page.goto(url)
-        return page
-
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def _is_wrong(kind: str, text: str) -> bool:
-    return kind in ("error", "warning") and not text.startswith("WebSocket connection to")  # the house may be down
-
-
-def turn(page: Page) -> Any:
-    return page.locator(".turn")
-
-
-def events(page: Page) -> Any:
-    return page.locator(".events .text, .events blockquote")
-
-
-def say(page: Page, to: str, content: str) -> None:
-    page.get_by_role("combobox", name="To").select_option(to)
-    page.get_by_role("textbox", name="Message").fill(content)
-    page.get_by_role("button", name="Send").click()
 
 
 # -- signing in ----------------------------------------------------------------------------------
@@ -386,15 +190,54 @@ def test_an_invite_link_for_several_people_makes_each_visitor_a_member_of_its_ow
     link = house.invite("guest", uses=2)
     first, second = visit(link), visit(link)
     for page in (first, second):
-        expect(page.get_by_text("You are guest")).to_be_visible()
+        page.get_by_label("Your name").fill("Gus")
+        page.get_by_role("button", name="Join").click()
+        expect(page.get_by_text("You are Gus")).to_be_visible()
     names = [page.locator(".you .name").inner_text() for page in (first, second)]
-    assert sorted(names) == ["guest", "guest-2"]
+    assert names == ["Gus", "Gus-2"]
     first.goto(link)  # the same link in the same tab: still the same member
     expect(first.locator(".you .name")).to_have_text(names[0])
     first.reload()
     expect(first.locator(".you .name")).to_have_text(names[0])
     third = visit(link)
-    expect(third.get_by_role("alert").filter(has_text="Sign-in failed: this token was revoked")).to_be_visible()
+    third.get_by_label("Your name").fill("Gus")
+    third.get_by_role("button", name="Join").click()
+    expect(
+        third.get_by_role("alert").filter(has_text="This token was revoked; ask your host for a new one.")
+    ).to_be_visible()
+
+
+def test_a_join_link_asks_for_a_name_and_leads_into_the_room(house: Running, visit: Visit) -> None:
+    made = house.call("hal", "set_entry", code="new")
+    page = visit(f"http://127.0.0.1:{house.port}{made.link}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Join table")
+    name = "<img src=x onerror=alert(1)>"
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("alert").filter(has_text="this room needs a code")).to_be_visible()
+    page.get_by_label("Code, if you were given one").fill(made.code.lower())
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
+    expect(page.locator(".you .name")).to_have_text("<img-src=x-onerror=alert-1->")
+    assert page.url.endswith("/?room=table")
+    page.reload()
+    expect(page.locator(".you .name")).to_have_text("<img-src=x-onerror=alert-1->")
+
+
+def test_a_visitor_waits_in_the_lobby_until_a_host_admits_or_denies_them(house: Running, visit: Visit) -> None:
+    made = house.call("hal", "set_entry", open=True, lobby=True)
+    pages = [visit(f"http://127.0.0.1:{house.port}{made.link}") for _ in range(2)]
+    for page, name in zip(pages, ("Eve", "Mal"), strict=True):
+        page.get_by_label("Your name").fill(name)
+        page.get_by_role("button", name="Join").click()
+        expect(page.get_by_text("Waiting for a host to let you in …")).to_be_visible()
+    pages[0].reload()
+    expect(pages[0].get_by_text("Waiting for a host to let you in …")).to_be_visible()
+    eve, mal = (line.knock for line in house.call("hal", "lobby").waiting)
+    house.call("hal", "admit", knock=eve)
+    expect(pages[0].get_by_text("You are Eve · human · no seat")).to_be_visible()
+    house.call("hal", "deny", knock=mal)
+    expect(pages[1].get_by_text("A host has denied you entry.")).to_be_visible()
 
 
 def test_an_invite_that_was_revoked_is_refused_with_a_reason(house: Running, visit: Visit) -> None:
@@ -414,18 +257,22 @@ def test_an_invite_that_cannot_be_accepted_shows_the_reason(house: Running, visi
 
 def test_a_host_creates_an_invite_link_that_works_and_revokes_another(house: Running, visit: Visit) -> None:
     page = visit(house.link("hal"))
-    card = page.get_by_role("region", name="Invites")
+    page.get_by_role("button", name="Invite", exact=True).click()
+    card = page.get_by_role("region", name="Invite", exact=True)
     for name in ("gus", "joe"):
         card.get_by_label("Name").fill(name)
-        card.get_by_role("button", name="Create invite link").click()
-        expect(card.get_by_role("listitem").filter(has_text=name)).to_contain_text("human")
-    link = card.get_by_label("Invite link").input_value()
+        card.get_by_role("button", name="Invite a person").click()
+        expect(card.get_by_role("listitem").filter(has_text=name)).to_contain_text("human · 1 use left")
+    link = card.get_by_label("Invite link", exact=True).input_value()
     card.get_by_role("button", name="Revoke the invite for gus").click()
     expect(card.get_by_role("listitem").filter(has_text="gus")).to_have_count(0)
     guest = visit(link)
     expect(guest.get_by_text("You are joe")).to_be_visible()
-    expect(card.get_by_role("listitem")).to_have_count(0)  # accepted
-    expect(guest.get_by_role("region", name="Invites")).to_be_hidden()
+    expect(card.get_by_role("listitem")).to_contain_text("accepted by joe")
+    expect(guest.get_by_role("button", name="Invite", exact=True)).to_be_hidden()
+    card.get_by_role("button", name="Revoke the invite for joe").click()
+    expect(guest.get_by_role("alert").filter(has_text="You were signed out: this token was revoked")).to_be_visible()
+    expect(card.get_by_role("listitem")).to_have_count(0)
 
 
 # -- permissions --------------------------------------------------------------------------------
@@ -808,6 +655,14 @@ def test_nothing_on_the_page_parses_data_as_html() -> None:
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|DOMParser", path.read_text()
         )
         assert found is None, path.name
+
+
+def test_the_page_keeps_nothing_but_tokens() -> None:
+    kept = re.compile(r"indexedDB|document\.cookie|cookieStore|\bcaches\b|serviceWorker|BroadcastChannel|SharedWorker")
+    assert not [path.name for path in PAGE.rglob("*.js") if kept.search(path.read_text())]
+    assert [path.name for path in PAGE.rglob("*.js") if re.search("sessionStorage|localStorage", path.read_text())] == [
+        "token.js"
+    ]
 
 
 def test_the_page_fits_a_phone(house: Running, visit: Visit) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from cohabit.scenario import AgentSpec, Scenario
 
-from .test_page import Running, Visit, browser, token, visit  # noqa: F401 - fixtures
+from .page import Running, Visit, token
 
 pytestmark = pytest.mark.browser
 ROOM = "deck"
@@ -73,7 +73,7 @@ def part(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name=name)
 
 
-def test_a_watcher_sees_the_board_and_what_is_pushed_appears_without_a_reload(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_watcher_sees_the_board_and_what_is_pushed_appears_without_a_reload(deck: Running, visit: Visit) -> None:
     drop(deck, "ann", "Wrote the *first* draft", **{"drafts/deck.md": DRAFT})
     page = visit(deck.link("pip", ROOM))
     journal, inbox, files = (part(page, name) for name in ("Journal", "Inbox", "Files"))
@@ -98,10 +98,9 @@ def test_a_watcher_sees_the_board_and_what_is_pushed_appears_without_a_reload(de
     expect(inbox).to_contain_text("Read it, please")
 
 
-def test_a_file_is_shown_as_formatted_text_and_nothing_in_it_runs(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_file_is_shown_as_formatted_text_and_nothing_in_it_runs(deck: Running, visit: Visit) -> None:
     drop(deck, "ann", "Wrote the draft", **{"drafts/deck.md": DRAFT})
-    page = visit(deck.link("hal", ROOM))
-    page.on("dialog", lambda dialog: pytest.fail("a script ran"))
+    page = visit(deck.link("hal", ROOM), lambda page: page.on("dialog", lambda dialog: pytest.fail("a script ran")))
     page.get_by_role("button", name="deck.md").click()
     reader = page.get_by_role("article")
     expect(reader.get_by_role("heading", name="Oven-fresh robots")).to_be_visible()
@@ -122,7 +121,7 @@ def test_a_file_is_shown_as_formatted_text_and_nothing_in_it_runs(deck: Running,
     expect(page.get_by_role("button", name="deck.md")).to_be_focused()
 
 
-def test_a_long_file_is_loaded_page_by_page_and_a_picture_is_shown(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_long_file_is_loaded_page_by_page_and_a_picture_is_shown(deck: Running, visit: Visit) -> None:
     deck.call("ann", "write", ROOM, path="assets/dot.png", content=PIXEL, encoding="base64")
     deck.call(
         "ann",
@@ -160,7 +159,7 @@ def push(deck: Running, where: Path, **files: str) -> None:
 
 def test_a_large_board_shows_the_newest_entries_a_part_of_each_folder_and_links_to_the_rest(
     deck: Running,
-    visit: Visit,  # noqa: F811
+    visit: Visit,
     tmp_path: Path,
 ) -> None:
     drop(deck, "ann", "The first entry", **{"drafts/deck.md": DRAFT})
@@ -194,7 +193,7 @@ def test_a_large_board_shows_the_newest_entries_a_part_of_each_folder_and_links_
     expect(reader.get_by_role("heading", name="journal.md")).to_be_visible()
 
 
-def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Running, visit: Visit) -> None:
     long = "".join(f"line {n} of a long file {'and so on ' * 20}\n\n" for n in range(700))
     drop(deck, "ann", "Much text", **{"drafts/long.md": long + "the end"})
     page = visit(deck.link("pip", ROOM))
@@ -220,7 +219,7 @@ def test_a_push_of_others_does_not_disturb_the_reader_of_a_long_file(deck: Runni
 
 def test_a_file_of_very_many_lines_opens_and_bidirectional_characters_in_a_name_are_escaped(
     deck: Running,
-    visit: Visit,  # noqa: F811
+    visit: Visit,
     tmp_path: Path,
 ) -> None:
     drop(deck, "ann", "Nothing yet")
@@ -238,7 +237,7 @@ def test_a_file_of_very_many_lines_opens_and_bidirectional_characters_in_a_name_
     assert body.locator("li").count() == 16 * 1024
 
 
-def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Running, visit: Visit) -> None:
     drop(deck, "ann", "W" * 200, **{f"drafts/{'w' * 80}.md": "x"})
     page = visit(deck.link("pip", ROOM), viewport={"width": 360, "height": 740})
     expect(part(page, "Journal")).to_contain_text("WWW")
@@ -249,7 +248,7 @@ def test_the_board_fits_a_phone_and_survives_a_restart_of_the_house(deck: Runnin
     expect(part(page, "Journal")).to_contain_text("Back again")
 
 
-def test_a_member_who_may_not_see_the_world_sees_no_board(deck: Running, visit: Visit) -> None:  # noqa: F811
+def test_a_member_who_may_not_see_the_world_sees_no_board(deck: Running, visit: Visit) -> None:
     deck.call("hal", "grant", ROOM, member="pip", may=["read_roster"])
     page = visit(deck.link("pip", ROOM))
     expect(page.get_by_text("You don't have permission to view this world.")).to_be_visible()

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import OutcomeUnknown, ScopeViolation, UnknownAsset, UnknownCommand, Unreachable
-from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
+from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent, SeparateWorld
 from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, action, query
 
 DEPOT, WORKSHOPS = (f"{Path(__file__)}:{name}" for name in ("Depot", "Workshops"))
@@ -117,25 +117,14 @@ class Depot(RemoteWorld):
         yield from ()
 
 
-class Workshops(Depot):
+class Workshops(SeparateWorld, Depot):
     """Workshops. Each member works in one of its own."""
 
     spec = WorldSpec(name="workshops", title="The workshops", seats=0, quick=True)
-    separate = True
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         super().reset(seed, seats)
         self.sent: dict[str, Sent] = {}
-
-    def sending(self, sent: Sent) -> None:
-        self.sent[sent.by] = sent
-
-    def settled(self, by: str | None) -> Sent:
-        assert by is not None
-        return self.sent.pop(by)
-
-    def all_pending(self) -> Sequence[Sent]:
-        return list(self.sent.values())
 
 
 class FakeConnector:

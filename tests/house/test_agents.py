@@ -471,6 +471,8 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
         assert line.last is None  # a host that does not see everything
         (line,) = (await who["zeus"]("agents")).agents
         assert line.last.reasoning == "leaves a multiple of four"
+        assert line.last.action is not None
+        assert line.last.action["action"] == "take"
         (own,) = (await who["ann"]("agents")).agents
         assert own.last == line.last
         assert (await who["bob"]("agents")).agents == []
@@ -754,3 +756,20 @@ def test_no_two_members_share_a_memory_and_every_file_name_is_short(one: str, ot
 def test_these_members_do_not_share_a_memory(one: str, other: str) -> None:
     kept = Transcripts(Path("/data"), 1000)
     assert kept.memory_of("den", one) != kept.memory_of("den", other)
+
+
+@pytest.mark.parametrize(
+    ("away", "handed_over", "pace", "waits"),
+    [(None, False, "rounds", 7), (5, True, "rounds", 7), (5, False, "turns", 7), (5, False, "rounds", 1000)],
+)
+async def test_a_stand_in_leaves_an_absent_player_half_of_the_time_unless_it_was_given_the_seat(
+    away: int | None, handed_over: bool, pace: str, waits: int
+) -> None:
+    async with open_house() as house:
+        await make_room(house)
+        room = house.rooms["den"].room
+        house.bots.step_ms = 7
+        room.pace, room.state.turn_ms = pace, 2000  # type: ignore[assignment]
+        member = room.state.require_member("ann")
+        member.stand_in_since, member.handed_over = away, handed_over
+        assert house.bots._step_ms(room, member) == waits

@@ -61,8 +61,8 @@ async def a_day(house: House, clock: FakeClock) -> None:
     bob = Client(house, "den", "bob", renewed.token)
     await who["hostess"]("revoke_token", {"member": "cy"})
     (line,) = (await who["hostess"]("invites")).invites
-    await who["hostess"]("revoke_invite", {"invite": line.invite})
     await who["hostess"]("remove_member", {"member": "cy"})
+    await who["hostess"]("revoke_invite", {"invite": line.invite})
     if house.settings.data:
         await who["zeus"]("save_world", {"folder": "evening"})
         await who["zeus"]("load_world", {"path": "evening"})

@@ -28,17 +28,26 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "changes who has access, so one at a time": (
         lambda command: command.exclusive,
-        {"issue_credential", "join", "revoke_credential", "revoke_invite", "revoke_token", "rotate_credential",
-         "rotate_token"},
+        {"issue_credential", "revoke_credential", "revoke_invite", "revoke_token", "rotate_credential", "rotate_token",
+         "set_entry"},
     ),
     "a world may have its own": (
-        lambda command: command.world_may_replace, {"list_saves", "load_world", "save_world"},
+        lambda command: command.world_may_replace, {"list_saves", "load_world", "save_world", "say"},
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "audit", "capabilities", "events", "introduction", "invites", "list_credentials", "list_saves", "list_speeds",
-         "objective_status", "picture", "recv_messages", "rooms", "roster", "rules", "schemas", "session_info", "view",
+        {"agents", "app_schemas", "app_view", "audit", "audit_log", "avatars", "capabilities", "death", "entry", "events", "front_end",
+         "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "next_view", "objective_status",
+         "observe", "permissions", "picture", "recv_messages", "requests", "rooms", "roster", "rules", "schemas", "session_info",
+         "view",
          "wait_for_turn", "whoami", "worlds"},
+    ),
+    "not told to models": (lambda command: not command.for_model, {"front_end", "next_view"}),
+    "the front end of a world may call it": (
+        lambda command: command.for_front_end, {"front_end", "next_view", "picture", "view", "wait_for_turn"},
+    ),
+    "clients show the front end beside its result": (
+        lambda command: command.shows_world, {"act", "view", "wait_for_turn"},
     ),
 }  # fmt: skip
 

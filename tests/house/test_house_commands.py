@@ -18,7 +18,7 @@ from cohabit.errors import (
 )
 from cohabit.house import saves
 from cohabit.house.house import House
-from cohabit.registry import known_worlds
+from cohabit.registry import find_world, known_worlds, players_of
 from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
@@ -48,8 +48,48 @@ async def test_the_house_lists_every_world_with_a_title_and_the_first_line_of_it
         lines = (await operator(house, "worlds")).worlds
     assert [line.name for line in lines] == list(known_worlds())
     assert all(line.title and line.description and "\n" not in line.description for line in lines)
-    found = {line.name: line.title for line in lines}
-    assert found["nim"] == "Nim"
+    found = {line.name: line for line in lines}
+    nim, whist = found["nim"], found["whist"]
+    assert (nim.title, nim.players, nim.takes_seed) == ("Nim", find_world("nim").spec.seat_range, True)
+    assert not whist.takes_seed  # it reveals hidden information
+
+
+async def test_only_hosts_of_the_house_are_told_which_brains_they_may_choose() -> None:
+    async with open_house(brains="human-like.py:Brain") as house:
+        who = await make_room(house)
+        brains = {line.name: line.brains for line in (await operator(house, "worlds")).worlds}
+        assert brains["nim"] == ["nim-master", "random", "human-like.py:Brain"]
+        assert brains["whist"] == ["whist", "random", "human-like.py:Brain"]
+        assert not any(line.brains for line in (await who["ann"]("worlds")).worlds)
+
+
+@pytest.mark.parametrize(
+    ("world", "brain"),
+    [(name, brain) for name in known_worlds() if find_world(name).spec.seat_range[1] for brain in players_of(name)],
+)
+async def test_every_brain_that_is_offered_for_a_world_plays_it(world: str, brain: str) -> None:
+    fewest, most = find_world(world).spec.seat_range
+    players = [f"player-{n}" for n in range(max(fewest, min(2, most)))]
+    async with open_house() as house:
+        house.bots.step_ms = 0
+        args = {"world": world, "players": players, "brains": dict.fromkeys(players, brain)}
+        runner = house.rooms[(await operator(house, "create_room", args)).room]
+        while not any(line.entry.via == brain for line in runner.recent):
+            await runner.changed_since(runner.version, house.clock.now() + 1000)
+
+
+async def test_players_of_a_new_room_are_people_or_agents() -> None:
+    async with open_house() as house:
+        args = {"world": "nim", "players": ["ann", "bot"], "people": ["ann"]}
+        room = house.rooms[(await operator(house, "create_room", args)).room].room
+        ann, bot = (room.state.with_handle(name) for name in ("ann", "bot"))
+        assert ann is not None
+        assert bot is not None
+        assert [(m.kind, m.role_name, m.seat) for m in (ann, bot)] == [
+            ("human", "human", "first"), ("agent", "player", "second")
+        ]  # fmt: skip
+        with pytest.raises(BadArgs, match="people"):
+            await operator(house, "create_room", {**args, "people": ["zoe"]})
 
 
 @pytest.mark.parametrize("args", [{}, {"world": "nim", "scenario": "pvp"}])

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,8 @@ from .making import (
     newcomer,
     open_house,
     player,
+    recorded,
+    stored_room,
 )  # fmt: skip
 
 
@@ -46,7 +49,8 @@ async def test_an_invite_is_pending_until_it_is_accepted() -> None:
         assert (joined.member, joined.role, joined.seat, joined.token) == ("cy", "player", "blue", None)
         me = await cy("whoami")
         assert (me.handle, me.name, me.role, me.kind, me.seat) == ("cy", "Cyrus", "player", "agent", "blue")
-        assert (await who["hostess"]("invites")).invites == []
+        (line,) = (await who["hostess"]("invites")).invites
+        assert (line.uses, line.members) == (0, ["cy"])
 
 
 async def test_the_holder_of_a_pending_invite_can_join_and_do_nothing_else() -> None:
@@ -79,7 +83,8 @@ async def test_an_invite_survives_a_restart_and_so_does_its_acceptance(tmp_path:
         await Client(house, "den", "cy", cy.token).join()
     async with open_house(tmp_path) as house:
         assert (await Client(house, "den", "cy", cy.token)("whoami")).handle == "cy"
-        assert (await back_again(house, who)["hostess"]("invites")).invites == []
+        (line,) = (await back_again(house, who)["hostess"]("invites")).invites
+        assert (line.uses, line.members) == (0, ["cy"])
 
 
 async def test_an_invite_can_be_accepted_until_it_expires_and_its_member_stays() -> None:
@@ -94,25 +99,113 @@ async def test_an_invite_can_be_accepted_until_it_expires_and_its_member_stays()
         with pytest.raises(Unauthorized, match="expired"):
             await late("join")
         assert (await early("whoami")).handle == "early"
-        assert (await who["hostess"]("invites")).invites == []
+        assert [line.members for line in (await who["hostess"]("invites")).invites] == [["early"]]
 
 
-async def test_a_revoked_invite_cannot_be_accepted_and_members_who_accepted_it_stay(tmp_path: Path) -> None:
+async def test_a_revoked_invite_cannot_be_accepted_and_members_who_accepted_it_are_removed(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house)
-        shared = await invite(who["hostess"], "visitor", uses=2)
-        member = await shared.join()
-        (line,) = (await who["hostess"]("invites")).invites
-        assert (line.member, line.uses) == ("visitor", 1)
-        await who["hostess"]("revoke_invite", {"invite": line.invite})
-        with pytest.raises(Unauthorized):
-            await shared("join")
-        assert (await member("whoami")).handle == "visitor"
+        shared = await invite(who["hostess"], "visitor", uses=3)
+        members = [await shared.join(), await shared.join()]
+        stays = await newcomer(who["hostess"], "cy")
+        line = (await who["hostess"]("invites")).invites[0]
+        assert (line.member, line.uses, line.members) == ("visitor", 1, ["visitor", "visitor-2"])
+        revoked = await who["hostess"]("revoke_invite", {"invite": line.invite})
+        assert revoked.removed == ["visitor", "visitor-2"]
+        for gone in (shared, *members):
+            with pytest.raises(Unauthorized):
+                await gone("join")
+        assert handles(house) == ["ann", "bob", "hostess", "cy"]
+        assert (await stays("whoami")).handle == "cy"
+        told = recorded(house.rooms["den"], "invite_revoked")[0].told
+        assert [t.text for t in told] == ["hostess revoked the invite for visitor and removed visitor, visitor-2"]
         with pytest.raises(UnknownAsset):
             await who["hostess"]("revoke_invite", {"invite": line.invite})
     async with open_house(tmp_path) as house:
+        for gone in (shared, *members):
+            with pytest.raises(Unauthorized):
+                house.identify(gone.token)
+        assert handles(house) == ["ann", "bob", "hostess", "cy"]
+    assert stored_room(tmp_path).state.members.keys() == {"ann", "bob", "hostess", "cy"}
+
+
+async def test_an_archived_room_keeps_its_members_and_a_revoked_invite_still_ends_their_access() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cy = await newcomer(who["hostess"], "cy")
+        await who["hostess"]("archive")
+        (line,) = (await who["hostess"]("invites")).invites
+        await who["hostess"]("revoke_invite", {"invite": line.invite})
+        assert "cy" in handles(house)
         with pytest.raises(Unauthorized):
-            house.identify(shared.token)
+            await cy("whoami")
+
+
+async def test_a_host_cannot_revoke_the_invite_that_it_came_by() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        second = await newcomer(who["hostess"], "second", role="host", kind="human")
+        (line,) = (await second("invites")).invites
+        with pytest.raises(Conflict, match="you joined with this invite"):
+            await second("revoke_invite", {"invite": line.invite})
+        await who["hostess"]("revoke_invite", {"invite": line.invite})
+        assert "second" not in handles(house)
+
+
+async def test_a_call_that_waits_ends_when_the_invite_of_its_caller_is_revoked() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cy = await newcomer(who["hostess"], "cy")
+        waiting = asyncio.create_task(cy("recv_messages", {"wait_ms": 30_000}))
+        await a_moment()
+        reader = await cy.reader()
+        (line,) = (await who["hostess"]("invites")).invites
+        await who["hostess"]("revoke_invite", {"invite": line.invite})
+        with pytest.raises(Unauthorized, match="revoked"):
+            await waiting
+        await reader.task
+        assert reader.ended is not None
+        assert reader.ended.code == "UNAUTHORIZED"
+
+
+# -- grants -------------------------------------------------------------------------------------------
+async def test_an_invite_can_give_an_exact_grant_instead_of_a_role() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        cy = await newcomer(who["hostess"], "cy", may=["watch", "send_broadcast"])
+        grant = (await cy("whoami")).grant
+        assert (grant["perceive"], grant["act"]) == (["watch"], ["send_broadcast"])
+        for wrong, error in (({"may": ["read_all"]}, PermissionDenied), ({"may": ["fly"]}, BadArgs),
+                             ({"may": ["watch"], "role": "player"}, BadArgs)):  # fmt: skip
+            with pytest.raises(error):
+                await who["hostess"]("invite", {"id": "dee", **wrong})
+
+
+async def test_an_invite_with_an_exact_grant_is_worth_nothing_when_its_author_has_lost_a_part_of_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house, player("ann", 0), HOST, {"id": "second", "role": "host"})
+        invites = [await invite(who["second"], name, may=[may]) for name, may in (("cy", "speak"), ("dee", "watch"))]
+        await who["hostess"]("narrow", {"member": "second", "may": ["speak"]})
+        with pytest.raises(PermissionDenied, match="speak"):
+            await invites[0]("join")
+        assert (await invites[1]("join")).member == "dee"
+
+
+@pytest.mark.parametrize("how", [{"may": ["watch", "read_chat"]}, {"kind": "human"}])
+async def test_the_permissions_of_a_member_end_when_the_invite_says_so(how: dict[str, Any]) -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        cy = await newcomer(who["hostess"], "cy", member_expires_in_s=60, **how)
+        await clock.advance(59_999)
+        assert (await cy("whoami")).grant["perceive"]
+        await clock.advance(1)
+        grant = (await cy("whoami")).grant
+        assert (grant["perceive"], grant["act"]) == ([], [])
+        with pytest.raises(Conflict, match="cy joined with have expired; grant new ones"):
+            await who["hostess"]("clear_grant", {"member": "cy"})
+        await who["hostess"]("grant", {"member": "cy", "may": ["watch"]})
+        assert (await cy("whoami")).grant["perceive"] == ["watch"]
 
 
 async def test_an_open_connection_with_an_invite_is_told_when_the_invite_is_revoked() -> None:
@@ -124,6 +217,24 @@ async def test_an_open_connection_with_an_invite_is_told_when_the_invite_is_revo
         (line,) = (await who["hostess"]("invites")).invites
         await who["hostess"]("revoke_invite", {"invite": line.invite})
         assert told == ["revoked"]
+
+
+async def test_each_who_accepts_a_shared_invite_may_choose_a_name_and_nobody_the_name_of_another_invite() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        shared = await invite(who["hostess"], "guest", uses=3, kind="human")
+        with pytest.raises(BadArgs, match="name"):
+            await shared("join", {"name": "a\u0000b"})
+        joined = [await shared("join", {"name": name}) for name in ("Mia (the first)", "hostess", "  ")]
+        assert [member.member for member in joined] == ["Mia-the-first", "hostess-2", "guest"]
+        members = {m.handle: m.name for m in (await who["hostess"]("roster")).members}
+        assert (members["Mia-the-first"], members["hostess-2"], members["guest"]) == (
+            "Mia (the first)",
+            "hostess",
+            "guest",
+        )
+        single = await invite(who["hostess"], "cy", name="Cyrus")
+        assert (await single("join", {"name": "hostess"})).member == "cy"
 
 
 async def test_a_shared_invite_makes_a_member_with_a_token_of_its_own_for_each_use() -> None:
@@ -179,7 +290,7 @@ async def test_an_acceptance_that_could_not_be_written_uses_up_nothing_of_a_shar
         for left in (2, 1):
             assert [line.uses for line in (await who["hostess"]("invites")).invites] == [left]
             await crowd.join()
-        assert (await who["hostess"]("invites")).invites == []
+        assert [line.members for line in (await who["hostess"]("invites")).invites] == [["cy", "cy-2"]]
         with pytest.raises(Unauthorized):
             await crowd("join")
 
@@ -243,7 +354,7 @@ async def test_creating_accepting_and_revoking_an_invite_is_on_the_record_of_the
         who = await make_room(house)
         await (await invite(who["hostess"], "cy", role="player")).join()
         await invite(who["hostess"], "dee")
-        (line,) = (await who["hostess"]("invites")).invites
+        line = (await who["hostess"]("invites")).invites[1]
         await who["hostess"]("revoke_invite", {"invite": line.invite})
         assert [text for text in ledger(house) if "invite" in text] == [
             "room den: hostess's invite for cy (player) was created",

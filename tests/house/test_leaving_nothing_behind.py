@@ -1,6 +1,7 @@
 """What is closed, revoked or unsubscribed leaves nothing behind: no thread, no timer, no callback."""
 
 import asyncio
+import json
 import secrets
 import threading
 from collections import Counter
@@ -13,9 +14,10 @@ from cohabit.errors import Quarantined, UnknownCommand
 from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
 from cohabit.house.leases import LEASE_MS
 from cohabit.model.identity import Credential
+from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock, FakeTimer
 
-from .making import a_moment, issue, make_room, open_house
+from .making import a_moment, issue, make_room, open_house, player
 
 
 def test_every_character_of_a_token_is_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,17 +82,29 @@ async def test_a_closed_house_has_no_task_left() -> None:
     assert waiting.exception() is not None or waiting.cancelled()
 
 
+async def test_a_closed_house_has_no_agent_left_that_is_about_to_move() -> None:
+    before = asyncio.all_tasks()
+    async with open_house() as house:
+        house.bots.step_ms = 60_000
+        text = json.dumps({"world": "nim", "agents": [player("ann", 0, brain="random"), player("bob", 1)]})
+        await house.create_room(parse_scenario(text), "table")
+        await a_moment()
+        (playing,) = [task for task in asyncio.all_tasks() if "Bots._play" in str(task)]
+    assert playing.done()
+    assert asyncio.all_tasks() == before
+
+
 async def test_many_refusals_set_one_timer_to_store_them() -> None:
     clock = CountingClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house)
         await clock.advance(1_000)
-        for _ in range(2):
+        for timers in (2, 1):  # the second timer puts them into the record, when their minute is over
             before = clock.timers
             for _ in range(10):
                 with pytest.raises(UnknownCommand):
                     await who["ann"]("fly")
-            assert clock.timers == before + 1
+            assert clock.timers == before + timers
             await clock.advance(1_000)
 
 

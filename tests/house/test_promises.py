@@ -88,6 +88,7 @@ async def test_a_message_is_not_heard_in_any_way_without_the_right_to_hear_it(ri
 NEAR = "bobb"
 ASKING = [
     ("send_message", {"to": NEAR, "content": "hello"}),
+    ("say", {"to": NEAR, "text": "hello"}),
     ("remove_member", {"member": NEAR}),
     ("grant", {"member": NEAR, "may": ["watch"]}),
     ("widen", {"member": NEAR, "may": ["watch"]}),
@@ -95,6 +96,9 @@ ASKING = [
     ("revoke", {"member": NEAR}),
     ("clear_grant", {"member": NEAR}),
     ("audit", {"member": NEAR}),
+    ("audit_log", {"member": NEAR}),
+    ("send_data", {"to": NEAR, "data": 1}),
+    ("say", {"to": NEAR, "text": "hello"}),
     ("rotate_token", {"member": NEAR}),
     ("revoke_token", {"member": NEAR}),
 ]
@@ -121,7 +125,24 @@ async def test_a_refusal_names_members_only_to_those_who_may_read_the_roster(
 def test_every_command_that_takes_a_member_is_asked_above() -> None:
     commands = [*room_commands(make_world("nim", {})), *HOUSE_COMMANDS]
     found = {c.name for c in commands if {"member", "to"} & set(c.arguments)}
-    assert found == {name for name, _ in ASKING}
+    not_for_hosts = {"publish_view", "withdraw"}  # tests/room asks them
+    assert found == {name for name, _ in ASKING} | not_for_hosts | {"unblock"}
+
+
+async def test_blocked_members_and_those_who_came_by_an_invite_are_named_only_to_those_who_may_read_the_roster() -> (
+    None
+):
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD)
+        await newcomer(who["hostess"], "carl")
+        await who["hostess"]("remove_member", {"member": "bob", "block": True})
+        for may_know in (True, False):
+            with pytest.raises(CohabitError) as refused:
+                await who["hostess"]("unblock", {"member": NEAR})
+            (line,) = (await who["hostess"]("invites")).invites
+            said = (refused.value.did_you_mean, (await who["hostess"]("entry")).blocked, line.members)
+            assert said == ((["bob"], ["bob"], ["carl"]) if may_know else ([], [], []))
+            await who["zeus"]("narrow", {"member": "hostess", "may": ["read_roster"]})
 
 
 # -- presence -----------------------------------------------------------------------------------------

@@ -388,7 +388,7 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
         for n in range(100):
             await who["ann"]("hide", {"n": n})
         await house.rooms["den"].drained()
-        digest = house.rooms["den"].room.digest()
+        room = house.rooms["den"].room
         with pytest.raises(BadArgs) as refused:
             await who["ann"]("events", {"cursor": first})
         assert "cursor" in refused.value.message
@@ -405,7 +405,7 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
         assert 10 <= len(stored) <= 45
         from cohabit.house.loading import load_room
 
-        assert load_room(store, "den").digest() == digest
+        assert load_room(store, "den").digest() == room.digest()
     async with open_house(tmp_path) as house:
         assert len((await back_again(house, who)["ann"]("numbers"))["red"]) == 101
 

@@ -12,9 +12,9 @@ import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
 from cohabit.house import loading
+from cohabit.house.audit_chain import STORE_MS
 from cohabit.house.calls import Call
 from cohabit.house.house import House
-from cohabit.house.runner import AUDIT_MS
 from cohabit.house.running.threads import interrupt
 from cohabit.house.running.watchdog import SAMPLE_EVERY, Watchdog
 from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS
@@ -47,7 +47,7 @@ async def test_many_refusals_in_a_second_are_one_write_and_later_ones_another(na
             for _ in range(20):
                 with pytest.raises(PermissionDenied):
                     await who["ann"](name, args)
-            await clock.advance(AUDIT_MS - 1)
+            await clock.advance(STORE_MS - 1)
             await all_written(house)
             assert store.audited == written - 1
             await clock.advance(1)
@@ -78,7 +78,7 @@ async def test_a_refusal_in_a_room_that_stops_before_it_is_written_does_no_harm(
         with pytest.raises(CohabitError):
             await who["ann"]("reset")
         house.rooms["den"].stop(PermissionDenied("the room stops"))
-        await clock.advance(10 * AUDIT_MS)
+        await clock.advance(10 * STORE_MS)
         with pytest.raises(PermissionDenied, match="the room stops"):
             await who["ann"]("view")
 

@@ -71,7 +71,7 @@ AT_LEAST: dict[float, list[str]] = {
     1: ["write_timeout_s", "connections_limit", "connections_per_address", "frames_per_second", "queue_limit",
         "calls_per_second", "outbox_limit", "connections_per_member", "rooms_limit", "members_limit", "snapshot_every",
         "recent_entries", "away_ms"],
-    0: ["port", "bridge_port", "room_bytes", "keep_entries"],
+    0: ["port", "bridge_port", "nexus_port", "room_bytes", "keep_entries"],
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def test_a_limit_that_nothing_could_keep_is_refused_and_the_smallest_one_is_not(
         load_settings({name: least - 1}, {})
 
 
-@pytest.mark.parametrize("name", ["port", "bridge_port"])
+@pytest.mark.parametrize("name", ["port", "bridge_port", "nexus_port"])
 def test_a_port_is_at_most_65535(name: str) -> None:
     assert getattr(load_settings({name: 65535}, {}), name) == 65535
     with pytest.raises(BadArgs, match=f"settings: .*{name}"):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,7 @@ def test_a_deleted_room_leaves_no_row(store: SQLiteStore) -> None:
     store.lease("a", "house 1", 0, 100)
     store.commit([Write("a", delete=True)])
     tables = [row[0] for row in writer_of(store).execute("select name from sqlite_master where type = 'table'")]
-    assert len(tables) == 8
+    assert len(tables) == 9
     counts = {name: writer_of(store).execute(f"select count(*) from {name}").fetchone()[0] for name in tables}
     assert counts == {**dict.fromkeys(tables, 0), "meta": 1}
 
@@ -338,6 +339,14 @@ def test_a_reader_of_a_folder_without_a_house_is_refused_and_makes_nothing(tmp_p
             SQLiteStore(folder, lock=False)
         assert str(folder) in refused.value.message
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_is_only_read_can_be_read_on_any_thread(tmp_path: Path) -> None:
+    with closing(SQLiteStore(tmp_path)) as store:
+        store.commit([Write("den", lines(3))])
+    with closing(SQLiteStore(tmp_path, lock=False)) as reader, ThreadPoolExecutor(1) as other:
+        assert other.submit(lambda: list(reader.lines("den", -1))).result() == list(reader.lines("den", -1))
+        assert other.submit(reader.rooms).result() == reader.rooms()
 
 
 def test_a_reader_sees_what_a_running_house_writes_and_changes_nothing(tmp_path: Path, store: SQLiteStore) -> None:

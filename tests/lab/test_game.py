@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from cohabit.agents.contract import adapted
+from cohabit.errors import GameCrash
 from cohabit.lab.folder import record_lines
 from cohabit.lab.game import Game, GameResult, GameSpec, _setups, purposes
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -62,6 +63,17 @@ def test_the_record_of_a_game_is_the_same_after_another_game_of_its_setup_and_as
     later = played(spec)
     _setups.clear()
     assert played(spec) == later
+
+
+def test_a_world_that_cannot_be_saved_fails_before_the_first_decision(tmp_path: Path) -> None:
+    file = tmp_path / "heap.py"
+    text = Path(nim.__file__).read_text()
+    file.write_text(text.replace("def reset(self, seed: int, seats: Sequence[Seat]) -> None:",
+                                 "def reset(self, seed: int, seats: Sequence[Seat]) -> None:\n        self.bag = {1}"))  # fmt: skip
+    game = Game(GameSpec("g", str(file), ["random", "random"]))
+    with pytest.raises(GameCrash):
+        asyncio.run(game.play())
+    assert game.decisions == 0
 
 
 def test_an_edited_world_file_is_a_new_setup(tmp_path: Path) -> None:

@@ -4,7 +4,16 @@ import pytest
 
 from cohabit.errors import BadArgs
 from cohabit.model import grant
-from cohabit.model.grant import Capability, add_role_aliases, capabilities, role_named, role_or_default
+from cohabit.model.grant import (
+    Capability,
+    add_aliases,
+    add_role_aliases,
+    alias_families,
+    capabilities,
+    names_held,
+    role_named,
+    role_or_default,
+)
 
 
 def test_a_capability_may_be_written_with_hyphens_and_a_misspelt_one_gets_near_names() -> None:
@@ -15,6 +24,20 @@ def test_a_capability_may_be_written_with_hyphens_and_a_misspelt_one_gets_near_n
     with pytest.raises(BadArgs, match="unknown capability 'reed_chat'") as refused:
         capabilities(["act", "reed_chat"])
     assert "read_chat" in refused.value.did_you_mean
+
+
+def test_a_capability_of_another_protocol_means_ours_and_what_a_member_holds_is_said_in_its_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(grant, "_names", dict(grant._names))
+    monkeypatch.setattr(grant, "_families", {})
+    names = {"look": frozenset({Capability.WATCH}), "play": frozenset({Capability.WATCH, Capability.ACT})}
+    add_aliases("chess", {**names, "act": frozenset({Capability.WATCH})})
+    assert capabilities(["play"]) == {Capability.WATCH, Capability.ACT}
+    assert capabilities(["act"]) == {Capability.ACT}, "on a clash our name wins"
+    family = alias_families()["chess"]
+    assert names_held(frozenset({Capability.WATCH}), family) == ["look", "act"]
+    assert names_held(capabilities(["play"]), family) == ["look", "play", "act"]
 
 
 def test_a_role_of_another_protocol_is_the_role_that_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:

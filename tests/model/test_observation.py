@@ -131,6 +131,10 @@ def test_invalid_values_are_refused_when_they_are_created() -> None:
 
 def test_nested_values_of_the_status_do_not_run_together() -> None:
     seen = Observation(
-        status={"land": {"Rowyn": {"id": 1, "at": [2, 3]}, "Thanor": {"id": 2, "at": []}}, "n": {"a": 1, "b": 2}}
+        status={
+            "land": {"Rowyn": {"id": 1, "at": [2, 3]}, "Thanor": {"id": 2, "at": []}},
+            "n": {"a": 1, "b": 2},
+            "rows": [[1, None], []],
+        }
     )
-    assert "land: Rowyn (id 1, at 2, 3); Thanor (id 2, at none)\nn: a 1, b 2" in seen.to_text()
+    assert "land: Rowyn (id 1, at 2, 3); Thanor (id 2, at none)\nn: a 1, b 2\nrows: (1, none), none" in seen.to_text()

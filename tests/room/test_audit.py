@@ -3,7 +3,7 @@
 import pytest
 
 from cohabit.errors import CohabitError, GameCrash
-from cohabit.room.audit import REFUSALS_KEPT, Audit, AuditReply
+from cohabit.room.audit import LINES_PER_MEMBER, MANY, REFUSALS_KEPT, Audit, AuditReply
 from cohabit.room.room import Room
 
 from .making import BLUE, GOD, HOST, OBSERVER, RED, make_room
@@ -35,9 +35,9 @@ def test_the_same_refusal_within_a_minute_is_one_line_with_a_count() -> None:
 def test_the_oldest_line_makes_room_for_the_newest_and_counting_starts_again() -> None:
     audit = Audit()
     for number in range(REFUSALS_KEPT + 1):
-        audit.refused(1, "ann", f"c{number}", "BAD_ARGS", "no")
+        audit.refused(1, f"m{number}", f"c{number}", "BAD_ARGS", "no")
     assert [line.command for line in audit.kept] == [f"c{number}" for number in range(1, REFUSALS_KEPT + 1)]
-    audit.refused(2, "ann", "c0", "BAD_ARGS", "no")
+    audit.refused(2, "m0", "c0", "BAD_ARGS", "no")
     assert (audit.kept[-1].command, audit.kept[-1].count, len(audit.kept)) == ("c0", 1, REFUSALS_KEPT)
 
 
@@ -107,3 +107,18 @@ def test_an_action_or_a_query_that_raises_is_in_the_audit_once(name: str) -> Non
     with pytest.raises(GameCrash):
         room.call("ann", name, {}, at=1)
     assert [(line.member, line.command, line.code) for line in room.audit.kept] == [("ann", name, "GAME_CRASH")]
+
+
+def test_a_member_with_many_different_refusals_shares_lines_and_dropped_lines_are_still_recorded() -> None:
+    audit = Audit()
+    audit.refused(1, "eve", "grant", "PERMISSION_DENIED", "no")
+    for number in range(LINES_PER_MEMBER + 99):
+        audit.refused(2, "eve", f"c{number}", "BAD_ARGS", "no")
+    assert len(audit.kept) == LINES_PER_MEMBER + 1
+    assert (audit.kept[-1].command, audit.kept[-1].count) == (MANY, 100)
+    for number in range(REFUSALS_KEPT):
+        audit.refused(3, f"m{number}", "c", "BAD_ARGS", "no")
+    assert all(line.member != "eve" for line in audit.kept)
+    assert next(line.command for line in audit.unrecorded(0)) == "grant"
+    audit.recorded(LINES_PER_MEMBER + 1)
+    assert audit.evicted == []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
+from cohabit.model.action import Action
 from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
@@ -116,17 +117,18 @@ def test_act_cannot_call_itself() -> None:
     params=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3) | st.lists(st.booleans())),
     why=st.none() | st.text(st.characters(categories=["L", "Cs"]), max_size=5) | st.integers() | st.just("w" * 9_000),
 )
-def test_act_reads_plain_arguments_as_it_reads_json(action: str, params: dict[str, Any], why: Any) -> None:
+def test_act_reads_plain_arguments_and_actions_as_it_reads_json(action: str, params: dict[str, Any], why: Any) -> None:
     args = {"action": action, "params": params, "reasoning": why}
     try:
         read = msgspec.json.decode(msgspec.json.encode(args), type=acting.NamedAction)
     except ValueError:
         read = None
-    if read is None or action == "act":
-        with pytest.raises(BadArgs):
-            acting.unwrap(args)
-    else:
-        assert acting.unwrap(args) == (action, params, read.reasoning and read.reasoning[:MAX_MESSAGE])
+    for given_args in (args, Action(action, params, why)):
+        if read is None or action == "act":
+            with pytest.raises(BadArgs):
+                acting.unwrap(given_args)
+        else:
+            assert acting.unwrap(given_args) == (action, params, read.reasoning and read.reasoning[:MAX_MESSAGE])
 
 
 def test_rooms_with_worlds_of_one_class_share_their_commands_and_nothing_else() -> None:

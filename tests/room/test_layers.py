@@ -3,8 +3,10 @@
 `Expected` is the description in docs/rooms.md once more, written without looking at layers.
 """
 
+import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -138,6 +140,23 @@ def test_without_loans_the_order_of_layers_does_not_matter(role: Caps, drawn: li
     added = role.union(*(may for kind, may in drawn if kind == "addition"))
     limit = EVERYTHING.intersection(*(may for kind, may in drawn if kind == "limit"))
     assert fold(role, layers) == added & limit
+
+
+def test_a_capability_that_is_introduced_later_is_in_no_record_of_a_narrowed_or_expiring_grant() -> None:
+    room = make_room(RED, GOD)
+    change(room, "narrow", frozenset({C.ACT}), None, 0)
+    room.system("admitted", {"handle": "cy", "kind": "human", "identity": "i-cy", "expires_in_s": 9}, 1)
+    cy = next(member for member in room.state.members.values() if member.handle == "cy")
+    for member in (room.state.members["ann"], cy):
+        (layer,) = member.layers
+        stored = json.dumps(msgspec.to_builtins(layer))
+        assert [capability for capability in C if f'"{capability}"' in stored] == (["act"] if member is not cy else [])
+    assert C.ACT not in room.state.members["ann"].held
+    assert cy.held == ROLES["human"]
+    change(room, "widen", frozenset({C.ACT}), None, 2)
+    assert room.state.members["ann"].held == ROLES["player"]
+    room.settle(9_001)
+    assert cy.held == frozenset()
 
 
 def test_after_a_loan_and_then_a_narrow_the_role_less_what_was_taken_is_left() -> None:

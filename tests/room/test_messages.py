@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.room.messages import deliver
 from cohabit.room.room import Room
+from cohabit.room.state import Box, Inbox
 
 from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored
 
@@ -139,6 +141,18 @@ def test_a_full_inbox_drops_the_oldest_and_says_how_many() -> None:
     assert mail(room, "bob", since=3).dropped == 2
     assert mail(room, "bob", since=5).dropped == 0
     assert mail(room, "ann").dropped == 0
+
+
+def test_of_dropped_messages_the_last_4096_are_counted() -> None:
+    box, kept = Box(), 200
+    state = make_room(*MEMBERS).state
+    state.inboxes["bob"] = Inbox(direct=box)
+    for sent in range(1, 10_001):
+        deliver(state, "ann", "bob", "", "hello", ["bob"], 0)
+        dropped = max(0, sent - kept)
+        assert box.dropped_since(0) == min(dropped, 4096)
+        assert box.dropped_since(dropped - 7) == min(dropped, 7)
+    assert len(box.dropped) <= 4096 + 1024
 
 
 @given(st.lists(st.tuples(st.sampled_from(["ann", "bob", "nora"]), st.sampled_from(["ann", "bob", "*"])), max_size=40),

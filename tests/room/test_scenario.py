@@ -185,6 +185,29 @@ def test_the_shipped_presets_are_good_files() -> None:
         assert all(a.token is None for a in found.agents), "a token that everybody can read is no token"
 
 
+# -- the Nexus ----------------------------------------------------------------------------------------
+def test_a_scenario_opens_its_room_to_the_nexus_as_the_command_does() -> None:
+    closed, plain = (
+        opened(parse_scenario(json.dumps(GOOD))),
+        opened(parse_scenario(json.dumps({**GOOD, "nexus": True}))),
+    )
+    told = opened(parse_scenario(json.dumps({**GOOD, "nexus": {"description": "Three in a row", "capacity": 2}})))
+    assert closed.state.nexus is None
+    closed.state.members["zeus"].role = "host"
+    closed.call("zeus", "open_to_nexus", {}, at=1)
+    assert plain.state.nexus == closed.state.nexus
+    closed.call("zeus", "open_to_nexus", {"description": "Three in a row", "capacity": 2}, at=1)
+    assert told.state.nexus == closed.state.nexus
+
+
+def test_the_nexus_itself_is_no_game() -> None:
+    with pytest.raises(BadArgs, match="nexus: this room is the Nexus itself"):
+        opened(parse_scenario(json.dumps({"world": "nexus", "nexus": True, "agents": [{"id": "ann"}]})))
+    for wrong in ({"capacity": 0}, {"size": 3}, "yes"):
+        with pytest.raises(BadArgs, match="nexus"):
+            parse_scenario(json.dumps({**GOOD, "nexus": wrong}))
+
+
 # -- any mistake at all -------------------------------------------------------------------------------
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)

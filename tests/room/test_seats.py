@@ -193,6 +193,13 @@ def test_a_removed_member_loses_its_seat_its_turn_and_its_messages() -> None:
     assert replayed(room).digest() == room.digest()
 
 
+def test_when_the_last_member_of_the_turn_order_is_removed_the_order_begins_anew() -> None:
+    room = make_room(RED, BLUE, HOST, turn_based=True, turn_order=["bob", "ann"])
+    for at, name in enumerate(("ann", "bob"), 2):
+        room.call("hostess", "remove_member", {"member": name}, at=at)
+    assert (room.state.turn_order, room.state.turn_index) == ([], 0)
+
+
 def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -> None:
     assert len(make_room(RED).state.seats) == 2
     assert len(make_room(*(player(f"p{i}", i) for i in range(3))).state.seats) == 3

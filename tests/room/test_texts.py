@@ -6,6 +6,7 @@ from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
 from cohabit.room.extension import Extension
+from cohabit.room.looking import END_TURN
 from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
 from cohabit.room.visibility import feed
@@ -90,6 +91,22 @@ def test_only_a_player_of_a_world_that_lists_actions_has_a_move_that_is_made_if_
     assert found[0] is not None
     assert found[0].name == "take"
     assert found[1:] == [None, None, None]
+
+
+def test_a_view_names_the_move_that_is_made_for_a_player_only_to_the_one_whose_turn_it_is() -> None:
+    room = make_room(RED, BLUE, HOST, world="nim", config={"stones": 1})
+    mine, others = room.call("ann", "view", at=1), room.call("bob", "view", at=1)
+    assert mine.fallback == {"action": "take", "params": {"n": 1}}
+    assert others.fallback is None
+    room.call("ann", "take", {"n": 1}, at=2)
+    assert [room.call(who, "view", at=3).fallback for who in ("ann", "bob")] == [None, None]
+
+
+@pytest.mark.parametrize("step_ticks", [0, 1, 2])
+def test_a_player_is_told_to_end_its_turn_where_the_clock_waits_for_it_even_for_one_tick(step_ticks: int) -> None:
+    room = make_room(RED, BLUE, world="Ticker", step_ticks=step_ticks)
+    assert room.call("ann", "session_info", at=1).ends_turns is (step_ticks > 0)
+    assert (END_TURN in room.call("ann", "view", at=1).text) is (step_ticks > 0)
 
 
 def test_sit_is_offered_only_to_members_whose_place_is_not_bound_to_a_seat() -> None:

@@ -51,7 +51,9 @@ def forget_the_person(patch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def neutral_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def neutral_environment(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, no_waiting_for_the_disk: None
+) -> None:
     """An environment without settings of the current user: an empty home, no variables of git or ours."""
     forget_the_person(monkeypatch, tmp_path_factory.getbasetemp())
 

@@ -122,7 +122,6 @@ def ann(clone, guard, tmp_path, monkeypatch):
     """An agent whose clone has links, a loop and a FIFO in it, and an item and an entry of hers."""
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
-    monkeypatch.setattr(os, "fsync", lambda fd: None)  # thousands of writes, and no crash among the attacks
     session = clone("ann")
     root = tmp_path / "ann" / "board"
     session.call("write", {"path": "drafts/a.md", "content": "text\n"})

@@ -1,5 +1,6 @@
 """Where the clone is, and valid names of commits."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -113,3 +114,16 @@ def test_a_missing_clone_is_not_taken_for_a_missing_git(board, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(GitFailed, match="not installed"):
         board().git.run("status")
+
+
+def test_a_git_that_was_moved_on_the_path_is_found_again(board, tmp_path, monkeypatch):
+    found = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").symlink_to(found)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin", prepend=":")
+    ws = board()
+    ws.git.run("status")
+    (tmp_path / "bin" / "git").unlink()
+    with pytest.raises(GitFailed, match="not installed"):
+        ws.git.run("status")
+    assert ws.git.run("status").code == 0

@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import ASGIApp
+from tests.forks import command as copy
 
 from cohabit.errors import by_code
 from cohabit.faces.app import make_app
@@ -281,7 +281,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def words(*rest: str) -> list[str]:
-    return [sys.executable, "-m", "cohabit", *rest]
+    return [*copy(), *rest]
 
 
 @asynccontextmanager

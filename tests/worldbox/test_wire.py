@@ -615,7 +615,7 @@ async def test_the_bridge_listens_on_loopback_whatever_address_the_house_has() -
             assert server._listener.getsockname() == ("127.0.0.1", house.settings.bridge_port)
             async with server.serving():  # closes the listener at its end
                 pass
-    async with House.open(Settings(bridge_port=0)) as house:
+    async with House.open(Settings(bridge_port=0, nexus_port=0)) as house:
         assert side_servers(house) == []
 
 

@@ -260,12 +260,13 @@ def markdown(headings: Sequence[str], table: Sequence[Sequence[str]]) -> str:
 def page(plain: Run, extended: Run) -> str:
     """The page of the documentation."""
     eras = "; ".join(f"{era}: {about}" for era, about in ERAS.items())
+    version = test_needs.conformance_version()
     scenarios = [[*row, NEEDS_FIXTURES.get(row[0], "")] for row in rows(plain, extended)]
     return f"""# MCP conformance
 
 <!-- Written by `make conformance`. Do not edit. -->
 
-The results of the official suite, `{test_needs.CONFORMANCE}` {test_needs.conformance_version()}.
+The results of the official suite, `{test_needs.CONFORMANCE}` {version}.
 One endpoint serves both eras of the protocol ({eras}), so every scenario that belongs to both is run in both.
 
 {markdown(HEADINGS, summary(plain, extended))}

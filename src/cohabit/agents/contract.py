@@ -126,6 +126,14 @@ class Listener(Protocol):
 
 
 @runtime_checkable
+class Talker(Protocol):
+    """An agent that can be asked for a text, such as a language model."""
+
+    async def talk(self, task: str, scene: str, heard: Sequence[Heard] = ()) -> str:
+        """Write what the task asks for. ``scene``: what there is to see; ``heard``: what others said about it."""
+
+
+@runtime_checkable
 class Closing(Protocol):
     """An agent that holds something open."""
 

@@ -248,27 +248,27 @@ class Player:
             return self._counted(self._fall_back_now(turn, act, "failed", self._failure(bug)), took)
         if action is None and not turn.may_pass:
             return self._counted(self._fall_back_now(turn, act, "unreadable", NO_ACTION), took)
-        return self._counted(self._acted_now(turn, act, action), took)
-
-    def _acted_now(self, turn: Turn, act: ActNow, action: Action | None) -> Decision:
         try:
             result = act(action)
         except AskerError as refusal:
             if refusal.code in NOT_ABOUT_THE_ACTION:
                 raise
-            if refusal.code in LATE:
-                return Decision(turn.number, "late", None, refusal.as_text())
-            return self._fall_back_now(turn, act, "refused", refusal.as_text())
+            return self._counted(self._refused_now(turn, act, refusal), took)
         outcome: Outcome = "passed" if action is None else "chosen"
         if result is None:
-            return Decision(turn.number, outcome, action)
+            return self._counted(Decision(turn.number, outcome, action), took)
         problem = ""
         try:
-            assert self._script is not None
-            self._script.reflect(result)
+            script.reflect(result)
         except Exception as bug:
             problem = self._failed_to_reflect(bug)
-        return Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
+        played = Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
+        return self._counted(played, took)
+
+    def _refused_now(self, turn: Turn, act: ActNow, refusal: AskerError) -> Decision:
+        if refusal.code in LATE:
+            return Decision(turn.number, "late", None, refusal.as_text())
+        return self._fall_back_now(turn, act, "refused", refusal.as_text())
 
     def _counted(self, decision: Decision, took: float) -> Decision:
         if self._on_decision is not None:

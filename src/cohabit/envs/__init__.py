@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from cohabit.errors import BadArgs
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import find_world, known_games
 
 if TYPE_CHECKING:
     from cohabit.envs.episodes import Setup
@@ -97,7 +97,7 @@ def register() -> None:
     """Register every listed world with Gymnasium, as ``cohabit/NAME-v0``. Done when this package is imported."""
     import gymnasium
 
-    for name in known_worlds():
+    for name in known_games():
         made = f"cohabit/{name}-v0"
         if made not in gymnasium.registry:
             gymnasium.register(made, entry_point="cohabit.envs:gym", kwargs={"world": name})

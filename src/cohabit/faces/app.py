@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
+from cohabit.faces import kibitz_script
 from cohabit.faces.guard import Guard, error_response, send_error, split_names
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
@@ -41,7 +42,9 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
         face = McpFace(house) if mcp is True else mcp
         routes += face.routes()
+    routes += kibitz_script.ROUTES
     routes.append(Route("/", _page))
+    routes.append(Route("/frame", _frame))
     routes.append(Mount("/web", Fresh(directory=PAGE)))
 
     @asynccontextmanager
@@ -106,12 +109,26 @@ class Switch:
 async def _page(request: Request) -> Response:
     headers = {
         "content-security-policy": "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; "
-        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+        "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         "cache-control": "no-cache",
     }
     return FileResponse(PAGE / "index.html", headers=headers)
+
+
+async def _frame(request: Request) -> Response:
+    """The frame in which the page shows the front end of a world: inline scripts and styles, and nothing else."""
+    headers = {
+        "content-security-policy": "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+        "style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; "
+        "frame-ancestors 'self'; base-uri 'none'; form-action 'none'",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "x-dns-prefetch-control": "off",
+        "cache-control": "no-cache",
+    }
+    return FileResponse(PAGE / "frame.html", headers=headers)
 
 
 def _no_such_route(request: Request, error: Exception) -> Response:

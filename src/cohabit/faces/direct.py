@@ -27,7 +27,7 @@ EXTENSION = "cohabit.direct"
 """Key in ``scope['extensions']`` of the connection's protocol."""
 
 # A frame (RFC 6455): FIN and opcode | MASKED and length | more length, if it is 126 or 127 | mask | payload
-FIN, CONTROL, TEXT = 0x80, 0x08, 0x81
+FIN, CONTROL, TEXT, BINARY = 0x80, 0x08, 0x81, 0x82
 MASKED = 0x80
 MORE_LENGTH = {126: 2, 127: 8}
 LONGEST_HEAD = 2 + 8 + 4
@@ -180,21 +180,45 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         return message
 
     # -- out --------------------------------------------------------------------------------------
-    def write(self, text: bytes) -> bool:
-        """Send a text message synchronously. Returns False if the buffer is full or the connection is closed; then use
-        ``send``."""
+    def write(self, data: bytes, opcode: int = TEXT) -> bool:
+        """Send a message synchronously: text, or bytes with the opcode ``BINARY``. Returns False if the buffer is full
+        or the connection is closed; then use ``send``."""
         transport = self.transport
         if self.is_full or self.conn.state is not State.OPEN or transport.is_closing():
             return False
-        size = len(text)
-        if size < 126:
-            head = _short_head(TEXT, size)
-        elif size < 1 << 16:
-            head = _medium_head(TEXT, 126, size)
+        if opcode != TEXT:
+            transport.write(_framed(data, opcode))
         else:
-            head = _long_head(TEXT, 127, size)
-        transport.write(head + text)
+            transport.write(_newest.frame if data is _newest.text else _newest.set(data))
         return True
+
+
+class Newest:
+    """The newest text that was sent, and its frame. A text for many clients is framed once; they share the bytes."""
+
+    __slots__ = ("frame", "text")
+
+    def __init__(self) -> None:
+        self.text: bytes | None = None
+        self.frame = b""
+
+    def set(self, text: bytes) -> bytes:
+        self.text, self.frame = text, _framed(text, TEXT)
+        return self.frame
+
+
+_newest = Newest()
+
+
+def _framed(data: bytes, opcode: int) -> bytes:
+    size = len(data)
+    if size < 126:
+        head = _short_head(opcode, size)
+    elif size < 1 << 16:
+        head = _medium_head(opcode, 126, size)
+    else:
+        head = _long_head(opcode, 127, size)
+    return head + data
 
 
 def _frame_size(data: bytes | bytearray) -> int:

@@ -42,7 +42,11 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4403, "reason": refusal.message[:120]})
         else:
-            await send_error(send, refusal)
+            await self.refuse(send, refusal)
+
+    async def refuse(self, send: Send, refusal: CohabitError) -> None:
+        """Answer a refused request. Other protocols have other formats for errors."""
+        await send_error(send, refusal)
 
     def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
         host = _hostname("//" + headers.get(b"host", b"").decode("latin-1"))

@@ -3,6 +3,9 @@
     POST /api/rooms/{room}/{command}   arguments as a JSON object; accepts an Idempotency-Key header
     GET  /api/rooms/{room}/{command}   for commands that change nothing; arguments in the query string
     POST /api/{command}, GET /api/{command}   house commands, and commands of the room that the credential is bound to
+    POST /api/join                     join a room, or wait in its lobby; needs no token
+    GET  /api/join/challenge?room=     what an agent with a key signs
+    GET  /.well-known/cohabit-key.json   the public key that invites are signed with
 
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
@@ -16,13 +19,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cohabit import __version__
-from cohabit.errors import BadArgs, CohabitError, UnknownCommand, internal_error
+from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand, internal_error
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
+from cohabit.house.challenges import LIFE_MS
+from cohabit.house.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
+MAX_JOIN_BODY = 16 * 1024
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -40,6 +46,19 @@ def http_routes(house: House) -> list[Route]:
         key = request.headers.get("idempotency-key")
         result = await house.call(credential, room, name, args, key=key)
         return _json({"ok": True, "result": result})
+
+    async def come_in(request: Request) -> Response:
+        args = _body_args(await _short_body(request))
+        return _json({"ok": True, "result": await knock(house, args, bearer(request.headers))})
+
+    async def challenge(request: Request) -> Response:
+        room = request.query_params.get("room", "")
+        if not 0 < len(room) <= 64:
+            raise BadArgs("room: say which room you want to join")
+        return _json({"ok": True, "result": {"challenge": house.gate.challenges.issue(room), "life_ms": LIFE_MS}})
+
+    async def public_key(request: Request) -> Response:
+        return _json((await house.signing_key()).public_jwk)
 
     async def health(request: Request) -> Response:
         rooms = {"rooms": len(house.rooms), "broken_rooms": house.broken_count}
@@ -59,6 +78,9 @@ def http_routes(house: House) -> list[Route]:
         Route("/health", _answering(health)),
         Route("/metrics", _answering(metrics)),
         Route("/openapi.json", _answering(document)),
+        Route("/.well-known/cohabit-key.json", _answering(public_key)),
+        Route("/api/join", _answering(come_in), methods=["POST"]),
+        Route("/api/join/challenge", _answering(challenge)),
         Route("/api/rooms/{room}/{command}", _answering(call), methods=both),
         Route("/api/{command}", _answering(call), methods=both),
         Route("/api/{rest:path}", _answering(not_found), methods=both),
@@ -83,6 +105,16 @@ def _answering(handler: Handler) -> Handler:
 
 def _json(value: Any) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json", headers={"cache-control": "no-store"})
+
+
+async def _short_body(request: Request) -> bytes:
+    """The body of a request that needs no token, so it may be short only."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_JOIN_BODY:
+            raise TooLarge(f"the body may have at most {MAX_JOIN_BODY} bytes")
+    return body
 
 
 def _body_args(body: bytes) -> Any:

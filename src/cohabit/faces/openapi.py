@@ -23,6 +23,7 @@ def openapi(url: str) -> dict[str, Any]:
             found["post"]["tags"].append(tag)
         else:
             found["post"] = _operation(tag, command, defs, "{room}" in path)
+    paths["/api/join"] = {"post": _join(paths["/api/rooms/{room}/join"]["post"])}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -73,6 +74,21 @@ def _operation(tag: str, command: Command, defs: dict[str, Any], in_room: bool) 
         key = {"name": "Idempotency-Key", "in": "header", "required": False, "schema": {"type": "string"}}
         operation.setdefault("parameters", []).append(key)
     return operation
+
+
+def _join(in_room: dict[str, Any]) -> dict[str, Any]:
+    """`join` without a token: the room, and possibly an invite, are in the body."""
+    text = {"type": "string"}
+    content = in_room["requestBody"]["content"]["application/json"]["schema"]
+    properties = {"room": text, "invite": text, **content.get("properties", {})}
+    schema = {**content, "properties": properties, "required": ["room"]}
+    return {
+        **in_room,
+        "operationId": "come_in",
+        "parameters": [],
+        "requestBody": {"content": {"application/json": {"schema": schema}}},
+        "security": [{}, {"token": []}],
+    }
 
 
 def _moved(schema: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:

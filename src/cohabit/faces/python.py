@@ -7,21 +7,23 @@ async with connect("http://127.0.0.1:8724", token) as me:
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from cohabit.client import Client, Push, connect_url
-from cohabit.house.house import House
-from cohabit.model.identity import Credential
+
+if TYPE_CHECKING:  # a client of a house at an address imports no house
+    from cohabit.house.house import House
+    from cohabit.model.identity import Credential
 
 
 @asynccontextmanager
 async def connect(
-    target: House | str, token: str, room: str | None = None, transport: Literal["ws", "http"] = "ws"
+    target: "House | str", token: str, room: str | None = None, transport: Literal["ws", "http"] = "ws"
 ) -> AsyncIterator[Client]:
     """A client of a house: the House itself, or its address."""
-    if isinstance(target, House):
+    if not isinstance(target, str):
         yield HouseClient(target, target.identify(token), room)
         return
     async with connect_url(target, token, room, transport) as client:
@@ -31,7 +33,7 @@ async def connect(
 class HouseClient:
     """A client in the same process. The other interfaces must behave the same."""
 
-    def __init__(self, house: House, credential: Credential, room: str | None = None) -> None:
+    def __init__(self, house: "House", credential: "Credential", room: str | None = None) -> None:
         self.house = house
         self.credential = credential
         self.room = room

@@ -5,12 +5,13 @@ import gc
 import signal
 import socket
 import ssl
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from cohabit import registry
 from cohabit.errors import BadArgs, Conflict
@@ -45,6 +46,33 @@ class SideServer(Protocol):
 def side_servers(house: House) -> list[SideServer]:
     """The listeners of the extensions, bound to their ports and not serving yet."""
     return [server for make in registry.side_servers() if (server := make(house)) is not None]
+
+
+@asynccontextmanager
+async def serving_beside(house: House, app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
+    """Serve the app of another protocol for as long as the block runs, with the limits of the house's own port."""
+    connections = Connections(house.settings, house.clock, house.overload)
+    config = ServerConfig(
+        app,
+        connections,
+        http=HttpProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    server = GuestServer(config)
+    running = asyncio.ensure_future(server.serve(sockets=[listener]))
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await running
+        connections.close()
+        listener.close()
 
 
 def bind(settings: Settings) -> socket.socket:

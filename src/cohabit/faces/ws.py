@@ -3,13 +3,14 @@
 A client sends ``{"id", "command", "args", "room"?, "key"?}`` and gets ``{"id", "ok", "result" | "error"}``.
 After ``subscribe`` it also gets ``{"push": "events", …}``, lossless and in order from its cursor, and
 ``{"push": "view", …}``, always the latest. A slow reader skips old views; one that falls too far behind
-with events is disconnected and resumes from its cursor.
+with events is disconnected and resumes from its cursor. A binary frame that begins with 1 (audio) or 2 (screen) is
+media, for the room that was subscribed with ``media``.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -20,10 +21,11 @@ from starlette.types import Receive, Scope, Send
 
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, internal_error
-from cohabit.faces.direct import EXTENSION, DirectProtocol
+from cohabit.faces.direct import BINARY, EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
 from cohabit.house.calls import Call
 from cohabit.house.house import House
+from cohabit.house.media import MediaReader, is_media
 from cohabit.house.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.model.validation_errors import in_words
@@ -51,6 +53,7 @@ class Request(Struct):
 class SubscribeArgs(Struct, forbid_unknown_fields=True):
     cursor: str | None = None
     views: bool = True
+    media: bool = False
 
 
 _decode = msgspec.json.Decoder(Request).decode
@@ -105,8 +108,9 @@ class Connection:
     """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
 
     __slots__ = (
-        "_behind", "_caught_up", "_direct", "_pending", "_pending_bytes", "_receive", "_replies", "_reply_bytes",
-        "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential", "ending", "house",
+        "_behind", "_caught_up", "_direct", "_media", "_pending", "_pending_bytes", "_receive", "_replies",
+        "_reply_bytes", "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential",
+        "ending", "house",
     )  # fmt: skip
 
     def __init__(self, house: House, receive: Receive, send: Send, direct: DirectProtocol | None = None) -> None:
@@ -122,6 +126,7 @@ class Connection:
         self._replies: deque[bytes] = deque()  # for a client that reads more slowly than we write
         self._reply_bytes = 0
         self._unfinished: Unfinished | None = None
+        self._media: MediaReader | None = None
         self._behind = False
         self._caught_up = asyncio.Event()
         self._wake = asyncio.Event()
@@ -150,7 +155,7 @@ class Connection:
     # -- calls ------------------------------------------------------------------------------------
     async def run(self, credential: Credential) -> None:
         self.credential = credential
-        writer = self._start(self._write_replies())
+        writer = self._start(self._write_replies)
         stop = self.house.until_invalid(credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
@@ -174,6 +179,7 @@ class Connection:
                 self._direct.take = None
             for subscription, _ in self._subscriptions.values():
                 subscription.close()
+            self._close_media()
             for call in self._pending:
                 call.then = None
                 if call.stop_waiting is not None:
@@ -182,11 +188,15 @@ class Connection:
                 task.cancel()
 
     async def _read(self) -> tuple[Request, int]:
-        """The next request, and its size."""
-        message = await self._receive()
-        if message["type"] == "websocket.disconnect":
-            raise Gone
-        raw = message.get("text") or message.get("bytes") or ""
+        """The next request, and its size. Media frames before it are relayed."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "websocket.disconnect":
+                raise Gone
+            raw = message.get("text") or message.get("bytes") or ""
+            if not is_media(raw):
+                break
+            self._send_media(message["bytes"])
         if len(raw) > self.house.settings.frame_limit:
             raise TooLarge(f"a frame may have at most {self.house.settings.frame_limit} bytes")
         try:
@@ -211,7 +221,7 @@ class Connection:
     def _serve(self, request: Request, size: int) -> None:
         """Start the call of a frame, without waiting. The reply is written when it may be sent."""
         if request.command == "subscribe":
-            self._start(self._subscribe(request))
+            self._start(self._subscribe, request)
             return
         if request.command == "unsubscribe":
             self._unsubscribe(request)
@@ -278,7 +288,10 @@ class Connection:
         room = subscription.room
         self._drop(room)
         self._reply(request.id, None, {"room": room})
-        self._subscriptions[room] = subscription, self._start(self._forward(subscription))
+        self._subscriptions[room] = subscription, self._start(self._forward, subscription)
+        if args.media:
+            self._close_media()
+            self._media = MediaReader(subscription.runner, subscription.member, self.credential, self._deliver_media)
 
     async def _forward(self, subscription: Subscription) -> None:
         """Forward frames from a subscription."""
@@ -298,6 +311,8 @@ class Connection:
 
     def _drop(self, room: str) -> None:
         known = self._subscriptions.pop(room, None)
+        if self._media is not None and self._media.runner.id == room:
+            self._close_media()
         if known is not None:
             known[0].close()
             known[1].cancel()
@@ -308,12 +323,31 @@ class Connection:
         write = self._write_now
         return (write is not None and write(frame)) or self._write(frame)
 
+    # -- media ------------------------------------------------------------------------------------
+    def _send_media(self, frame: bytes) -> None:
+        if self._media is None:
+            raise BadArgs("to send sound or a screen, subscribe to a room with media first")
+        refusal = self._media.send(frame)
+        if refusal is not None:
+            self._deliver(_encode({"push": "refused", "room": self._media.runner.id, "error": refusal.as_wire()}))
+
+    def _deliver_media(self, frame: bytes) -> bool:
+        if self._behind:
+            return False
+        return self._direct.write(frame, BINARY) if self._direct is not None else self._write(frame, binary=True)
+
+    def _close_media(self) -> None:
+        if self._media is not None:
+            self._media.close()
+            self._media = None
+
     # -- writing ----------------------------------------------------------------------------------
-    def _write(self, frame: bytes) -> bool:
+    def _write(self, frame: bytes, *, binary: bool = False) -> bool:
         """Write synchronously if possible; otherwise ``_write_replies`` finishes it."""
-        if self._write_now is not None and self._write_now(frame):
+        if not binary and self._write_now is not None and self._write_now(frame):
             return True
-        sending = self._send({"type": "websocket.send", "text": frame.decode()})
+        message = {"bytes": frame} if binary else {"text": frame.decode()}
+        sending = self._send({"type": "websocket.send", **message})
         try:
             first = sending.send(None)  # type: ignore[attr-defined]  # an ASGI send is a coroutine
         except StopIteration:
@@ -374,8 +408,8 @@ class Connection:
         except Exception as gone:  # the client may have disconnected first
             log.debug("closing a WebSocket: %s", gone)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        task = asyncio.get_running_loop().create_task(_unless_gone(work))
+    def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(_unless_gone(work, *args))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -385,10 +419,13 @@ def _cancel(waiting: "asyncio.Future[Any]") -> None:
     waiting.cancel()
 
 
-async def _unless_gone(work: Coroutine[Any, Any, None]) -> None:
-    """Ignore Gone: the read loop ends the connection."""
+async def _unless_gone(work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
+    """Ignore Gone: the read loop ends the connection.
+
+    Takes the function, not its coroutine: a task that is cancelled before its first step runs neither.
+    """
     with suppress(Gone):
-        await work
+        await work(*args)
 
 
 class Unfinished:

@@ -119,7 +119,7 @@ class Bots:
         table = MemberTable(self._house.clock, runner, who, label_of(brain), waits_for_news=not quick)
         try:
             if quick:
-                agent = adapted(make_agent(brain, f"{runner.room.id}/{who}"))
+                agent = adapted(make_agent(brain, _purpose(runner.room, who)))
                 player = Player(
                     agent, tally=status.tally, on_decision=status.decided, name=_name(runner, who, brain), plays_on=True
                 )
@@ -184,6 +184,11 @@ class Bots:
         if member.stand_in_since is None or member.handed_over or room.pace != "rounds":
             return self.step_ms
         return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
+
+
+def _purpose(room: "Room", who: str) -> str:
+    """The seed of a script's random choices. Secret, because members must not compute them, such as a nonce."""
+    return f"{room.state.secret}/{who}"
 
 
 def _name(runner: "RoomRunner", who: str, brain: str) -> str:

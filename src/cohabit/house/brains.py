@@ -13,7 +13,7 @@ from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.settings import Settings
 from cohabit.model.suggest import nearest
-from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain
+from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain, players_of
 
 MAKE_S = 60.0
 """How long making an agent may take: some packages take long to import."""
@@ -33,7 +33,7 @@ def check_allowed(name: str | None, settings: Settings) -> str | None:
         return name
     if not (brain.is_code_or_network or knows_brain(brain)):
         raise _unknown(name)
-    allowed = [listed.strip() for listed in settings.brains.split(",") if listed.strip()]
+    allowed = _listed(settings)
     for listed in allowed:
         whole = absolute_brain(listed, Path()) or listed
         if brain in (parse_brain(listed), parse_brain(whole)):
@@ -43,6 +43,15 @@ def check_allowed(name: str | None, settings: Settings) -> str | None:
         f"the brain {brain.label[:80]!r} may not be chosen over a network; choose a built-in script{others}. "
         "The operator of the house can allow it with the setting brains"
     )
+
+
+def brains_for(world: str, settings: Settings) -> list[str]:
+    """The brains that a remote caller may choose for a player of this world, by name."""
+    return [*players_of(world), *_listed(settings)]
+
+
+def _listed(settings: Settings) -> list[str]:
+    return [listed.strip() for listed in settings.brains.split(",") if listed.strip()]
 
 
 async def check_makeable(name: str, dollars: float | None = None) -> None:

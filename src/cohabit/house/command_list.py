@@ -9,6 +9,8 @@ from msgspec import Struct
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Category, Command, Resource, Where
+from cohabit.room.room import Room
+from cohabit.room.state import Member
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -33,17 +35,24 @@ class CommandInfo(Struct, frozen=True, omit_defaults=True):
     resource: Resource | None = None
     hint: str = ""
     listed: bool = False  # in the short list of tools
+    for_model: bool = True  # False: models are not told of it
+    for_front_end: bool = False  # the front end of a world may call it
+    shows_world: bool = False  # MCP clients show the front end beside its result
 
 
-_made: "WeakKeyDictionary[Command, dict[str, CommandInfo]]" = WeakKeyDictionary()
+_made: "WeakKeyDictionary[Command, dict[tuple[str, bool], CommandInfo]]" = WeakKeyDictionary()
 
 
-def describe(command: Command, held: Container[Capability] | None = None) -> CommandInfo:
-    """The description of a command, for a caller who holds these capabilities (None: all). Cached by its text."""
+def describe(command: Command, held: Container[Capability] | None = None, *, also_listed: bool = False) -> CommandInfo:
+    """The description of a command, for a caller who holds these capabilities (None: all). Cached by its text.
+
+    ``also_listed``: the short list has it here, though not everywhere.
+    """
     known, text = _made.setdefault(command, {}), _description(command, held)
-    made = known.get(text)
+    listed = command.listed or also_listed
+    made = known.get((text, listed))
     if made is None:
-        made = known[text] = CommandInfo(
+        made = known[text, listed] = CommandInfo(
             name=command.name,
             tool_name=command.tool_name,
             where=command.where,
@@ -59,7 +68,10 @@ def describe(command: Command, held: Container[Capability] | None = None) -> Com
             task=command.task,
             resource=command.resource,
             hint=command.as_called(command.hint),
-            listed=command.listed,
+            listed=listed,
+            for_model=command.for_model,
+            for_front_end=command.for_front_end,
+            shows_world=command.shows_world,
         )
     return made
 
@@ -87,11 +99,23 @@ def list_commands(house: "House", credential: Credential, room: str | None) -> l
     commands, wanted = house.door.commands_for(credential, room), room or credential.room
     if wanted is not None and (runner := house.runner_of(wanted)) is not None:
         member = runner.room.member_of(credential.identity)
-        return [describe(command, member.held if member is not None else ()) for command in commands]
+        return [
+            describe(
+                command, member.held if member is not None else (), also_listed=_is_listed(runner.room, member, command)
+            )
+            for command in commands
+        ]
     if room is None and credential.room is None:
         common = {command.name: command for command in _common(house, credential)}
         commands = [*common.values(), *(command for command in commands if command.name not in common)]
     return [describe(command) for command in commands]
+
+
+def _is_listed(room: Room, member: Member | None, command: Command) -> bool:
+    """True if the short list of this room has the command, although not every room's list does."""
+    if command.for_talk and not room.world.spec.seat_range[1]:  # nobody plays here
+        return True
+    return member is not None and command.listed_if is not None and command.listed_if(room, member)
 
 
 def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:

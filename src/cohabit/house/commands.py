@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
-from cohabit.house.brains import check_allowed
+from cohabit.house.brains import brains_for, check_allowed
 from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
 from cohabit.house.runner import RoomRunner
@@ -15,7 +15,7 @@ from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, known_worlds
 from cohabit.room.commands import Resource, command, command_of
 from cohabit.room.state import Member
-from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
 
 C = Capability
 
@@ -75,10 +75,13 @@ async def rooms(ctx: HouseContext) -> Rooms:
     return Rooms(found)
 
 
-class WorldLine(Struct):
+class WorldLine(Struct, omit_defaults=True):
     name: str
     title: str
     description: str
+    players: tuple[int, int]  # the minimum and the maximum number
+    takes_seed: bool  # true if a host may choose the seed of a room
+    brains: list[str] = []  # those that can play it; only for hosts of the house, who may create rooms
 
 
 class Worlds(Struct):
@@ -92,7 +95,9 @@ async def worlds(ctx: HouseContext) -> Worlds:
     lines = []
     for name in known_worlds():
         cls = find_world(name)
-        lines.append(WorldLine(name, cls.spec.title or name, (cls.__doc__ or "").strip().split("\n")[0]))
+        about = (cls.__doc__ or "").strip().split("\n")[0]
+        spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
+        lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
     return Worlds(lines, list(presets()))
 
 
@@ -107,6 +112,9 @@ async def create_room(
     scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
     world: Annotated[str | None, Meta(description="a world name; each of `players` gets a seat")] = None,
     players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
+    people: Annotated[
+        list[str], Meta(max_length=64, description="those of `players` who are people; the others are agents")
+    ] = [],  # noqa: B006 - never changed
     brains: Annotated[
         dict[str, str], Meta(max_length=64, description="the name of a player to the brain that plays for it")
     ] = {},  # noqa: B006 - never changed
@@ -148,6 +156,8 @@ async def create_room(
             "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
             "can, with `cohabit up --seed`"
         )
+    for name in people:
+        make_person(plan, name)
     for name, brain in brains.items():
         give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
     taken = {agent.id for agent in plan.agents}
@@ -210,7 +220,11 @@ async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
     commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
     return Capabilities(
-        [CommandLine(c.name, _in_short(c), c.tool_name if c.tool_name != c.name else "") for c in commands]
+        [
+            CommandLine(c.name, _in_short(c), c.tool_name if c.tool_name != c.name else "")
+            for c in commands
+            if c.for_model
+        ]
     )
 
 

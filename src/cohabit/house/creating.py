@@ -11,6 +11,7 @@ from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, Ga
 from cohabit.house.brains import check_makeable
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.running.threads import run_in_thread
+from cohabit.house.signing import check_key
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import absolute_brain, lasting_source, make_world
@@ -40,6 +41,8 @@ async def create_room(
     if house.rooms_left <= 0:
         raise Busy(f"room limit reached ({house.settings.rooms_limit}); delete a room or raise rooms_limit")
     _check_tokens(house.identities, scenario)
+    for known in scenario.entry.agent_keys if scenario.entry is not None else ():
+        check_key(known.key)
     now = house.clock.now()
     with house.reserve(name):
         people = {a.id: _identity_of(house.identities, a, owner) for a in scenario.agents}
@@ -53,7 +56,8 @@ async def create_room(
         house.make_runner(room)  # rejects a world whose command names clash with the house's
         bound = [agent for agent in scenario.agents if agent.identity is None]
         tokens = {agent.id: agent.token or make_token() for agent in bound}
-        keys = [Credential(hashed(tokens[a.id]), ids[a.id], name, created_at=now) for a in bound]
+        where = None if scenario.house_tokens else name
+        keys = [Credential(hashed(tokens[a.id]), ids[a.id], where, created_at=now) for a in bound]
         body = (snapshot.seq, snapshot.encode())
         fresh = [people[a.id] for a in bound]
         write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)

@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 
 WAITS_PER_MEMBER = 256
 """How many calls of one member may wait in a room. Each entry costs time for every one of them."""
+WAITS_OUTSIDE = 8
+"""The same, of one token whose holder is not a member yet."""
+NEWCOMER = "(newcomer)"
+"""The member of a refusal in the audit log, if it is none yet. No handle has parentheses."""
+VISITOR = "visitor"
+"""The label of the credential of somebody without a token, which is not registered and can only join."""
 
 
 class HouseContext(Struct, eq=False):
@@ -104,8 +110,9 @@ class Door:
         self._house = house
         self.budget = Budget(house.settings.calls_per_second)  # of house commands, by credential
         self._tasks: set[asyncio.Task[None]] = set()
-        self._exclusive = asyncio.Lock()
-        self._waits: Counter[tuple[RoomRunner, str]] = Counter()  # unfinished calls that are not in a queue, by member
+        self.exclusive = asyncio.Lock()  # held by calls that change access
+        # Unfinished calls that are not in a queue, by member, or by "#" and the hash of a credential.
+        self._waits: Counter[tuple[RoomRunner, str]] = Counter()
         self.calls = 0
         self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit log of their room
 
@@ -139,6 +146,8 @@ class Door:
             if command is None or not (command.before_joining or command.about != "room"):
                 raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             if not command.before_joining:
+                if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
+                    raise UnknownRoom("you wait in the lobby of this room; call join")
                 return HouseContext(house, credential, command)
         elif command is None:
             raise self._unknown_command(runner, member, name)
@@ -149,7 +158,9 @@ class Door:
         room, at = runner.room, self._house.clock.now()
         room.budget.spend(member.id, at)
         if room.budget.is_spent(member.id, at):  # finding similar names takes time
-            return refusal(room.budget.refusal)
+            busy = refusal(room.budget.refusal)
+            runner.refused(member.id, "?", busy)
+            return busy
         try:
             runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
         except UnknownCommand as unknown:
@@ -175,9 +186,13 @@ class Door:
         identities = self._house.identities
         if runner is self._house.ledger.runner:  # only the house adds members to it
             return False
+        state = runner.room.state
         if not credential.identity:
-            return credential.room == runner.room.id
-        return identities.is_host(credential) or (runner.room.state.guests and credential.room is None)
+            is_invite = credential.label != VISITOR and credential.room == runner.room.id
+            return is_invite or state.entry_policy.admits_strangers
+        if credential.room is None:
+            return identities.is_host(credential) or state.guests or state.entry_policy.admits_strangers
+        return state.knock_of(credential.identity) is not None
 
     # -- decide -----------------------------------------------------------------------------------
     def decide(self, target: HouseContext, at: int) -> None:
@@ -259,6 +274,8 @@ class Door:
                 return call
             assert runner is not None
             assert member is not None
+            if member.egress:
+                runner.egress.replied(member.id)
             if member.here:
                 runner.time.seen[member.id] = at
             else:
@@ -274,17 +291,26 @@ class Door:
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         runner, member = target.maybe_runner, target.maybe_member
-        key = (runner, member.id) if runner is not None and member is not None else None
-        if key is not None:
-            if self._waits[key] >= WAITS_PER_MEMBER:
-                raise Busy(f"you have {WAITS_PER_MEMBER} calls waiting in this room; wait for a reply")
-            key[0].time.mark_seen(key[1], at)
-            self._waits[key] += 1
+        key = None
+        if runner is not None and member is not None:
+            key = self._count_wait(runner, member.id, WAITS_PER_MEMBER)
+            runner.time.mark_seen(member.id, at)
+            if member.egress:
+                runner.egress.replied(member.id)
+        elif runner is not None and target.command.takes_wait_ms and target.credential.identity:
+            key = self._count_wait(runner, f"#{target.credential.hash.hex()}", WAITS_OUTSIDE)
         task = asyncio.get_running_loop().create_task(self._through(call, room))
         self._tasks.add(task)
         task.add_done_callback(lambda task: self._ended(task, key))
-        if target.command.takes_wait_ms:  # other commands run to completion
+        if target.command.takes_wait_ms and not target.command.records:  # other commands run to completion
             call.stop_waiting = task.cancel
+
+    def _count_wait(self, runner: "RoomRunner", who: str, limit: int) -> "tuple[RoomRunner, str]":
+        key = (runner, who)
+        if self._waits[key] >= limit:
+            raise Busy(f"you have {limit} calls waiting in this room; wait for a reply")
+        self._waits[key] += 1
+        return key
 
     def _ended(self, task: "asyncio.Task[None]", key: "tuple[RoomRunner, str] | None") -> None:
         self._tasks.discard(task)
@@ -293,8 +319,8 @@ class Door:
         self._waits[key] -= 1
         if not self._waits[key]:
             del self._waits[key]
-        if not task.cancelled():  # a call that waits is seen when it arrives and when it ends, not in between
-            key[0].time.mark_seen(key[1])
+        if not task.cancelled() and not key[1].startswith("#"):
+            key[0].time.mark_seen(key[1])  # a call that waits is seen when it arrives and when it ends, not in between
 
     async def _through(self, call: Call, room: str | None) -> None:
         """Run a house command, or one that waits, to completion."""
@@ -315,6 +341,8 @@ class Door:
         assert credential is not None
         arrived, wait = house.clock.now(), None
         while True:
+            if wait is not None:  # its caller may have been removed: say why
+                house.identities.check(credential, house.clock.now())
             target = self.resolve(credential, room, call.name)
             runner, command = target.maybe_runner, target.command
             version = runner.version if runner is not None else 0
@@ -325,7 +353,7 @@ class Door:
                     await runner.changed_since(version, wait.ends)
                     continue
             if command.exclusive:
-                async with self._exclusive:  # the caller may have lost its token or its grant in the meantime
+                async with self.exclusive:  # the caller may have lost its token or its grant in the meantime
                     result = await self._in_house(call, self.resolve(credential, room, call.name))
             elif command.where == "house":
                 result = await self._in_house(call, target)
@@ -352,6 +380,8 @@ class Door:
                 target.maybe_runner.refused(target.maybe_member.id, command.name, wrong)
             else:
                 self._count(wrong)
+                if target.maybe_runner is not None and command.joins:  # hosts see who tried to join
+                    target.maybe_runner.refused(NEWCOMER, command.name, wrong)
             raise
         return result
 

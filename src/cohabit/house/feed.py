@@ -77,17 +77,23 @@ async def _page_of_events(
     ctx: HouseContext, after: int, member: Member, eye: Eye | None, limit: int, own: bool
 ) -> Events:
     items: list[FeedItem] = []
-    secret, reached, has_news = ctx.room.state.secret, after, False
+    secret, reached, size, has_news = ctx.room.state.secret, after, 0, False
     async for line in history(ctx, after):
         told = feed(line.entry, member, eye)
         if told:
-            if len(items) + len(told) > limit and items:
+            more = sum(map(_size, told))
+            if items and (len(items) + len(told) > limit or size + more > BACKLOG_CHARACTERS):
                 return Events(items, seal(secret, reached), True)
             items.extend(told)
+            size += more
             reached = line.seq
             has_news = has_news or own or is_news(line.entry, member, eye)
     page = Events if has_news else OwnEvents
     return page(items, seal(secret, reached) if reached >= 0 else "", False)
+
+
+def _size(item: FeedItem) -> int:
+    return characters((item.text, item.args, item.why, item.data))
 
 
 EVENTS = command_of(events)
@@ -107,7 +113,15 @@ async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int
         oldest = lines[0].seq if lines else 0
     cursor = seal(ctx.room.state.secret, told[-1][0]) if told else ""
     page = Events if told else OwnEvents
-    return page([item for _, item in told[-limit:]], cursor, False)
+    return page(_newest_that_fit([item for _, item in told[-limit:]]), cursor, False)
+
+
+def _newest_that_fit(items: list[FeedItem]) -> list[FeedItem]:
+    """As many of the newest items as a page may have, at least one."""
+    size, first = 0, len(items)
+    while first and (size := size + _size(items[first - 1])) <= BACKLOG_CHARACTERS:
+        first -= 1
+    return items[min(first, max(len(items) - 1, 0)) :]
 
 
 def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
@@ -134,7 +148,7 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
         if told:
             items.extend(told)
             reached = line.seq
-            size += sum(characters((item.text, item.args, item.why)) for item in told)
+            size += sum(map(_size, told))
         if len(items) >= BACKLOG_ITEMS or size >= BACKLOG_CHARACTERS:
             yield event_frame(room, reached, items)
             items, size = [], 0

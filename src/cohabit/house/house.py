@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, Unauthorized, UnknownRoom
-from cohabit.house import agent_status, credentials, feed, introduction, invites, saves
+from cohabit.house import (
+    agent_status,
+    audit_log,
+    credentials,
+    entry_policy,
+    feed,
+    front_ends,
+    gate,
+    introduction,
+    invites,
+    observing,
+    saves,
+)
 from cohabit.house import commands as house_commands
 from cohabit.house.bots import Bots
 from cohabit.house.brains import check_allowed
@@ -29,6 +41,7 @@ from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
+from cohabit.house.signing import SigningKey, house_key
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
@@ -47,7 +60,23 @@ from cohabit.scenario import Scenario
 log = logging.getLogger("cohabit")
 HOUSE_COMMANDS = CommandTable(
     chain.from_iterable(
-        map(declared_in, (house_commands, introduction, invites, credentials, feed, saves, agent_status))
+        map(
+            declared_in,
+            (
+                house_commands,
+                introduction,
+                invites,
+                gate,
+                entry_policy,
+                credentials,
+                feed,
+                observing,
+                front_ends,
+                audit_log,
+                saves,
+                agent_status,
+            ),
+        )
     )
 )
 OnLines = Callable[[RoomRunner, Sequence[Line]], None]
@@ -76,10 +105,15 @@ class House:
         self.outboxes = Outboxes(settings.outboxes_bytes)
         self.writer = Writer(store, asyncio.get_running_loop())
         self.door = Door(self)
+        self.gate = gate.Gate(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
         self.heads: HeadsFile | None = None
+        self._signing_key: SigningKey | None = None  # loaded when it is first needed
+        self._signing_lock = asyncio.Lock()
         self._on_lines: OnLines | None = None
+        self.on_visits: Callable[[RoomRunner], None] | None = None  # something happened in a room with visitors
+        self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self._watchdog = Watchdog(settings.world_deadline_s)
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created, reopened or deleted
         self.leases = Leases(store, self.id, clock, lambda: [*self.rooms.values(), self.ledger.runner])
@@ -132,6 +166,7 @@ class House:
                 self.broken[room_id] = wrong
         if self.heads is not None and not self.dormant:
             self.heads.start()
+        self.all_open.set()
 
     def _open_heads(self) -> HeadsFile:
         settings = self.settings
@@ -180,12 +215,13 @@ class House:
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
             if connector is None and room.world.connector and not self.dormant:
-                connector = make_connector(room.world.connector, room.id, room.state.config, self.settings, self.clock)
+                connector = make_connector(room.world.connector, self, room.id, room.state.config)
                 self.connectors[room.id] = connector
             runner.remote = RemoteRunner(runner, room.world, self.clock, connector)
         runner.on_roster = self.bots.start_bots
         runner.on_removed = self._members_removed
         runner.on_lines = self._on_lines
+        runner.on_visits = self._visits_changed
         self.rooms[room.id] = runner
         if self.dormant:
             runner.time.stop()
@@ -196,6 +232,7 @@ class House:
 
     def make_runner(self, room: Room) -> RoomRunner:
         room.budget.per_second = self.settings.calls_per_second
+        room.members_limit = self.settings.members_limit
         room.check_brain = partial(check_allowed, settings=self.settings)
         room.ahead_ms = max(0, room.record.at - self.clock.now())
         return RoomRunner(
@@ -213,6 +250,10 @@ class House:
         """Revoke and store credentials without notifying a member."""
         gone = self.identities.revoke(credentials)
         await self.writer.submit(Write(credentials=gone))
+
+    def _visits_changed(self, runner: RoomRunner) -> None:
+        if self.on_visits is not None:
+            self.on_visits(runner)
 
     def _members_removed(self, runner: RoomRunner, members: Sequence[Member]) -> None:
         """Revoke the credentials of removed members for this room."""
@@ -252,6 +293,14 @@ class House:
             self.overload.add("login")
             raise
 
+    async def signing_key(self) -> SigningKey:
+        """The key that signs invites. It is in the data folder; a house in memory has a new one every time."""
+        async with self._signing_lock:
+            if self._signing_key is None:
+                folder = self.settings.folder if self.settings.data else None
+                self._signing_key = await run_in_thread("the signing key", partial(house_key, folder))
+            return self._signing_key
+
     def operator_token(self) -> str:
         """A token with the rights of a house host, for the owner of the data folder; valid while this house runs."""
         return self.identities.temporary(OPERATOR, None, self.clock.now())
@@ -273,7 +322,12 @@ class House:
     ) -> Subscription:
         """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning)."""
         target = self.door.resolve(credential, room, feed.EVENTS.name)
-        self.door.decide(target, self.clock.now())
+        try:
+            self.door.decide(target, self.clock.now())
+        except CohabitError as wrong:
+            if target.maybe_runner is not None and target.maybe_member is not None:
+                target.runner.refused(target.member.id, feed.EVENTS.name, wrong)
+            raise
         return feed.subscribe(target, cursor, views, deliver)
 
     def until_invalid(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
@@ -354,6 +408,7 @@ class House:
                     await self.heads.deleted(room_id)
                 await self.writer.submit(Write(room_id, delete=True))  # after all queued writes
                 self.identities.forget_room(room_id)
+                self.gate.forget_room(room_id)
                 if self.settings.data:
                     await run_in_thread("the saves", partial(saves.delete, self.settings.folder, room_id))
                 await self.bots.delete_room(room_id)

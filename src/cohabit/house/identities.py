@@ -50,9 +50,12 @@ class Identities:
         invites: Iterable[Invite] = (),
     ) -> None:
         self._identities = {identity.id: identity for identity in identities}
-        self._credentials = {credential.hash: credential for credential in credentials}
+        self._credentials: dict[bytes, Credential] = {}
+        self._by_identity: dict[str, dict[bytes, Credential]] = {}  # the same: a house can have very many
         self._invites: dict[bytes, Invite] = {}
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}
+        for credential in credentials:
+            self.put_credential(credential)
         for invite in invites:
             self.put_invite(invite)
 
@@ -112,19 +115,20 @@ class Identities:
 
     def put_credential(self, credential: Credential) -> None:
         self._credentials[credential.hash] = credential
+        self._by_identity.setdefault(credential.identity, {})[credential.hash] = credential
 
     def drop_credential(self, credential: Credential) -> None:
-        """Forget a credential that could not be stored."""
+        """Forget a credential that could not be stored, or whose room was deleted."""
         self._credentials.pop(credential.hash, None)
+        self._by_identity.get(credential.identity, {}).pop(credential.hash, None)
 
     def put_invite(self, invite: Invite) -> None:
         """Register an invite. Until it is accepted, its token has no identity and can only call join."""
         self._invites[invite.hash] = invite
         known = self._credentials.get(invite.hash)
         if known is None:
-            known = self._credentials[invite.hash] = Credential(
-                invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at
-            )
+            known = Credential(invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at)
+            self.put_credential(known)
         if not known.identity and (invite.revoked or invite.uses < 1):
             self.revoke([known])
 
@@ -142,16 +146,28 @@ class Identities:
             if i.room == room and not i.revoked and i.uses > 0 and (i.expires_at is None or at < i.expires_at)
         ]
 
+    def all_invites(self, room: str) -> list[Invite]:
+        """Every invite to a room: pending, used, expired or revoked."""
+        return [invite for invite in self._invites.values() if invite.room == room]
+
+    def invites_of(self, room: str) -> list[Invite]:
+        """All invites to a room, also used ones."""
+        return [invite for invite in self._invites.values() if invite.room == room]
+
     def is_of_house(self, identity: str) -> bool:
         """Whether this identity has, or ever had, a house-wide token."""
-        return any(c.identity == identity and c.room is None for c in self._credentials.values())
+        return any(c.room is None for c in self._of(identity))
 
     def all_credentials(self) -> list[Credential]:
         return [credential for credential in self._credentials.values() if credential.identity]
 
     def of(self, identity: str, room: str | None) -> list[Credential]:
         """The credentials of an identity for this room, or, if None, the house-wide ones."""
-        return [c for c in self._credentials.values() if c.identity == identity and c.room == room and not c.revoked]
+        return [c for c in self._of(identity) if c.room == room and not c.revoked]
+
+    def _of(self, identity: str) -> list[Credential]:
+        """All credentials of an identity, also revoked ones."""
+        return [c for c in self._by_identity.get(identity, {}).values() if c.identity == identity]
 
     def revoke(self, credentials: Iterable[Credential]) -> list[Credential]:
         """Revoke credentials. Returns those that were not already revoked; the caller stores them."""
@@ -173,7 +189,7 @@ class Identities:
         gone = [credential for credential in self._credentials.values() if credential.room == room]
         self.revoke(gone)
         for credential in gone:
-            del self._credentials[credential.hash]
+            self.drop_credential(credential)
             self._invites.pop(credential.hash, None)
 
     def watch(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:

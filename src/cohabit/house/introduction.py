@@ -66,7 +66,7 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
         if member is not None and not brief:
             you_are = f"{you_are} {watch_only(member)}".rstrip()
         world = "" if brief else _world(runner.room)
-    hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint)
+    hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint and info.listed)
     # The longest part comes last: some clients cut the text off.
     return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, SAFETY_TEXT, world) if part)
 

@@ -1,6 +1,7 @@
-"""Commands for access to a room: invites and joining.
+"""Commands for invites to a room. An invite is a pending admission; its token can only call `join`.
 
-An invite is a pending admission. Its token can only call `join`.
+The token is signed, so that others can check what it says. The house itself looks up its hash, so that each invite can
+be revoked.
 """
 
 from secrets import token_hex
@@ -8,14 +9,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 
-from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
+from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.calls import PeekCall
 from cohabit.house.door import HouseContext
-from cohabit.house.identities import hashed, make_token, new_identity
+from cohabit.house.identities import hashed
+from cohabit.house.signing import FAR_AWAY_S, InviteBody
 from cohabit.house.store.contract import Write
-from cohabit.model.grant import ROLES, Capability, role_or_default
-from cohabit.model.identity import Credential, Invite, Kind
+from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
+from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
@@ -34,7 +36,9 @@ class Invitation(Struct, omit_defaults=True):
     role: str
     token: str
     invite: str
+    link: str  # opens the page; a path if the house does not know its public address
     uses: int = 1
+    expires_at: int | None = None
 
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
@@ -48,12 +52,21 @@ async def invite(
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
     name: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the name to show")] = None,
     uses: Annotated[int, Meta(ge=1, le=1000, description="how many people may accept it")] = 1,
+    may: Annotated[list[str] | None, Meta(description="exactly these capabilities, instead of a role")] = None,
     expires_in_s: ExpiresIn = None,
+    member_expires_in_s: Annotated[
+        Annotated[int, Meta(ge=1, le=10**9)] | None,
+        Meta(description="the member's permissions end this many seconds after joining"),
+    ] = None,
 ) -> Invitation:
     """Create an invite to this room with a fixed kind, role and seat.
 
-    Send its token to the invitee, who connects with it and calls `join`. The token is shown only once.
+    Send its link or its token to the invitee, who opens the link, or connects with the token and calls `join`. Both are
+    shown only once.
     """
+    if may is not None and role is not None:
+        raise BadArgs("may and role cannot be combined: may gives exactly these capabilities")
+    given = None if may is None else in_order(capabilities(may))
     stand_in = check_allowed(stand_in, ctx.house.settings)
     if stand_in is not None:
         await check_makeable(stand_in, ctx.house.settings.agents_dollars or None)
@@ -63,11 +76,17 @@ async def invite(
         raise BadArgs("uses and claim cannot be combined: a claim is for one member")
     room, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
-    check = PeekCall(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team))
+    check = PeekCall(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team, given))
     named = await ctx.runner.submit(check)
-    token = make_token()
+    number, expires = token_hex(6), now + expires_in_s * 1000 if expires_in_s else None
+    body = InviteBody(
+        name=name or id, room=room.id, exp=-(-expires // 1000) if expires else now // 1000 + FAR_AWAY_S, kind=kind,
+        role=None if given is not None else role_or_default(named, kind), may=None if given is None else list(given),
+        seat=claim, uses=uses, jti=number,
+    )  # fmt: skip
+    token = (await house.signing_key()).sign(body)
     made = Invite(
-        id=token_hex(6),
+        id=number,
         hash=hashed(token),
         room=room.id,
         by=me.id,
@@ -75,17 +94,26 @@ async def invite(
         name=name or "",
         kind=kind,
         role=named,
+        may=given,
+        member_expires_in_s=member_expires_in_s,
         claim=claim,
         team=team,
         stand_in=stand_in,
         created_at=now,
-        expires_at=now + expires_in_s * 1000 if expires_in_s else None,
+        expires_at=expires,
         uses=uses,
         shared=uses > 1,
     )
-    await _record_invite(ctx, made, "created")
+    await record_invite(ctx, made, "created")
     return Invitation(
-        room=room.id, member=id, role=role_or_default(named, kind), token=token, invite=made.id, uses=uses
+        room=room.id,
+        member=id,
+        role=role_or_default(named, kind),
+        token=token,
+        invite=made.id,
+        link=f"{house.settings.public_url.rstrip('/')}/?room={room.id}#{token}",
+        uses=uses,
+        expires_at=expires,
     )
 
 
@@ -96,7 +124,7 @@ def _in_room(room: Room, member: str, at: int) -> Context:
     return Context(room, found, at)
 
 
-async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:
+async def record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:
     inviter = ctx.room.state.members.get(invite.by)
     args = {
         "invite": invite.id, "room": invite.room, "by": inviter.handle if inviter else invite.by,
@@ -111,13 +139,17 @@ async def _record_invite(ctx: HouseContext, invite: Invite, change: str) -> None
 
 
 class InviteLine(Struct, omit_defaults=True):
+    """``uses``: how many may still accept it. ``members``: the handles of those who have."""
+
     invite: str
     member: str
     kind: str
     role: str
     uses: int
+    may: list[str] | None = None
     claim: str | None = None
     expires_at: int | None = None
+    members: list[str] = []
 
 
 class Invites(Struct):
@@ -126,7 +158,7 @@ class Invites(Struct):
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS)
 async def invites(ctx: HouseContext) -> Invites:
-    """The invites to this room that can still be accepted."""
+    """The invites to this room that can still be accepted, and those with which a member joined."""
     return Invites(
         [
             InviteLine(
@@ -135,119 +167,68 @@ async def invites(ctx: HouseContext) -> Invites:
                 kind=i.kind,
                 role=role_or_default(i.role, i.kind),
                 uses=i.uses,
+                may=None if i.may is None else list(i.may),
                 claim=i.claim,
                 expires_at=i.expires_at,
+                members=came,
             )
-            for i in ctx.house.identities.invites_to(ctx.room.id, ctx.house.clock.now())
+            for i, came in _revocable(ctx)
         ]
     )
 
 
+def _revocable(ctx: HouseContext) -> list[tuple[Invite, list[str]]]:
+    """The invites that can be accepted, or were accepted by a member or by a newcomer in the lobby; with the handles of
+    these, if the caller may read the roster."""
+    state, identities, now = ctx.room.state, ctx.house.identities, ctx.house.clock.now()
+    sees_roster = C.READ_ROSTER in ctx.member.held
+    came: dict[str, list[str]] = {}
+    for member in state.members.values():
+        if member.invite is not None:
+            came.setdefault(member.invite, []).extend([member.handle] if sees_roster else [])
+    waiting = {knock.admission.invite for knock in state.knocks.values()}
+    can_be_accepted = {i.id for i in identities.invites_to(ctx.room.id, now)}
+    return [
+        (i, came.get(i.id, []))
+        for i in identities.all_invites(ctx.room.id)
+        if not i.revoked and (i.id in can_be_accepted or i.id in came or i.id in waiting)
+    ]
+
+
 class InviteRevoked(Struct):
     invite: str
+    removed: list[str]
 
 
 @command(exclusive=True, category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, when_archived=True)
 async def revoke_invite(
     ctx: HouseContext, invite: Annotated[str, Meta(description="the id of the invite (see `invites`)")]
 ) -> InviteRevoked:
-    """Revoke an invite. Members who have accepted it stay."""
-    house = ctx.house
-    open_invites = {i.id: i for i in house.identities.invites_to(ctx.room.id, house.clock.now())}
-    found = open_invites.get(invite)
-    if found is None:
-        raise UnknownAsset(
-            f"unknown invite {invite[:40]!r}; see `invites`", did_you_mean=nearest(invite, open_invites, 2)
-        )
-    await _record_invite(ctx, structs.replace(found, revoked=True), "revoked")
-    return InviteRevoked(found.id)
+    """Revoke an invite, and remove everyone who joined with it."""
+    house, state = ctx.house, ctx.room.state
+    known = {i.id: (i, came) for i, came in _revocable(ctx)}
+    if invite not in known:
+        raise UnknownAsset(f"unknown invite {invite[:40]!r}; see `invites`", did_you_mean=nearest(invite, known, 2))
+    found, came = known[invite]
+    if ctx.member.invite == invite:
+        raise Conflict("you joined with this invite yourself; another host can revoke it")
+    identities = [m.identity for m in state.members.values() if m.invite == invite]
+    identities += [k.identity for k in state.knocks.values() if k.admission.invite == invite]
+    ended = [credential for identity in identities for credential in house.identities.of(identity, ctx.room.id)]
+    revoked = structs.replace(found, revoked=True)
+    args = {"invite": invite, "handle": found.handle, "by": ctx.member.id}
+    also = Write(credentials=[structs.replace(c, revoked=True) for c in ended], invites=[revoked])
+    await ctx.record("invite_revoked", args, also)
+    house.identities.revoke(ended)
+    await record_invite(ctx, revoked, "revoked")
+    return InviteRevoked(found.id, came)
 
 
-# -- joining ------------------------------------------------------------------------------------
-SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-
-
-class JoinedRoom(Struct, omit_defaults=True):
-    room: str
-    member: str
-    role: str
-    seat: str | None = None
-    token: str | None = None  # set for shared invites: the member's own token
-    note: str | None = None
-
-
-@command(
-    category="meta", where="house", records=True, joins=True, exclusive=True,
-    hint="joins the room, with your invite or as a guest.", listed=True,
-)  # fmt: skip
-async def join(ctx: HouseContext) -> JoinedRoom:
-    """Join a room with your invite, or as a guest if the room allows guests.
-
-    Human guests may take a free seat; agent guests watch.
-    """
-    room, token = ctx.room, None
-    if ctx.maybe_member is None:
-        if len(room.state.members) >= ctx.house.settings.members_limit:
-            raise PermissionDenied("this room is full")
-        pending = ctx.house.identities.invite_of(ctx.credential)
-        if pending is not None:
-            token = await _accept(ctx, pending)
-        else:
-            await _enter(ctx)
-    credential = ctx.credential if token is None else ctx.house.identify(token)
-    member = room.member_of(credential.identity)
-    if member is None:  # a host removed the member before the reply
-        if credential.room is not None:
-            await ctx.house.revoke_credentials([credential])
-        raise Unauthorized("you were removed from this room")
-    note = SHARED if token is not None else None
-    return JoinedRoom(
-        room=room.id, member=member.handle, role=member.role_name, seat=member.seat, token=token, note=note
-    )
-
-
-async def _enter(ctx: HouseContext) -> None:
-    """Join as a guest or as a house host."""
-    me = ctx.identity
-    assert me is not None
-    args = {"handle": me.name, "kind": me.kind, "identity": me.id, "name": me.name}
-    await ctx.record("admitted", {**args, "role": "host" if ctx.is_host else None})
-
-
-async def _accept(ctx: HouseContext, invite: Invite) -> str | None:
-    """Accept an invite. Returns the new token if the invite is shared."""
-    house = ctx.house
-    if invite.uses < 1:
-        raise Unauthorized("this invite has been used; ask your host for a new one")
-    inviter = ctx.room.state.members.get(invite.by)
-    me = new_identity(invite.name or invite.handle, invite.kind, inviter.identity or None if inviter else None)
-    token = make_token() if invite.shared else None
-    now = house.clock.now()
-    made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=now)
-    args = {
-        "handle": invite.handle, "kind": me.kind, "identity": me.id, "name": me.name, "role": invite.role,
-        "claim": invite.claim, "team": invite.team, "stand_in": invite.stand_in, "invite": invite.id,
-    }  # fmt: skip
-    left = house.identities.take_use(invite)
-    try:
-        also = Write(identities=[me], credentials=[made], invites=[left])
-        await ctx.record("admitted", args, also, lambda room, at: _check_inviter(room, invite))
-    except BaseException:
-        house.identities.take_use(invite, -1)
-        raise
-    house.identities.put(me)
-    if token is None:  # the invite's token becomes the member's own, also on open connections
-        ctx.credential.identity, ctx.credential.expires_at = me.id, None
-    else:
-        house.identities.put_credential(made)
-    left = house.identities.take_use(invite, 0)  # it may have been revoked in the meantime
-    await _record_invite(ctx, left, "accepted")
-    return token
-
-
-def _check_inviter(room: Room, invite: Invite) -> None:
+# -- accepting ------------------------------------------------------------------------------------
+def check_inviter(room: Room, invite: Invite) -> None:
     """Raise if the inviter could no longer grant what the invite gives."""
     inviter = room.state.members.get(invite.by)
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
-    check_grantable(inviter, ROLES[role_or_default(invite.role, invite.kind)], invite.handle)
+    given = ROLES[role_or_default(invite.role, invite.kind)] if invite.may is None else capabilities(invite.may)
+    check_grantable(inviter, given, invite.handle)

@@ -24,9 +24,12 @@ from cohabit.errors import (
     WorldError,
     WorldTimeout,
 )  # fmt: skip
+from cohabit.house.audit_chain import AuditChain
 from cohabit.house.calls import Call, PeekCall, SystemCall
 from cohabit.house.clock import Clock
+from cohabit.house.egress import Egress
 from cohabit.house.fanout import Fanout, Frames
+from cohabit.house.media import MediaRelay
 from cohabit.house.overload import OverloadLog
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running.watchdog import Watchdog
@@ -49,8 +52,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cohabit")
 WHO_REOPENS = "A member with control_world or a host of the house can reopen it (reopen_room)"
-AUDIT_MS = 1_000
-"""How long a refusal may wait before it is written."""
 MAX_QUEUED_CALLS_OF_MEMBER = 128
 """Calls of one member that may wait for a world on a thread, so the calls of others do not wait behind thousands."""
 CLOSING = "the server is shutting down; reconnect later"
@@ -85,10 +86,12 @@ class RoomRunner:
         self.version = 0  # incremented when entries become durable
         self.now = clock.now
         self.fanout = Fanout(room)
+        self.media = MediaRelay()
         self.time = Timekeeper(room, clock, settings, self.fanout.members, self.post)
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
         self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
+        self.on_visits: Callable[[RoomRunner], None] = lambda runner: None
         self._writer = writer
         self._clock = clock
         self._watchdog = watchdog
@@ -101,7 +104,8 @@ class RoomRunner:
         self._on_thread: list[Call] = []  # running on the thread now
         self._writing = False  # a batch is being written
         self._flush_planned = False
-        self._audit_planned = False
+        self.audit_chain = AuditChain(self.room, self._clock, self.put, self._flush_refusals)
+        self.egress = Egress(self.room, self._clock, self.put, lambda: self.fanout.subscriptions)
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
         self._waiters: dict[asyncio.Future[bool], None] = {}
@@ -134,7 +138,7 @@ class RoomRunner:
             self._run_here((call,), self._clock.now() if at is None else at)
             if not self._writing and not self.room.record.pending and self.failure is None:
                 if call.error is not None:
-                    self._audit_soon()
+                    self.audit_chain.plan()
                 return True
             self._ran.append(call)
             self._flush_soon()
@@ -290,19 +294,12 @@ class RoomRunner:
             return
         self._commit(frames)
 
-    def _audit_soon(self) -> None:
-        """Write refusals within a second. No reply waits for them, and many of them are one write."""
-        if not self._audit_planned:
-            self._audit_planned = True
-            self._clock.call_at(self._clock.now() + AUDIT_MS, self._flush_audit)
-
     def refused(self, who: str, name: str, error: CohabitError) -> None:
         """Write a refusal from outside the queue to the audit log."""
         self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
-        self._audit_soon()
+        self.audit_chain.plan()
 
-    def _flush_audit(self) -> None:
-        self._audit_planned = False
+    def _flush_refusals(self) -> None:
         if self.failure is None:
             self._flush_soon()
 
@@ -381,6 +378,8 @@ class RoomRunner:
             self.fanout.deliver(frames)
         if self.on_lines is not None:
             self.on_lines(self, frames.lines)
+        if self.room.state.visits or self.room.state.leaving:
+            self.on_visits(self)
         self._something_happened()
 
     def _settle(self, batch: Sequence[Call]) -> None:
@@ -403,6 +402,8 @@ class RoomRunner:
             self.fanout.end_removed()
             self.on_removed(self, removed)
         self.on_roster(self)
+        if self.remote is not None:
+            self.remote.roster_changed()
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
         """The write failed: roll back to the last durable entry."""
@@ -445,9 +446,14 @@ class RoomRunner:
     async def save_before_closing(self) -> None:
         """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""
         self.time.stop()
-        if self.failure is not None or not self._snapshots.due_at_close:
+        if self.failure is not None:
             return
         try:
+            refusals = self.audit_chain.rest()
+            for entry in (*self.egress.entries(), *([refusals] if refusals is not None else [])):
+                await self.submit(entry)
+            if not self._snapshots.due_at_close:
+                return
             snapshot = await self.submit(PeekCall(Room.snapshot))
             await self._writer.submit(Write(self.id, snapshot=(snapshot.seq, snapshot.encode())))
         except CohabitError as failed:  # the record is complete; only the next start takes longer
@@ -466,6 +472,7 @@ class RoomRunner:
     def subscribe(self, sub: Subscription) -> None:
         """Start delivering to a subscription."""
         self.fanout.add(sub)
+        self.egress.started(sub.member)
         self.time.mark_seen(sub.member)
 
     async def first_view(self, member: str) -> tuple[bytes, Grant]:
@@ -478,6 +485,7 @@ class RoomRunner:
         return made
 
     def unsubscribe(self, sub: Subscription) -> None:
+        self.egress.collect(sub)
         if self.fanout.remove(sub) and self.failure is None:
             self.time.mark_seen(sub.member)
 

@@ -31,6 +31,9 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     bridge_port: Annotated[
         int, _doc("port for clients of the WorldBox bridge, always on loopback; 0: none", ge=0, le=65535)
     ] = 8723
+    nexus_port: Annotated[
+        int, _doc("port for clients of the Nexus, if the house has one, always on loopback; 0: none", ge=0, le=65535)
+    ] = 9998
     data: Annotated[str, _doc("data folder; the command line uses a per-user folder by default")] = ""
     public_url: Annotated[str, _doc("address that clients see, behind a reverse proxy")] = ""
     proxies: Annotated[
@@ -62,6 +65,13 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     frames_per_second: Annotated[
         int, _doc("frames per second on a WebSocket, 4 KiB each; reading slows down beyond that", ge=1)
     ] = 2_000
+    media_frame_limit: Annotated[int, _doc("largest frame of sound or of a screen, in bytes", ge=1)] = 128 * 1024
+    media_frames_per_second: Annotated[
+        int, _doc("frames of sound and of screens per second that a member may send to a room; more are dropped", ge=0)
+    ] = 100
+    media_bytes_per_second: Annotated[
+        int, _doc("bytes of such frames per second that a member may send to a room; more are dropped", ge=0)
+    ] = 1024 * 1024
     queue_limit: Annotated[int, _doc("calls that may wait for one room; more are refused with BUSY", ge=1)] = 10_000
     queue_bytes: Annotated[
         int, _doc("bytes that may wait to be written for one room; more calls are refused with BUSY", ge=1024)

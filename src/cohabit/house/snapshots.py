@@ -26,6 +26,8 @@ class SnapshotSchedule:
         self._every = every
         self._last_seq = room.record.seq - len(room.record.tail)
         self._last_bytes = 0
+        self._written = 0  # bytes of the entries since then …
+        self._counted_seq = self._last_seq  # … up to this one
         self._cpu_s = 0.0  # world CPU time since the last snapshot …
         self._cpu_is_known = len(room.record.tail) <= 1  # … unless the room was restored with entries after it
         self.next_seq = self._last_seq + every
@@ -44,15 +46,18 @@ class SnapshotSchedule:
             return None
         self.next_seq = record.seq + self._every
         if self._cpu_s < AFTER_CPU_S:
-            written = sum(len(line.body) for line in record.tail if line.seq > self._last_seq)
-            if written < self._last_bytes:
+            new = max(0, record.seq - self._counted_seq)  # the tail ends with the last entry and has no gaps
+            self._written += sum([len(line.body) for line in record.tail[len(record.tail) - new :]])
+            self._counted_seq = record.seq
+            if self._written < self._last_bytes:
                 return None
         try:
             snapshot = self._room.snapshot()
         except Exception:
             log.exception("room %s: snapshot failed", self._room.id)
             return None
-        self._last_seq = snapshot.seq
+        self._last_seq = self._counted_seq = snapshot.seq
+        self._written = 0
         self._last_bytes = len(snapshot.room) + len(snapshot.world)
         self._cpu_s, self._cpu_is_known = 0.0, True
         return snapshot

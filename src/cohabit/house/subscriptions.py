@@ -50,7 +50,7 @@ class Subscription:
     __slots__ = (
         "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
         "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
-        "eye", "held", "member", "on_close", "runner", "through", "views",
+        "eye", "held", "member", "on_close", "pushed", "pushed_bytes", "runner", "through", "views",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +72,7 @@ class Subscription:
         self.eye: Eye | None = None  # … and its eye
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
+        self.pushed = self.pushed_bytes = 0  # frames; reset by those who count them
         self._backlog = backlog
         self._deliver = deliver
         self._first: bytes | None = None  # of the backlog
@@ -98,6 +99,8 @@ class Subscription:
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
         """Queue an event. Events are never dropped; a full queue ends the subscription."""
+        self.pushed += 1
+        self.pushed_bytes += len(frame)
         if self.ended is not None or self._delivered(frame):
             return
         self._will_queue()
@@ -122,6 +125,8 @@ class Subscription:
 
     def push_view(self, frame: bytes) -> None:
         """Queue a view. It replaces a view that was not read yet."""
+        self.pushed += 1
+        self.pushed_bytes += len(frame)
         if self.ended is not None or self._delivered(frame):
             return
         self._will_queue()

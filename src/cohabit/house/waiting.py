@@ -26,12 +26,14 @@ class Wait:
         self.has_run = False
         self._checked = runner.durable_seq
         self._after = None
-        self._ready = command.ready(runner.room, target.member) if command.ready is not None else None
-        if command.news_after is not None:
-            try:
+        self._ready = None
+        try:
+            if command.ready is not None:
+                self._ready = command.ready(runner.room, target.member, command.check(args))
+            if command.news_after is not None:
                 self._after = command.news_after(runner.room, target.member, command.check(args))
-            except BadArgs:  # the command refuses them when it runs, which is audited
-                self.ends = 0
+        except BadArgs:  # the command refuses them when it runs, which is audited
+            self.ends = 0
 
     @property
     def is_for_news(self) -> bool:

@@ -124,7 +124,7 @@ class Game:
         self._acts: list[ActNow] = [self._act_of(member) for member in self.members]
         self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
         seats = [] if self.room.has_moving_seats else [member.seat for member in self.members]
-        self._index_of = {seat: [i] for i, seat in enumerate(seats) if seat is not None}
+        self._index_of = {seat: i for i, seat in enumerate(seats) if seat is not None}
         self._may_pass = self.room.pace == "clock"
         self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
 
@@ -169,13 +169,14 @@ class Game:
 
     def _step_now(self) -> bool:
         """The same for scripts in a world without a clock."""
-        if self.room.is_over() or self.decisions >= self.spec.max_decisions:
+        room = self.room
+        if room.is_over() or self.decisions >= self.spec.max_decisions:
             return False
-        movers = self._to_move()
-        if len(movers) == 1:  # the usual case
-            decision = self._move_now(movers[0])
-            return decision.action is not None or self._go_on(movers, [decision])
-        movers = self._within_limit(movers)
+        to_move = room.to_move()
+        if len(to_move) == 1 and (i := self._index_of.get(to_move[0])) is not None:  # the usual case
+            decision = self._move_now(i)
+            return decision.action is not None or self._go_on([i], [decision])
+        movers = self._within_limit(self._to_move())
         return self._go_on(movers, self._moves_now(movers))
 
     async def close(self) -> None:
@@ -193,8 +194,6 @@ class Game:
 
     def _to_move(self) -> list[int]:
         to_move = self.room.to_move()
-        if len(to_move) == 1 and (one := self._index_of.get(to_move[0])) is not None:  # the usual case
-            return one
         return [i for i, member in enumerate(self.members) if member.seat in to_move]
 
     def _within_limit(self, movers: list[int]) -> list[int]:
@@ -309,9 +308,7 @@ class Game:
     def _act(self, who: str, action: Action | None) -> ActionResult | None:
         if action is None:
             return None
-        at = self._time_after(1)
-        args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-        result = self.room.call(who, "act", args, at=at, look=False)
+        result = self.room.call(who, "act", action, at=self._time_after(1), look=False)
         return result if isinstance(result, ActionResult) else None
 
     # -- the result -------------------------------------------------------------------------------
@@ -359,6 +356,7 @@ class Setup:
     def introduction(self, room: Room) -> tuple[str, ActionSpace]:
         """What players are told about the world."""
         if self._introduction is None:
+            room.snapshot()  # a world that cannot be saved fails at once
             self._introduction = room.world.describe(), room.commands.action_space()
         return self._introduction
 

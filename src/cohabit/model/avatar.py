@@ -11,6 +11,12 @@ import msgspec
 from cohabit.model.action import ActionDef, ActionSpace, ParamDef
 from cohabit.model.observation import Observation, one_line
 
+DEATH_CAUSES = (
+    "combat", "fall", "drowning", "starvation", "dehydration", "poison", "fire", "cold", "radiation", "explosion",
+    "environmental", "script",
+)  # fmt: skip
+EMOTES = ("wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake")
+
 
 class AvatarState(Enum):
     UNBOUND = "unbound"  # no agent controls it
@@ -195,7 +201,7 @@ AVATAR_ACTIONS = ActionSpace(
         ActionDef(
             "emote",
             "Perform an emote",
-            [ParamDef("emote", "What to show", options=["wave", "sit", "dance", "sleep", "point"])],
+            [ParamDef("emote", "What to show", options=list(EMOTES))],
             [],
             "avatar",
         ),

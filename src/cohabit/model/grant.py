@@ -15,43 +15,47 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.errors import BadArgs
 from cohabit.model.suggest import nearest
 
 
 class Capability(StrEnum):
-    """One permission that a grant can contain."""
+    """One permission that a grant can contain. ``meaning`` completes "a member with it can …"."""
 
-    # perceive
-    WATCH = "watch"  # the public part of the world and its events
-    READ_OWN = "read_own"  # what the member's own seat sees
-    READ_ALL = "read_all"  # everything in the world
-    READ_ROSTER = "read_roster"  # who is in the room
-    READ_CHAT = "read_chat"  # messages to everyone or to the member's team
-    RECEIVE_DIRECTED = "receive_directed"  # messages to this member alone
-    SEE_SCREEN = "see_screen"  # pictures of the world
-    HEAR_AUDIO = "hear_audio"  # voices
-    READ_MEDIA = "read_media"  # images in the chat
-    READ_FILES = "read_files"  # files in the chat
-    # act
-    ACT = "act"  # act for the member's own seat
-    ACT_GLOBAL = "act_global"  # act anywhere, at any time
-    ADVANCE_TIME = "advance_time"  # pause, resume, set the speed
-    CONTROL_WORLD = "control_world"  # reset, rematch, archive, delete
-    SEND_MESSAGE = "send_message"  # send to one member, or to the member's team
-    SEND_BROADCAST = "send_broadcast"  # send to everyone
-    SPEAK = "speak"  # voice
-    MANAGE_MEMBERS = "manage_members"  # invite, remove, grant, revoke, read the audit
+    group: Literal["perceive", "act"]
+    meaning: str
+
+    def __new__(cls, name: str, group: Literal["perceive", "act"], meaning: str) -> "Capability":
+        made = str.__new__(cls, name)
+        made._value_, made.group, made.meaning = name, group, meaning
+        return made
+
+    WATCH = "watch", "perceive", "see the public part of the world and its events"
+    READ_OWN = "read_own", "perceive", "see what its own seat sees"
+    READ_ALL = "read_all", "perceive", "see everything in the world"
+    READ_ROSTER = "read_roster", "perceive", "see who is in the room"
+    READ_CHAT = "read_chat", "perceive", "read messages to everyone or to its team"
+    RECEIVE_DIRECTED = "receive_directed", "perceive", "read messages to itself alone"
+    SEE_SCREEN = "see_screen", "perceive", "see pictures of the world, and shared screens"
+    HEAR_AUDIO = "hear_audio", "perceive", "hear voices"
+    READ_MEDIA = "read_media", "perceive", "get images in the chat"
+    READ_FILES = "read_files", "perceive", "get files in the chat"
+    ACT = "act", "act", "act for its own seat"
+    ACT_GLOBAL = "act_global", "act", "act anywhere, at any time"
+    ADVANCE_TIME = "advance_time", "act", "pause and resume the world, set its speed"
+    CONTROL_WORLD = "control_world", "act", "reset, archive and delete the room, start a rematch"
+    SEND_MESSAGE = "send_message", "act", "send messages to one member, or to its team"
+    SEND_BROADCAST = "send_broadcast", "act", "send messages to everyone"
+    SPEAK = "speak", "act", "speak, and share its screen"
+    PUBLISH = "publish", "act", "publish views of an app, and receive the actions meant for it"
+    MANAGE_MEMBERS = "manage_members", "act", "invite and remove members, change their grants, read the audit"
 
 
 C = Capability
-PERCEIVE = (
-    C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED,
-    C.SEE_SCREEN, C.HEAR_AUDIO, C.READ_MEDIA, C.READ_FILES,
-)  # fmt: skip
-ACT = tuple(c for c in Capability if c not in PERCEIVE)
+PERCEIVE = tuple(c for c in Capability if c.group == "perceive")
+ACT = tuple(c for c in Capability if c.group == "act")
 EVERYTHING = frozenset(Capability)
 SEAT_BOUND = frozenset({C.READ_OWN, C.ACT})
 """These have no effect without a seat, so any host may grant them: they determine who plays, not what the host sees."""
@@ -104,7 +108,8 @@ def in_order(held: Iterable[Capability]) -> tuple[Capability, ...]:
 class Layer(Struct, frozen=True, omit_defaults=True):
     """One rule that adds to or limits a member's capabilities.
 
-    ``addition``: adds ``may`` until it expires. ``limit``: allows only ``may``, and nothing once it has expired.
+    ``addition``: adds ``may`` until it expires. ``limit``: allows only ``may``, or everything but ``but``, and nothing
+    once it has expired. A record with ``but`` replays also after a new capability was introduced.
     ``lifts``: the addition applies even if a limit excludes it (a temporary grant to a limited member).
     """
 
@@ -112,9 +117,24 @@ class Layer(Struct, frozen=True, omit_defaults=True):
     may: tuple[Capability, ...] = ()
     expires_at: int | None = None  # ms; None: no end
     lifts: bool = False
+    this_game: bool = False  # it ends with the current game
+    look: bool = False  # its member looks through another member's seat as long as it lasts
+    but: tuple[Capability, ...] | None = None
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The capabilities that it adds or allows."""
+        return frozenset(self.may) if self.but is None else EVERYTHING - frozenset(self.but)
 
     def without(self, taken: frozenset[Capability]) -> "Layer":
-        return Layer(self.kind, tuple(c for c in self.may if c not in taken), self.expires_at, self.lifts)
+        if self.but is not None:
+            return structs.replace(self, but=in_order({*self.but, *taken}))
+        return structs.replace(self, may=in_order(self.capabilities - taken))
+
+    def including(self, given: frozenset[Capability]) -> "Layer":
+        if self.but is not None:
+            return structs.replace(self, but=in_order(frozenset(self.but) - given))
+        return structs.replace(self, may=in_order(self.capabilities | given))
 
 
 def fold(role: frozenset[Capability], layers: Sequence[Layer]) -> frozenset[Capability]:
@@ -124,7 +144,7 @@ def fold(role: frozenset[Capability], layers: Sequence[Layer]) -> frozenset[Capa
     given, allowed, lifted = set(role), set(EVERYTHING), set[Capability]()
     for layer in layers:
         if layer.kind == "limit":
-            allowed &= set(layer.may)
+            allowed &= layer.capabilities
         else:
             given |= set(layer.may)
             if layer.lifts:
@@ -136,9 +156,14 @@ FOREVER = sys.maxsize
 """A time (ms) after every expiry."""
 
 
+def _has_expired(layer: Layer, at: int) -> bool:
+    return (layer.expires_at is not None and layer.expires_at <= at) or (layer.this_game and at >= FOREVER)
+
+
 def held_at(role: frozenset[Capability], layers: Sequence[Layer], at: int) -> frozenset[Capability]:
-    """The capabilities at a later time, if the layers do not change."""
-    expired = [layer for layer in layers if layer.expires_at is not None and layer.expires_at <= at]
+    """The capabilities at a later time, if the layers do not change. Nobody knows when the game ends, so what ends with
+    it is counted as held until then, but not ``FOREVER``."""
+    expired = [layer for layer in layers if _has_expired(layer, at)]
     if any(layer.kind == "limit" for layer in expired):
         return frozenset()
     return fold(role, [layer for layer in layers if layer not in expired])
@@ -157,6 +182,7 @@ ROLES: dict[str, frozenset[Capability]] = {
     "narrator": frozenset(_OBSERVE | {C.SEND_BROADCAST}),
     "human": frozenset(_PLAY | _MEDIA | {C.SEND_BROADCAST}),
     "agent": frozenset({C.WATCH, C.READ_ROSTER, C.READ_CHAT, C.RECEIVE_DIRECTED}),
+    "app": frozenset(_TALK | {C.WATCH, C.SEND_BROADCAST, C.PUBLISH}),
     "resident": frozenset({C.WATCH, C.RECEIVE_DIRECTED}),
     "host": frozenset(_TALK | _MEDIA | {C.WATCH, C.SEND_BROADCAST, C.ADVANCE_TIME, C.CONTROL_WORLD, C.MANAGE_MEMBERS}),
 }

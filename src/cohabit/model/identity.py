@@ -40,7 +40,7 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     """A pending admission to a room. Accepting it creates a member.
 
     Accepting a single-use invite turns its token into the member's credential. Each acceptance of a shared invite
-    creates a new credential.
+    creates a new credential. Revoking an invite removes the members who joined with it.
     """
 
     id: str
@@ -59,3 +59,5 @@ class Invite(Struct, frozen=True, omit_defaults=True):
     uses: int = 1  # remaining acceptances
     shared: bool = False  # several people have its token
     revoked: bool = False
+    may: tuple[str, ...] | None = None  # exactly these capabilities, instead of a role
+    member_expires_in_s: int | None = None  # after joining, the member's permissions last this long

@@ -258,7 +258,7 @@ def _value(value: object) -> str:
         case Enum():
             return str(value.value)
         case list() | tuple():
-            return ", ".join(_value(item) for item in value) or "none"
+            return ", ".join(_nested(item) for item in value) or "none"
         case dict() if any(type(item) is dict for item in value.values()):
             return "; ".join(f"{key} {_nested(item)}" for key, item in value.items())
         case dict():

@@ -16,6 +16,7 @@ class Told(Struct, frozen=True, omit_defaults=True, gc=False):
     seats: tuple[SeatId, ...] | None = None
     members: tuple[str, ...] | None = None
     by_world: bool = False  # the world did it, in the same entry as a call; not the caller
+    shows: str = ""  # the argument of the entry that its recipients get with it
 
 
 class Entry(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -45,12 +45,13 @@ class Stream:
 
     def bits64(self) -> int:
         """64 random bits, as a number from 0 to 2**64 - 1."""
-        block, position = divmod(self.counter, _WORDS_PER_BLOCK)
+        counter = self.counter
+        block = counter // _WORDS_PER_BLOCK
         if block != self._block:
             self._words = self._hash(block)
             self._block = block
-        self.counter += 1
-        return self._words[position]
+        self.counter = counter + 1
+        return self._words[counter % _WORDS_PER_BLOCK]
 
     def below(self, n: int) -> int:
         """A number from 0 to n - 1, each equally likely."""
@@ -58,10 +59,11 @@ class Stream:
             raise ValueError(f"n must be at least 1, not {n}")
         # Values in the last, incomplete run of n would favour small results, so they are drawn again.
         if n <= _SPAN:  # the usual case
-            limit = _SPAN - _SPAN % n
             value = self.bits64()
-            while value >= limit:
-                value = self.bits64()
+            if value > _SPAN - n:  # else it is in a complete run
+                limit = _SPAN - _SPAN % n
+                while value >= limit:
+                    value = self.bits64()
             return value % n
         words = ((n - 1).bit_length() + 63) // 64
         span = 1 << (64 * words)

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
+from cohabit.model.action import Action
 from cohabit.model.grant import Capability
 from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.validation_errors import in_words
@@ -29,12 +30,20 @@ _decode = msgspec.json.Decoder(NamedAction).decode
 
 
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
-    """The command named in a call of ``act``, with its arguments and reasoning."""
-    if type(args) is dict and len(args) == 3:
+    """The command named in a call of ``act``, with its arguments and reasoning. Callers in this process may pass an
+    ``Action``."""
+    name: Any = None
+    params: Any = None
+    why: Any = None
+    if type(args) is Action:
+        name, params, why = args.name, args.parameters, args.reasoning
+    elif type(args) is dict and len(args) == 3:
         name, params, why = args.get("action"), args.get("params"), args.get("reasoning")
-        # The command checks its parameters, so a plain name and a plain text need no other check.
-        if type(name) is str and name != "act" and type(params) is dict and type(why) is str and why.isascii():
-            return name, params, why[:MAX_MESSAGE]
+    # The command checks its parameters, so a plain name and a plain text need no other check.
+    if type(name) is str and name != "act" and type(params) is dict and type(why) is str and why.isascii():
+        return name, params, why[:MAX_MESSAGE]
+    if isinstance(args, Action):
+        args = {"action": args.name, "params": args.parameters, "reasoning": args.reasoning}
     try:
         wrapped = _decode(_encode(args))  # through JSON, as all arguments
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
@@ -52,6 +61,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     unwrap=unwrap,
     hint="runs an action of this world by name, also one that is not listed as a tool.",
     listed=True,
+    shows_world=True,
 )
 def act(
     ctx: Context,

@@ -1,4 +1,7 @@
-"""The audit log of refused calls, and the command that shows it. Repeats are counted, so it cannot be flooded."""
+"""The audit log of refused calls, and the command that shows it. Repeats are counted, so it cannot be flooded.
+
+A line goes to the store at once, and into the record, where it is part of the hash chain, when its minute is over.
+"""
 
 from typing import Annotated
 
@@ -12,6 +15,9 @@ from cohabit.room.state import Member
 
 C = Capability
 WINDOW_MS = 60_000
+LINES_PER_MEMBER = 300
+MANY = "(many)"
+"""A member has this many lines a minute; after that its refusals share one for each code, with this name."""
 REFUSALS_KEPT = 500
 """Refusals kept per room, in memory and in the store."""
 
@@ -33,12 +39,19 @@ class Audit:
 
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
+        self.evicted: list[Refusal] = []  # dropped to make room, and not recorded yet
         self._open: dict[tuple[str, str, str], Refusal] = {}
+        self._lines: dict[str, int] = {}  # by member, in the current minute
+        self._minute = -1
         self.changed: dict[int, Refusal] = {}
         self._next = 1
         self.totals: dict[str, int] = {}  # by code, since the room was opened
 
     def refused(self, at: int, member: str, command: str, code: str, reason: str) -> None:
+        if at // WINDOW_MS != self._minute:
+            self._minute, self._lines = at // WINDOW_MS, {}
+        if self._lines.get(member, 0) >= LINES_PER_MEMBER and (member, command, code) not in self._open:
+            command, reason = MANY, "many different calls were refused"
         key = (member, command, code)
         self.totals[code] = self.totals.get(code, 0) + 1
         line = self._open.get(key)
@@ -46,9 +59,11 @@ class Audit:
             line = Refusal(at, member, command, code, reason, 0, self._next)
             self._next += 1
             self._open[key] = line
+            self._lines[member] = self._lines.get(member, 0) + 1
             self.kept.append(line)
             if len(self.kept) > REFUSALS_KEPT:
                 gone = self.kept.pop(0)
+                self.evicted.append(gone)
                 self._open = {k: v for k, v in self._open.items() if v is not gone}
         line.count += 1
         self.changed[line.id] = line
@@ -58,10 +73,22 @@ class Audit:
         changed, self.changed = list(self.changed.values()), {}
         return changed
 
+    def recorded(self, newest: int) -> None:
+        """Lines up to this one are in the record."""
+        self.evicted = [line for line in self.evicted if line.id > newest]
+
     def load(self, kept: list[Refusal]) -> None:
         """Load the stored refusals."""
         self.kept = kept[-REFUSALS_KEPT:]
         self._next = max((line.id for line in kept), default=0) + 1
+
+    def unrecorded(self, after: int, closed_before: int | None = None) -> list[Refusal]:
+        """The lines that are not in the record yet: all, or those to which nothing is added any more."""
+        lines = [*self.evicted, *self.kept]
+        return [
+            line for line in lines
+            if line.id > after and (closed_before is None or line.at + WINDOW_MS <= closed_before)
+        ]  # fmt: skip
 
 
 PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION", "BAD_ARGS", "UNKNOWN_COMMAND")
@@ -69,7 +96,9 @@ PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIO
 
 
 def _shown(refusal: Refusal, reader: Member) -> Refusal:
-    if refusal.code in PRIVATE_REASONS and C.READ_ALL not in reader.held:
+    refusal = structs.replace(refusal, id=0)  # it counts those of others too
+    own = refusal.member == reader.id
+    if refusal.code in PRIVATE_REASONS and not own and C.READ_ALL not in reader.held:
         return structs.replace(refusal, reason="(shown to members with read_all)")
     return refusal
 
@@ -80,20 +109,22 @@ class AuditReply(Struct):
 
 
 @command(
-    category="host",
-    needs=C.MANAGE_MEMBERS,
-    resource=Resource("audit", "Audit", "Refused calls, for hosts"),
+    category="meta",
+    resource=Resource("audit", "Audit", "Refused calls: of everyone for hosts, else your own"),
 )
 def audit(
     ctx: Context,
-    member: Annotated[str | None, Meta(description="only the refusals of this member")] = None,
+    member: Annotated[str | None, Meta(description="for hosts: only the refusals of this member")] = None,
     max: Annotated[int, Meta(ge=1, le=500)] = 50,  # noqa: A002 - the wire's name
 ) -> AuditReply:
-    """Refused calls, newest first, and all grants that differ from the member's role.
+    """Refused calls, newest first, and grants that differ from the member's role.
 
-    Grant changes are listed in `events`.
+    Hosts see all of them, other members their own. `audit_log` lists changes of permissions.
     """
-    wanted = ctx.state.require_member(member, ctx.member).id if member is not None else None
-    lines = [_shown(r, ctx.member) for r in reversed(ctx.room.audit.kept) if wanted in (None, r.member)]
-    changed = [Granted(m.handle, grant_wire(m)) for m in ctx.state.members.values() if m.layers]
-    return AuditReply(lines[:max], changed)
+    me = ctx.member
+    about: Member | None = me
+    if C.MANAGE_MEMBERS in me.held:
+        about = ctx.state.require_member(member, me) if member is not None else None
+    lines = [_shown(r, me) for r in reversed(ctx.room.audit.kept) if about is None or r.member == about.id]
+    members = ctx.state.members.values() if about is None or about is not me else [me]
+    return AuditReply(lines[:max], [Granted(m.handle, grant_wire(m)) for m in members if m.layers])

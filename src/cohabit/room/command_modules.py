@@ -7,7 +7,13 @@ order.
 from cohabit.model.cached import cached
 from cohabit.room import (
     acting,
+    apps,
     audit,
+    avatars,
+    chat_limits,
+    consent,
+    disclosure,
+    entry,
     game_time,
     grants,
     handover,
@@ -16,8 +22,10 @@ from cohabit.room import (
     looking,
     members,
     messages,
+    permissions,
     seats,
     turns,
+    visits,
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.extension import Extension, extension_named
@@ -29,12 +37,20 @@ COMMAND_MODULES = (
     looking,
     turns,
     messages,
+    apps,
     game_time,
     seats,
+    avatars,
+    visits,
     handover,
     lifecycle,
     grants,
+    permissions,
+    consent,
+    disclosure,
     members,
+    entry,
+    chat_limits,
     audit,
 )
 

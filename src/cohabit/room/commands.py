@@ -19,7 +19,6 @@ from cohabit.model.cached import cached
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
-from cohabit.room.visibility import sees_everything
 from cohabit.world import ActionSpec, Pace, World, marked_methods, overrides
 
 if TYPE_CHECKING:
@@ -31,12 +30,13 @@ MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
 Ready = Callable[["Room", Member], bool]
+WaitBegins = Callable[["Room", Member, Mapping[str, Any]], Ready]
 NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Resource(Struct, frozen=True):
-    """Makes a read-only command available as an MCP resource."""
+    """Makes a read-only command available as an MCP resource, at `{scheme}://{room}/{name}`."""
 
     name: str
     title: str
@@ -46,6 +46,7 @@ class Resource(Struct, frozen=True):
     text: str = ""  # the result field with readable text; empty: the result is JSON only
     items: str = ""  # the result field with a list whose items can also be read individually
     item_key: str = ""  # the field that identifies an item
+    scheme: Literal["cohabit", "ui"] = "cohabit"  # ui: `text` is an HTML document that MCP clients show to people
 
 
 class Command(Declaration):
@@ -63,7 +64,7 @@ class Command(Declaration):
         any_turn: bool = False,
         waits: Callable[[Any], bool] | None = None,
         news_after: "NewsAfter | None" = None,
-        ready: "Callable[[Room, Member], Ready] | None" = None,
+        ready: "WaitBegins | None" = None,
         about: Literal["room", "house", "either"] = "room",
         host_only: bool = False,
         joins: bool = False,
@@ -77,6 +78,11 @@ class Command(Declaration):
         resource: Resource | None = None,
         hint: str = "",
         listed: bool = False,
+        for_model: bool = True,
+        for_front_end: bool = False,
+        shows_world: bool = False,
+        for_talk: bool = False,
+        listed_if: "Callable[[Room, Member], bool] | None" = None,
         also: Mapping[Capability, str] = MappingProxyType({}),
         group: str = "",
         preconditions: tuple[str, ...] = (),
@@ -87,6 +93,7 @@ class Command(Declaration):
         offered_if: Callable[["Room", Member], bool] | None = None,
         offered_in: Callable[[Any, Member], bool] | None = None,
         admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
+        audit: str = "",
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -114,6 +121,11 @@ class Command(Declaration):
         self.resource = resource
         self.hint = hint  # what it does, in one line after its name, for models that play
         self.listed = listed  # in the short list of tools; others can be called too
+        self.for_model = for_model  # False: models are not told of it
+        self.for_front_end = for_front_end  # the front end of a world may call it, for the member who looks at it
+        self.shows_world = shows_world  # its result shows the world, so MCP clients show the front end beside it
+        self.listed_if = listed_if  # in that list for the members for whom this is True
+        self.for_talk = for_talk  # in that list where nobody plays: in a room whose world has no seats
         self.also = also  # sentences of its description for members who hold a capability
         self.group = group or category
         self.preconditions = preconditions
@@ -124,6 +136,7 @@ class Command(Declaration):
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
+        self.audit = audit  # the kind of change in the audit log; empty: it changes no permissions
         self.method = ""  # of a world, by name: `run` takes the world first
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
@@ -220,7 +233,8 @@ def declared_in(module: Any) -> list[Command]:
 
 
 def _sees_everything(room: "Room", member: Member) -> bool:
-    return sees_everything(room.state, member)
+    eye = room.eye(member)
+    return eye is not None and eye.sees == "all"
 
 
 def commands_of(world: World) -> Iterator[Command]:
@@ -258,7 +272,10 @@ def _command_of(spec: ActionSpec, method: str = "") -> Command:
         offered_if=_sees_everything if spec.sees_all else None,
         args=spec.args,
         doc=spec.description,
-        listed=spec.listed,
+        listed=spec.listed and spec.for_model,
+        for_model=spec.for_model,
+        for_front_end=True,
+        shows_world=spec.changes and spec.for_model,
         skip=2 if method else 1,
     )
     made.method = method
@@ -299,4 +316,4 @@ class CommandTable:
             raise UnknownCommand(f"unknown command {str(name)[:80]!r}", did_you_mean=list(hints)[:3]) from None
 
     def action_space(self) -> ActionSpace:
-        return ActionSpace([command.as_action() for command in self if command.is_action])
+        return ActionSpace([command.as_action() for command in self if command.is_action and command.for_model])

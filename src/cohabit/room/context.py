@@ -36,6 +36,7 @@ class Context(Struct, eq=False):
         kind: str = "info",
         seats: tuple[SeatId, ...] | None = None,
         members: tuple[str, ...] | None = None,
+        shows: str = "",
     ) -> None:
-        """Add a notice, for everyone unless seats or members are given."""
-        self.told.append(Told(text, kind, seats, members))
+        """Add a notice, for everyone unless seats or members are given. ``shows``: the argument that goes with it."""
+        self.told.append(Told(text, kind, seats, members, shows=shows))

@@ -5,6 +5,7 @@ A plain record number would reveal how many hidden entries there are, so it is e
 """
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 
 from cohabit.errors import BadArgs
@@ -17,6 +18,7 @@ def _round(secret: bytes, i: int, half: int) -> int:
     return int.from_bytes(digest, "big")
 
 
+@lru_cache(maxsize=256)  # the frames of one entry for different members have the same cursor
 def seal(secret: str, seq: int) -> str:
     """The cursor for record number ``seq``."""
     key = bytes.fromhex(secret)

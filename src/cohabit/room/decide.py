@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from cohabit.errors import CohabitError, by_code
-from cohabit.model.grant import Capability
+from cohabit.model.grant import SEAT_BOUND, Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
 from cohabit.room.commands import Command
-from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.state import ALL_PERCEPTION, Member, RoomState, handle_of
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -188,12 +188,15 @@ def by_grant(member: Member, command: Command) -> Decision:
     """Whether the member's grant allows the command. Also used to build tool lists."""
     if not command.needs or not command.needed.isdisjoint(member.held):
         return ALLOWED
+    if member.withheld and not command.needed.isdisjoint(ALL_PERCEPTION):
+        reason = "this room requires agents to disclose their backend before they see anything: call disclose"
+        return Decision("PERMISSION_DENIED", reason, command.needs)
     wanted = " or ".join(command.needs)
+    giver = "A host" if not command.needed.isdisjoint(SEAT_BOUND) else "A host who has it"
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
     return Decision(
         "PERMISSION_DENIED",
-        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. "
-        "A host who has it can grant it.",
+        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it.",
         command.needs,
     )
 

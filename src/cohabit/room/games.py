@@ -3,7 +3,8 @@
 from functools import lru_cache
 from hashlib import blake2b
 
-from cohabit.room import game_time, seats
+from cohabit.room import avatars, game_time, seats
+from cohabit.room.consent import end_all_consents
 from cohabit.room.context import Context
 from cohabit.room.seats import remember_seat, seat_in_game
 from cohabit.room.state import RoomState
@@ -40,6 +41,8 @@ def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
     state.seed = seed
+    if state.avatars:  # before anything of their world is gone
+        avatars.end_game(ctx, count=True)
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
@@ -47,9 +50,12 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.moves_by_bot or member.timeouts:
             member.moves_by_bot = member.timeouts = 0
+    end_all_consents(ctx)
     switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
     if room.has_arrivals:
         state.played = {}  # its seats are opened anew, for whoever comes
+        for member in state.members.values():
+            member.seat = None
     seats.release_claims(state)
     starting = starting_seats(ctx)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)
@@ -99,17 +105,25 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     """Continue a game that was loaded from a save. ``played``: what the save knows of who took which seat."""
     state, room = ctx.state, ctx.room
     switch_game(state, game)
+    end_all_consents(ctx)
     if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
         state.played = dict(played)
         state.seats_ever = []
+        for member in state.members.values():
+            if not room.world.spec.open_information and played.get(member.identity or member.id) != member.seat:
+                member.seat = None
         held = {member.seat for member in state.members.values()}
         for seat in room.crash_on_error(room.world.seats_now) or ():
             if seat.id not in held:
                 room.crash_on_error(room.world.depart, seat, "left")
     if room.has_moving_seats:
-        seats.adopt_seats(room, room.crash_on_error(room.world.seats_now) or state.seats)
+        opened = room.crash_on_error(room.world.seats_now)
+        seats.adopt_seats(room, opened if opened is not None else state.seats)
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, played)
+    if room.has_bodies:
+        avatars.end_game(ctx, count=False)
+        avatars.adopt_bodies(ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

@@ -13,7 +13,6 @@ from cohabit import kibitz
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied
 from cohabit.model.grant import (
     ACT,
-    EVERYTHING,
     FOREVER,
     PERCEIVE,
     SEAT_BOUND,
@@ -40,7 +39,7 @@ class Granted(Struct):
     grant: dict[str, Any]
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="granted")
 def grant(
     ctx: Context,
     member: Handle,
@@ -56,8 +55,10 @@ def grant(
         in_order(capabilities(may)),
         _expiry(ctx, expires_in_s),
     )
-    player = _player_on(ctx, through, who) if through is not None else None
-    granted = _change(
+    if through is not None and who.id == ctx.member.id:
+        raise PermissionDenied("you cannot give yourself another member's view; ask its player (`ask`)")
+    player = player_on(ctx, through, who) if through is not None else None
+    granted = change_layers(
         ctx,
         who,
         [Layer("addition", given), Layer("limit", given, ends)],
@@ -71,7 +72,7 @@ def grant(
     return Granted(who.handle, grant_wire(who))
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="granted")
 def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = None) -> Granted:
     """Grant a member additional capabilities, permanently or until `expires_in_s` has passed."""
     who, given = ctx.state.require_member(member, ctx.member), capabilities(may)
@@ -79,41 +80,42 @@ def widen(ctx: Context, member: Handle, may: Names, expires_in_s: ExpiresIn = No
     if expires_in_s is not None:
         layers.append(Layer("addition", in_order(given), _expiry(ctx, expires_in_s), lifts=True))
     else:
-        layers = [
-            Layer("limit", in_order({*layer.may, *given}), layer.expires_at) if layer.kind == "limit" else layer
-            for layer in layers
-        ]
+        layers = [layer.including(given) if layer.kind == "limit" else layer for layer in layers]
         layers.append(Layer("addition", in_order(given)))
     words = f"granted {', '.join(in_order(given))} to {who.handle}{_for(expires_in_s)}"
-    return _change(ctx, who, _merged(layers), words, keep_through=True)
+    return change_layers(ctx, who, _merged(layers), words, keep_through=True)
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="revoked")
 def narrow(ctx: Context, member: Handle, may: Names) -> Granted:
     """Remove capabilities from a member, including temporary ones."""
     who, taken = ctx.state.require_member(member, ctx.member), capabilities(may)
     layers = [layer.without(taken) for layer in who.layers]
     if all(layer.kind != "limit" for layer in layers):
-        layers.append(Layer("limit", in_order(EVERYTHING - taken)))
+        layers.append(Layer("limit", but=in_order(taken)))
     words = f"removed {', '.join(in_order(taken))} from {who.handle}"
-    return _change(ctx, who, _merged(layers), words, keep_through=True)
+    return change_layers(ctx, who, _merged(layers), words, keep_through=True)
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="revoked")
 def revoke(ctx: Context, member: Handle) -> Granted:
     """Revoke all of a member's capabilities. It can still call `whoami`."""
     who = ctx.state.require_member(member, ctx.member)
-    return _change(ctx, who, [Layer("limit")], f"revoked all of {who.handle}'s permissions")
+    return change_layers(ctx, who, [Layer("limit")], f"revoked all of {who.handle}'s permissions")
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="granted")
 def clear_grant(ctx: Context, member: Handle) -> Granted:
-    """Reset a member's permissions to those of its role."""
+    """Reset a member's permissions to those that it joined with, by its role or its invite."""
     who = ctx.state.require_member(member, ctx.member)
-    return _change(ctx, who, [], f"reset {who.handle}'s permissions to those of its role")
+    if any(layer.expires_at is not None and layer.expires_at <= ctx.at for layer in who.given):
+        raise Conflict(f"the permissions that {who.handle} joined with have expired; grant new ones (`grant`)")
+    return change_layers(ctx, who, list(who.given), f"reset {who.handle}'s permissions to those that it joined with")
 
 
-def _change(ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False) -> Granted:
+def change_layers(
+    ctx: Context, member: Member, layers: list[Layer], words: str, *, keep_through: bool = False
+) -> Granted:
     """Replace a member's layers, unless that would grant something the caller does not have."""
     old_layers = member.layers
     member.set_layers(layers)
@@ -144,14 +146,13 @@ def _check_change(ctx: Context, member: Member, old_layers: list[Layer]) -> None
 
 
 def _times(now: int, *layers: Layer) -> list[int]:
-    """Now, and the expiry times of these layers."""
-    return sorted({now, *(layer.expires_at for layer in layers if layer.expires_at is not None)})
+    """Now, the expiry times of these layers, and the end of all that ends with the game."""
+    ends = {layer.expires_at for layer in layers if layer.expires_at is not None}
+    return sorted({now, *ends, *([FOREVER] if any(layer.this_game for layer in layers) else [])})
 
 
-def _player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
+def player_on(ctx: Context, seat: str, kibitzer: Member) -> Member:
     """The player of the seat that another member will look through. Required, because the player is notified."""
-    if kibitzer.id == ctx.member.id:
-        raise PermissionDenied("you cannot give yourself another member's view; ask another host")
     require_seat(ctx.room, seat, [m.seat for m in ctx.state.members.values() if m.seat is not None])
     player = next((m for m in ctx.state.members.values() if m.seat == seat), None)
     if player is None:
@@ -176,7 +177,7 @@ def _expiry(ctx: Context, expires_in_s: int | None) -> int | None:
 
 def _merged(layers: list[Layer]) -> list[Layer]:
     """Without empty additions, and with permanent ones merged, so the list stays short."""
-    lasting = [layer for layer in layers if layer.kind == "addition" and layer.expires_at is None]
+    lasting = [x for x in layers if x.kind == "addition" and x.expires_at is None and not x.this_game]
     rest = [layer for layer in layers if layer not in lasting and (layer.kind == "limit" or layer.may)]
     given = in_order(c for layer in lasting for c in layer.may)
     return [Layer("addition", given), *rest] if given else rest
@@ -184,8 +185,12 @@ def _merged(layers: list[Layer]) -> list[Layer]:
 
 def check_grantable(giver: Member, given: Iterable[Capability], to: str) -> None:
     """Refuse a permanent grant of capabilities that the giver does not have permanently."""
-    permanently = held_at(giver.role_grant, giver.layers, FOREVER) & giver.held
-    _refuse_beyond(frozenset(given) - permanently - SEAT_BOUND, to)
+    _refuse_beyond(frozenset(given) - grantable(giver), to)
+
+
+def grantable(giver: Member) -> frozenset[Capability]:
+    """The capabilities that a member who manages others may grant without an end."""
+    return held_at(giver.role_grant, giver.layers, FOREVER) & giver.held | SEAT_BOUND
 
 
 def _refuse_beyond(beyond: frozenset[Capability], to: str) -> None:
@@ -213,10 +218,13 @@ def grant_wire(member: Member) -> dict[str, Any]:
     if member.through is not None:
         wire["through"] = member.through
     if member.backend:
-        wire |= {"backend": member.backend, "egress": True}
+        wire["backend"] = member.backend
+    if member.backend or member.egress:
+        wire["egress"] = True
     return wire
 
 
 def layer_wire(layer: Layer) -> dict[str, Any]:
     ends = {"expiresAt": layer.expires_at // 1000} if layer.expires_at is not None else {}
-    return {"kind": layer.kind, "may": list(layer.may), **ends}
+    game = {"thisGame": True} if layer.this_game else {}
+    return {"kind": layer.kind, "may": list(in_order(layer.capabilities)), **ends, **game}

@@ -75,6 +75,8 @@ class RosterLine(Struct, omit_defaults=True):
     team: str | None = None
     played_by: str | None = None
     backend: str | None = None
+    egress: bool = False  # it sends what it sees outside the house, by its own account
+    features: list[str] = []  # features its client claims to support; advisory
 
 
 class SessionInfo(Struct, omit_defaults=True):
@@ -96,6 +98,8 @@ class SessionInfo(Struct, omit_defaults=True):
     speed: str | None = None
     tick: int = 0
     game: int = 1
+    front_end: bool = False  # the world has a document that shows it to people
+    is_played: bool = True  # False: the world has no seats; members talk, or share an app
 
 
 @command(category="meta")
@@ -123,6 +127,8 @@ def session_info(ctx: Context) -> SessionInfo:
         speed=state.speed if ctx.room.pace == "clock" else None,
         tick=state.tick,
         game=state.games,
+        front_end=bool(ctx.room.world.spec.front_end),
+        is_played=ctx.room.world.spec.seat_range[1] > 0,
     )
 
 
@@ -130,7 +136,7 @@ def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
     return [
         RosterLine(
             m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
-            brain_shown(state, m, reader) if m.played_by_bot else None, m.backend,
+            brain_shown(state, m, reader) if m.played_by_bot else None, m.backend, m.egress, m.features,
         )
         for m in state.members.values()
     ]  # fmt: skip
@@ -185,9 +191,10 @@ def rules(ctx: Context) -> Rules:
     title, description = about_world(world)
     description = as_called(description)
     mine = _usable(ctx)
-    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action], world.spec.examples)
+    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action and c.for_model], world.spec.examples)
     actions = as_called(space.to_text())
     yours = [c.tool_name for c in mine]
+    named = ", ".join(c.tool_name for c in mine if c.for_model)
     heading = description if description.startswith(title) else f"{title}\n{description}"
     return Rules(
         world=world.spec.name,
@@ -196,7 +203,7 @@ def rules(ctx: Context) -> Rules:
         actions=actions,
         action_space=space,
         your_commands=yours,
-        text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {', '.join(yours)}",
+        text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {named}",
         view_schema=world.view_schema,
     )
 

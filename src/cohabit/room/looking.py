@@ -1,23 +1,27 @@
 """Commands that show the world: view, wait_for_turn, picture."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.json import encode
 
 from cohabit.errors import GameRejected
 from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.text_changes import changes
 from cohabit.model.timestamps import utc
-from cohabit.room.commands import Resource, WaitMs, command
+from cohabit.room.commands import Ready, Resource, WaitMs, command
+from cohabit.room.consent import requests_text
 from cohabit.room.context import Context
 from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
+from cohabit.room.seats import open_to
 from cohabit.room.shown import LONG_VIEW, ShownView
-from cohabit.room.state import Member
+from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.room.turns import is_turn_of, runs_by_itself, takes_turns
-from cohabit.room.view import missed_text
+from cohabit.room.view import missed_text, players_of
 from cohabit.world import Pace, World, overridden, overrides
 
 if TYPE_CHECKING:
@@ -73,6 +77,8 @@ Since = Annotated[str, Meta(description="only what has changed since this view")
     resource=Resource("view", "View", "The world as you see it now", topics=frozenset({"view"}), text="text"),
     hint="shows what you see now.",
     listed=True,
+    for_front_end=True,
+    shows_world=True,
 )
 def view(ctx: Context, since: Since = "") -> ViewReply:
     """The world as you see it now."""
@@ -85,14 +91,16 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     ends = END_TURN if yours and takes_turns(room.state) and not seen.over else ""
     lines = [
         room.extension.as_called(ends),
+        room.extension.as_called(_seat_text(room, me)),
         missed_text(me, room.pace, ctx.state),
+        room.extension.as_called(requests_text(room, me)),
         _objectives(me),
         _messages(ctx),
         watch_only(me),
     ]
     notes = "\n".join(filter(None, lines))
     text = f"{seen.text}\n{notes}" if notes else seen.text
-    fallback = room.fallback(me) if yours and not seen.over else None
+    fallback = room.fallback(me) if yours and not seen.over and not room.is_blind(me) else None
     reply = ViewReply(
         text, seen.to_move, yours, seen.observation, seen.over, seen.paused, seen.tick, seen.total_reward,
         fallback.choice if fallback is not None else None,
@@ -109,6 +117,20 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     if len(text) >= LONG_VIEW or overrides(room.world, "changes"):
         reply.text += f"\nThis is view {reply.id}."
     return reply
+
+
+def _seat_text(room: "Room", me: Member) -> str:
+    """A line about the seat, if the member does not play it itself."""
+    eye = room.eye(me)
+    if me.through is not None and eye is not None and eye.seat == me.through and me.seat != me.through:
+        player = handle_of(me.through_player or "")
+        return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
+    if me.handed_over:
+        return "An agent plays your seat now; `take_over` to play it yourself."
+    if me.seat is None and C.ACT in me.held and me.claim is None and room.seats:
+        free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
+        return f"You have no seat. `sit` takes one of: {free}." if free else ""
+    return ""
 
 
 def _add_times(reply: ViewReply, ctx: Context) -> None:
@@ -135,9 +157,12 @@ def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World)
     """Leave out what has not changed since a view, if that is shorter."""
     assert reply.observation is not None
     found = _changes(reply.observation, reply.text, before, world)
-    if found is None or len(found) >= len(reply.text):
+    if found is None:
         return
-    reply.text = f"Changes since view {since}{found}" if found else f"Nothing has changed since view {since}."
+    changed = f"Changes since view {since}{found}" if found else f"Nothing has changed since view {since}."
+    if len(changed) >= len(reply.text):
+        return
+    reply.text = changed
     old, new = before.observation.to_structured(), reply.observation.to_structured()
     reply.since, reply.observation = since, None
     reply.changed = {name: value for name, value in new.items() if value != old[name]}
@@ -189,7 +214,7 @@ def _news_after(room: "Room", member: Member, args: Mapping[str, Any]) -> int | 
     return room.shown.seq(member.id, args["since"])
 
 
-def _until_turn(room: "Room", member: Member) -> Callable[["Room", Member], bool]:
+def _until_turn(room: "Room", member: Member, args: Mapping[str, Any]) -> Ready:
     """Until it is the member's turn, or the game is over; if a wait has told it so before, until the next game."""
     told = room.shown.ends_told.get(member.id)
     return lambda room, member: is_turn_of(room, member) or (room.is_over() and room.state.games != told)
@@ -204,6 +229,8 @@ def _until_turn(room: "Room", member: Member) -> Callable[["Room", Member], bool
     task=("your_turn", "over"),
     hint="waits for your turn; where time runs by itself, for something new. If nothing came, call it again.",
     listed=True,
+    for_front_end=True,
+    shows_world=True,
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> ViewReply:
     """Wait for your turn, the end or the next game; where time runs by itself, for news. Returns the view."""
@@ -211,6 +238,54 @@ def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> 
     if reply.over and not ctx.member.played_by_bot:
         ctx.room.shown.ends_told[ctx.member.id] = ctx.state.games
     return reply
+
+
+# -- for front ends -------------------------------------------------------------------------------
+def _view_id(room: "Room", member: Member) -> str:
+    """A digest of what a member sees. It fits no other view, and says nothing that the member has not seen."""
+    return blake2b(encode(room.view(member)), digest_size=6).hexdigest()
+
+
+def _until_changed(room: "Room", member: Member, args: Mapping[str, Any]) -> Ready:
+    """Until the view differs from the one that the caller has."""
+    return lambda room, member: _view_id(room, member) != args["since"]
+
+
+def _has_front_end(world: type[World], pace: Pace) -> bool:
+    return bool(world.spec.front_end)
+
+
+def _never(result: Any) -> bool:
+    return False
+
+
+class NextView(ViewReply, omit_defaults=True):
+    """A whole view, and the handles of the members who hold the seats. ``seat`` is the member's own."""
+
+    players: dict[str, str] = {}
+    seat: str | None = None
+
+
+@command(
+    category="read",
+    needs=CAN_VIEW,
+    waits=_never,
+    ready=_until_changed,
+    only_if=_has_front_end,
+    for_model=False,
+    for_front_end=True,
+)
+def next_view(
+    ctx: Context,
+    since: Annotated[str, Meta(description="the `id` of the view that you have")] = "",
+    wait_ms: WaitMs = 0,
+) -> NextView:
+    """Wait until your view differs from the view `since`, even by your own action. Returns the whole view."""
+    room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
+    return NextView(
+        seen.text, seen.to_move, is_turn_of(room, me), seen.observation, seen.over, seen.paused, seen.tick,
+        seen.total_reward, id=_view_id(room, me), players=players_of(room.state), seat=me.seat,
+    )  # fmt: skip
 
 
 class Picture(Struct):
@@ -222,7 +297,7 @@ def _has_pictures(world: type[World], pace: Pace) -> bool:
     return "picture" in overridden(world)
 
 
-@command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures)
+@command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures, for_front_end=True)
 def picture(ctx: Context) -> Picture:
     """The world as you see it, as a base64-encoded PNG."""
     drawn = ctx.room.world.picture(ctx.room.eye_of(ctx.member))

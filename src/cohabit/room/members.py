@@ -1,5 +1,6 @@
-"""Members: adding and removing them, add_member and remove_member."""
+"""Members: adding and removing them, add_member, remove_member and leave."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
@@ -8,16 +9,22 @@ from cohabit.errors import BadArgs, Conflict
 from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.room import seats
+from cohabit.room.apps import forget_app
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
+from cohabit.room.disclosure import Backend, withhold
 from cohabit.room.grants import check_grantable
-from cohabit.room.state import Member
+from cohabit.room.state import Member, RoomState
+from cohabit.room.visits import end_visit
 from cohabit.scenario import check_claim, check_handle
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
 
 C = Capability
+FORMER_KEPT = 1_000
+"""The number of identities that a room remembers after they left by themselves."""
+BLOCKED_KEPT = 1_000
 
 
 class Joined(Struct):
@@ -27,13 +34,19 @@ class Joined(Struct):
 
 
 def check_invitation(
-    ctx: Context, handle: str, kind: Kind, role: str | None, claim: str | None, team: str | None
+    ctx: Context,
+    handle: str,
+    kind: Kind,
+    role: str | None,
+    claim: str | None,
+    team: str | None,
+    may: Iterable[Capability] | None = None,
 ) -> str | None:
-    """Check that the caller may add such a member. Returns the resolved role."""
+    """Check that the caller may add such a member. Returns the resolved role. ``may``: a grant instead of a role."""
     check_handle(handle)
     check_admission(ctx, claim, team)
     named = role_named(role) if role is not None else None
-    check_grantable(ctx.member, ROLES[role_or_default(named, kind)], handle)
+    check_grantable(ctx.member, ROLES[role_or_default(named, kind)] if may is None else may, handle)
     return named
 
 
@@ -42,7 +55,7 @@ def _may_choose_stand_in(room: "Room", args: dict[str, Any], via: str | None) ->
         args["stand_in"] = room.check_brain(args["stand_in"])
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_choose_stand_in)
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_choose_stand_in, audit="joined")
 def add_member(
     ctx: Context,
     id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name
@@ -51,7 +64,7 @@ def add_member(
     claim: Annotated[str | None, Meta(description="auto:N or id:X")] = None,
     team: str | None = None,
     stand_in: Annotated[str | None, Meta(description="the brain that plays while this player is away")] = None,
-    backend: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="the model it uses")] = None,
+    backend: Annotated[Backend | None, Meta(description="the model it uses")] = None,
 ) -> Joined:
     """Add a member without a credential, such as a built-in player. For everyone else use `invite`."""
     named = check_invitation(ctx, id, kind, role, claim, team)
@@ -63,15 +76,54 @@ class Removed(Struct):
     removed: str
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True)
-def remove_member(ctx: Context, member: Handle) -> Removed:
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="removed")
+def remove_member(
+    ctx: Context,
+    member: Handle,
+    block: Annotated[bool, Meta(description="it cannot join again by itself; `unblock` ends that")] = False,
+) -> Removed:
     """Remove a member from the room. Its seat is freed and its tokens for this room are revoked."""
     who = ctx.state.require_member(member, ctx.member)
     if who.id == ctx.member.id:
-        raise Conflict("you cannot remove yourself; another host can do it")
+        raise Conflict("you cannot remove yourself; use leave, or ask another host")
     drop_member(ctx, who)
-    ctx.tell(f"{ctx.member.handle} removed {who.handle}", "roster")
+    forget_former(ctx.state, who)
+    if block and who.identity:
+        block_identity(ctx.state, who)
+    ctx.tell(f"{ctx.member.handle} removed {'and blocked ' if block else ''}{who.handle}", "roster")
     return Removed(who.handle)
+
+
+class Left(Struct):
+    left: str
+
+
+@command(category="meta", records=True, audit="removed")
+def leave(ctx: Context) -> Left:
+    """Leave this room. Your seat is freed, and your token for this room is revoked.
+
+    With a token for the whole house, or with an agent key, you can join again without waiting in the lobby.
+    """
+    who = ctx.member
+    drop_member(ctx, who)
+    if who.identity:
+        former = [identity for identity in ctx.state.former if identity != who.identity]
+        ctx.state.former = [*former, who.identity][-FORMER_KEPT:]
+    ctx.tell(f"{who.handle} left", "roster")
+    return Left(who.handle)
+
+
+def forget_former(state: RoomState, who: Member) -> None:
+    """A member that was removed has to pass the gate like anybody else."""
+    state.former = [identity for identity in state.former if identity != who.identity]
+
+
+def block_identity(state: RoomState, who: Member) -> None:
+    """Refuse to let this identity in again. The oldest blocks are forgotten."""
+    state.blocked.pop(who.identity, None)
+    state.blocked[who.identity] = who.handle
+    while len(state.blocked) > BLOCKED_KEPT:
+        del state.blocked[next(iter(state.blocked))]
 
 
 def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
@@ -92,6 +144,7 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
     check_admission(ctx, details.get("claim"), details.get("team"))
     member = Member(state.new_member_id(handle), kind, away_since=ctx.at, **details)
     state.members[member.id] = member
+    withhold(state, member)
     if member.team is not None:
         state.teams[member.team].append(member.id)
     seats.adopt_seats(ctx.room, state.seats)
@@ -106,9 +159,13 @@ def drop_member(ctx: Context, member: Member) -> None:
         state.turn_started = ctx.at  # the next player of this seat has its whole time
     member.claim = None
     seats.leave_seat(ctx.room, member, "removed")
+    if member.identity in state.visits:
+        end_visit(ctx, member, "removed")
     del state.members[member.id]
     state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)
+    state.requests = [request for request in state.requests if request.member != member.id]
+    forget_app(state, member.id)
     for team in state.teams.values():
         if member.id in team:
             team.remove(member.id)

@@ -1,6 +1,5 @@
-"""Messages between members, numbered over the whole room, in bounded inboxes: send_message, recv_messages."""
+"""Messages between members, numbered over the whole room, in bounded inboxes: send_message, say, recv_messages."""
 
-from bisect import bisect_right
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -10,13 +9,13 @@ from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, MAX_MESSAGE, TEAM, Message
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
+from cohabit.room.chat_limits import check_chat_limits, count_message, without_agents
 from cohabit.room.commands import Resource, WaitMs, command
 from cohabit.room.context import Context
-from cohabit.room.state import Inbox, Member, RoomState, handle_of
+from cohabit.room.state import REMEMBERED_DROPS, SPARE_DROPS, Inbox, Member, RoomState, handle_of
 
 C = Capability
 INBOX_LIMIT = 200
-REMEMBERED_DROPS = 4096
 
 
 class MessageSent(Struct):
@@ -42,16 +41,39 @@ def send_message(
     """Send a message to a member or your team."""
     me, state = ctx.member, ctx.state
     receivers = recipients(state, me, to)
+    if me.kind == "agent":
+        check_chat_limits(state, me, to, ctx.at)
+        count_message(state, me, to, ctx.at)
+        receivers = without_agents(state, me, receivers)
     seq = deliver(state, me.id, to, kind or "", content, receivers, ctx.at)
-    chat = to == "*" or to.startswith(TEAM)
-    text = f"{me.handle} to {'everyone' if to == '*' else to}: {content}"
-    if to == "*":
+    everyone = to == EVERYBODY
+    chat = everyone or to.startswith(TEAM)
+    text = f"{me.handle} to {'everyone' if everyone else to}: {content}"
+    if everyone and not (state.agents_apart and me.kind == "agent"):
         ctx.tell(text, "chat")
     else:
         others = [r for r in receivers if r != me.id] if me.id in receivers else receivers
         ctx.tell(text, "chat" if chat else "direct", members=(me.id, *others))
     shown = receivers if not chat or C.READ_ROSTER in me.held else []
-    return MessageSent(seq, [handle_of(r) for r in shown], to == "*")
+    return MessageSent(seq, [*map(handle_of, shown)], everyone)
+
+
+@command(
+    category="bus",
+    needs=(C.SEND_BROADCAST, C.SEND_MESSAGE),
+    records=True,
+    hint="says something to everyone, or to one member.",
+    for_talk=True,
+    world_may_replace=True,
+    also={C.SEND_BROADCAST: "To everyone if `to` is left out."},
+)
+def say(
+    ctx: Context,
+    text: Annotated[str, Meta(max_length=MAX_MESSAGE)],
+    to: Annotated[str, Meta(min_length=1, max_length=200, description='a member or "team:NAME"')] = EVERYBODY,
+) -> MessageSent:
+    """Say something to a member or your team."""
+    return send_message(ctx, to, text)
 
 
 class Received(Struct):
@@ -134,18 +156,22 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:
     """Put a copy into each inbox. Returns the number of the last copy."""
     directed = to != EVERYBODY and not to.startswith(TEAM)
+    seq, inboxes = state.bus_seq, state.inboxes  # a message to a thousand members takes this loop a thousand times
     for member in receivers:
-        state.bus_seq += 1
-        inbox = state.inboxes.get(member)
+        seq += 1
+        inbox = inboxes.get(member)
         if inbox is None:
-            inbox = state.inboxes[member] = Inbox()
+            inbox = inboxes[member] = Inbox()
         box = inbox.direct if directed else inbox.chat
-        box.items.append(Message(state.bus_seq, sender, to, kind, content, at))
-        if len(box.items) > INBOX_LIMIT:
-            box.dropped.append(box.items.pop(0).seq)
-            if len(box.dropped) > REMEMBERED_DROPS:
-                del box.dropped[0]
-    return state.bus_seq
+        items = box.items
+        items.append(Message(seq, sender, to, kind, content, at))
+        if len(items) > INBOX_LIMIT:
+            dropped = box.dropped
+            dropped.append(items.pop(0).seq)
+            if len(dropped) > REMEMBERED_DROPS + SPARE_DROPS:
+                del dropped[:SPARE_DROPS]
+    state.bus_seq = seq
+    return seq
 
 
 def sender_name(state: RoomState, sender: str) -> str:
@@ -162,5 +188,5 @@ def inbox(state: RoomState, reader: Member, since_seq: int, limit: int) -> tuple
         return [], 0
     readable = [box for box, needs in ((inbox.direct, C.RECEIVE_DIRECTED), (inbox.chat, C.READ_CHAT)) if needs in held]
     fresh = sorted((m for box in readable for m in box.items if m.seq > since_seq), key=lambda m: m.seq)
-    lost = sum(len(box.dropped) - bisect_right(box.dropped, since_seq) for box in readable)
+    lost = sum(box.dropped_since(since_seq) for box in readable)
     return fresh[:limit], lost

@@ -27,7 +27,21 @@ def as_adapter(world: World | str, *, seed: int = 0, step_ticks: int = STEP_TICK
     return OneSeat(make_world(world, {}) if isinstance(world, str) else world, seed, step_ticks)
 
 
-class OneSeat:
+class PlayedWorld:
+    """What every adapter of a world says about its game."""
+
+    world: World
+
+    @property
+    def name(self) -> str:
+        return self.world.spec.title or self.world.spec.name
+
+    @property
+    def game_description(self) -> str:
+        return self.world.describe()
+
+
+class OneSeat(PlayedWorld):
     """The five members of ``GameAdapter``. In a real-time world each action lets ``step_ticks`` pass, and the action
     ``wait`` does nothing else."""
 
@@ -39,14 +53,6 @@ class OneSeat:
         self._seed = seed
         self._step_ticks = step_ticks
         self.reset()
-
-    @property
-    def name(self) -> str:
-        return self.world.spec.title or self.world.spec.name
-
-    @property
-    def game_description(self) -> str:
-        return self.world.describe()
 
     @property
     def action_space(self) -> ActionSpace:

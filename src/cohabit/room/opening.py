@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import msgspec
 
 from cohabit.errors import BadArgs
+from cohabit.model.entry import BY_INVITATION
 from cohabit.room.extension import extension_named
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member, NexusEntry, RoomState
 from cohabit.room.timers import can_skip
-from cohabit.scenario import Scenario, parse_seed, team_of
+from cohabit.room.visits import NEXUS
+from cohabit.scenario import OpenedToNexus, Scenario, parse_seed, team_of
 from cohabit.world import World
 
 STEP_SECONDS = 60
@@ -33,6 +35,7 @@ def opening_state(
             a.id, a.kind, a.role, a.claim, identity=known.get(a.id, a.identity or ""), name=a.name or "",
             team=a.team or team_of(a.id, scenario), objectives=a.objectives, backend=a.backend,
             stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
+            gives_way=a.gives_way,
         )
         for a in scenario.agents
     }  # fmt: skip
@@ -47,6 +50,7 @@ def opening_state(
         scenario=scenario.scenario,
         partial_intel=scenario.partial_intel,
         guests=scenario.guests,
+        entry=scenario.entry if scenario.entry != BY_INVITATION else None,
         members=members,
         teams={name: list(who) for name, who in scenario.teams.items()},
         turn_based=scenario.turn_based,
@@ -59,6 +63,7 @@ def opening_state(
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
+        nexus=_nexus_entry(scenario, world),
     )
 
 
@@ -77,6 +82,15 @@ class Opening:
         state = _decode(self._encoded)
         state.id, state.seed, state.secret = room, parse_seed(seed), secret
         return state
+
+
+def _nexus_entry(scenario: Scenario, world: World) -> NexusEntry | None:
+    if scenario.nexus is False:
+        return None
+    if world.spec.name == NEXUS:
+        raise BadArgs("nexus: this room is the Nexus itself; set it for the rooms in which agents are to play")
+    opened = scenario.nexus if isinstance(scenario.nexus, OpenedToNexus) else OpenedToNexus()
+    return NexusEntry(capacity=opened.capacity, description=opened.description)
 
 
 def _turn_ms(scenario: Scenario) -> int | None:

@@ -13,7 +13,7 @@ import msgspec
 from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat
-from cohabit.room import remote, system
+from cohabit.room import remote, system, transit
 from cohabit.room.commands import Command, CommandTable, declared_in
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
@@ -22,7 +22,7 @@ from cohabit.room.timers import Timers
 from cohabit.world import World
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
-SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote))}
+SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote), declared_in(transit))}
 """The system entries, by name."""
 
 
@@ -33,6 +33,9 @@ class WorldInterrupted(BaseException):
 class RecordedRoom:
     """The part of a room that follows from its record."""
 
+    __slots__ = (
+        "_checkpoint", "_refusals", "checks_refusals", "record", "replay_is_quick", "state", "timers", "world",
+    )  # fmt: skip
     commands: CommandTable
 
     def __init__(self, state: RoomState, world: World) -> None:
@@ -43,7 +46,7 @@ class RecordedRoom:
         self.checks_refusals = True
         self.replay_is_quick = True  # since the last snapshot; set by the house
         self._refusals: dict[tuple[str, str], int] = {}  # how many of each kind
-        self._checkpoint: Snapshot | None = None
+        self._checkpoint: Snapshot | Line | None = None  # where a rollback begins; of a new room: its first entry
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
         """Replace the list of seats."""
@@ -66,7 +69,7 @@ class RecordedRoom:
         room = cls(state, world)
         opening = msgspec.to_builtins(state)
         room._write(at, SYSTEM["open"], None, {"state": opening}, {"state": opening})
-        room._checkpoint = room.snapshot()
+        room._checkpoint = room.record.tail[0]
         return room
 
     @classmethod
@@ -144,7 +147,8 @@ class RecordedRoom:
     def stored(self, snapshot: Snapshot) -> None:
         """Use this snapshot, now on disk, as the rollback point."""
         self._checkpoint = snapshot
-        self.record.tail = [line for line in self.record.tail if line.seq > snapshot.seq]
+        newer = self.record.seq - snapshot.seq  # the tail ends with the last entry and has no gaps
+        self.record.tail = self.record.tail[-newer:] if newer else []
 
     def digest(self) -> str:
         """A hash of the whole state: equal digests mean equal rooms.
@@ -166,10 +170,14 @@ class RecordedRoom:
         assert back is not None
         tail = self.record.tail[: len(self.record.tail) - lines]
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
-        again = type(self)(back.state, self.world)
-        again.record = Record(back.seq, back.digest, back.at)
-        self.world.restore(back.world)
-        again._replay_lines(tail)
+        if isinstance(back, Line):
+            again = self._opened_by(back, lambda *_: self.world)
+            again._replay_lines(tail[1:])
+        else:
+            again = type(self)(back.state, self.world)
+            again.record = Record(back.seq, back.digest, back.at)
+            self.world.restore(back.world)
+            again._replay_lines(tail)
         self.state, self.record = again.state, again.record
         self.record.pending = pending
         self.record.pending_bytes = sum(len(line.body) for line in pending)
@@ -227,7 +235,7 @@ class RecordedRoom:
 
 
 def _counts(box: Box) -> tuple[int, int, int]:
-    return len(box.items), box.items[-1].seq if box.items else 0, len(box.dropped)
+    return len(box.items), box.items[-1].seq if box.items else 0, box.dropped_since(0)
 
 
 def _same_version(state: RoomState, world: World) -> None:

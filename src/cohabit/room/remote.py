@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from cohabit.errors import GameRejected
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
@@ -31,10 +32,11 @@ MAX_RECORDED_ARG = 2_000
 
 # -- the contract -----------------------------------------------------------------------------------
 class Ask(Struct, frozen=True):
-    """One request to a remote world."""
+    """One request to a remote world. ``seat``: of the member who acts; None for reads and for members without one."""
 
     name: str
     args: dict[str, Any] = {}
+    seat: SeatId | None = None
 
 
 Plan = Generator[Ask, dict[str, Any], Any]
@@ -49,6 +51,7 @@ class Sent(Struct, frozen=True):
     seat: SeatId | None = None
     key: str | None = None
     digest: str = ""
+    args: dict[str, Any] = {}  # as recorded
 
 
 class Polled(NamedTuple):
@@ -56,6 +59,9 @@ class Polled(NamedTuple):
 
     told: Sequence[Told] = ()
     replaced: bool = False
+
+
+NO_SAVES = "this world is outside of this room, so it is neither saved nor loaded here"
 
 
 class RemoteWorld(World):
@@ -72,12 +78,21 @@ class RemoteWorld(World):
     """Whether members have separate workspaces, so each may have one pending action."""
     refresh_after: ClassVar[tuple[str, ...]] = ()
     """Actions after which the world is polled immediately."""
+    refresh_for_members: ClassVar[bool] = False
+    """Whether the world is polled when members come, go or change seats."""
     how_to_connect: ClassVar[str] = "start its room together with its connector"
     """What to do if a room of this world has no connector."""
 
     about: dict[str, str]  # versions, as reported by the remote side
     reachable: bool
     pending: Sent | None  # part of the state, so snapshots include it
+
+    def save(self) -> bytes:
+        raise GameRejected(NO_SAVES)
+
+    def load(self, data: bytes) -> None:
+        """What is known here follows from the record of the remote side: nobody may set it to something else."""
+        raise GameRejected(NO_SAVES)
 
     def sending(self, sent: Sent) -> None:
         """An action is about to be sent."""
@@ -97,6 +112,10 @@ class RemoteWorld(World):
         """The part of an answer that is recorded and passed to ``answered``, now and in every replay."""
         return dict(answer)
 
+    def shown_answer(self, sent: Ask, answer: Mapping[str, Any]) -> Any:
+        """The part of an answer that the caller gets as ``data``."""
+        return answer
+
     def poll(self) -> Plan:
         """Called every few seconds. The plan returns the argument for ``polled``, or None if nothing changed."""
         raise NotImplementedError
@@ -108,6 +127,23 @@ class RemoteWorld(World):
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
         """An action was executed. Returns its outcome."""
         raise NotImplementedError
+
+
+class SeparateWorld(RemoteWorld):
+    """A remote world in which members have separate workspaces, so each may have one pending action."""
+
+    separate = True
+    sent: dict[str, Sent]  # by member; part of the state, as ``pending`` is elsewhere
+
+    def sending(self, sent: Sent) -> None:
+        self.sent[sent.by] = sent
+
+    def settled(self, by: str | None) -> Sent:
+        assert by is not None
+        return self.sent.pop(by)
+
+    def all_pending(self) -> Sequence[Sent]:
+        return list(self.sent.values())
 
 
 # -- calls --------------------------------------------------------------------------------------
@@ -180,7 +216,7 @@ def asked(
     why: str | None = None,
 ) -> None:
     """An action is about to be sent to the remote world. Until it is answered, its outcome is unknown."""
-    _world(ctx).sending(Sent(by, action, seat, key, digest))
+    _world(ctx).sending(Sent(by, action, seat, key, digest, args))
     if key is not None and by in ctx.state.members:
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 

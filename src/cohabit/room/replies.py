@@ -32,7 +32,7 @@ def kept_reply(state: RoomState, member: Member, command: Command, args: Any, ke
 
 def keep_reply(state: RoomState, entry: Entry, result: Any) -> None:
     """Store the reply to a call with a key, and drop the oldest ones."""
-    if entry.key is None or entry.by is None:
+    if entry.key is None or entry.by is None or entry.by not in state.members:  # it has left with this entry
         return
     remember(state, entry.by, entry.key, KeptReply(entry.do, digest_of(entry.args), msgspec.to_builtins(result)))
 

@@ -11,20 +11,24 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import (
     AskerError,
     CohabitError,
+    GameRejected,
+    OutOfBounds,
     PermissionDenied,
     ScopeViolation,
     Unauthorized,
-)  # fmt: skip
+    UnknownAsset,
+)
 from cohabit.model.action import Action, ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import rewards, seats, turns, visibility
+from cohabit.room import avatars, rewards, seats, turns, visibility
 from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
@@ -38,6 +42,9 @@ from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.room.view import Turn, View, make_turn, make_view
 from cohabit.world import Outcome, World, overridden, overrides
 
+OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
+"""Refusals whose reasons come from the world."""
+BLIND = "The game refused this. You don't have permission to see why."
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
 VIEWS_CACHED = 64
@@ -63,6 +70,16 @@ class Admitted(Struct, frozen=True, gc=False):
 class Room(RecordedRoom):
     """A room. Create one with ``create``, ``restore`` or ``replay``."""
 
+    # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
+    __slots__ = (
+        "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
+        "_observe", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns", "_takes_turns",
+        "_to_move", "_turn", "_turns", "_turns_of", "_views", "ahead_ms", "audit", "budget", "callable_here",
+        "check_brain", "commands", "digest_every", "extension", "has_arrivals", "has_bodies", "has_moving_seats",
+        "house_offers",
+        "members_limit", "pace", "quota", "roster_version", "seats", "shown",
+    )  # fmt: skip
+
     def __init__(self, state: RoomState, world: World) -> None:
         super().__init__(state, world)
         self.pace = world.pace
@@ -73,6 +90,7 @@ class Room(RecordedRoom):
         self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
+        self.members_limit: int | None = None  # ditto
         self.digest_every = DIGEST_EVERY
         self.commands = command_table(world)
         self.callable_here = self.commands  # the house adds its own …
@@ -101,6 +119,7 @@ class Room(RecordedRoom):
         self._shows_returns = self._has_returns and world.spec.tell_rewards
         self._overrides_is_over = "is_over" in own
         self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
+        self.has_bodies = isinstance(world, EmbodiedWorld)
 
     @property
     def has_turns(self) -> bool:
@@ -141,6 +160,8 @@ class Room(RecordedRoom):
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
             self._refused(who, name, at, wrong)
+            if isinstance(wrong, OF_THE_WORLD) and self._acts_blindly(who, name):
+                raise GameRejected(BLIND) from None
             raise
         except WorldInterrupted:
             raise
@@ -192,6 +213,18 @@ class Room(RecordedRoom):
             reason = self.world.scope(seat, command.name, args)
             if reason:
                 raise ScopeViolation(reason)
+
+    def _acts_blindly(self, who: str, name: str) -> bool:
+        """True for an action of a member who may not see what its seat sees. The reply would show it."""
+        command, member = self.commands.get(name), self.state.members.get(who)
+        if command is None or member is None or not (command.is_action or command.unwrap is not None):
+            return False
+        return self.is_blind(member)
+
+    def is_blind(self, member: Member) -> bool:
+        """True if a member acts for a seat but may not see what the seat sees."""
+        eye = self.eye(member)
+        return eye is None or (eye.sees == "public" and not self.world.spec.open_information)
 
     def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:
         self.audit.refused(at, who, name if name in self.commands else "?", error.code, error.message)
@@ -249,8 +282,12 @@ class Room(RecordedRoom):
             told: list[Told] = []
             member = self.state.members[by]
             result: Any = self._act(member, command, args, told)
+            if self.has_bodies or self.state.visits:
+                avatars.has_acted(self, member)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
+            if self.pace == "turns" and member.seat in self.state.waiting_for:
+                self.state.turn_started = at  # also if the same seat moves again
             self._follow_up(at, told)
             if self._has_returns:
                 result = rewards.rewarded(self, by, result, told)
@@ -268,11 +305,14 @@ class Room(RecordedRoom):
     def _follow_up(self, at: int, told: list[Told]) -> None:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state, pace = self.state, self.pace
-        self._drop_world_cache()
+        self._turn = None
+        if self._views:
+            self._views = {}
         to_move = self._to_move = self.world.to_move()
         if pace == "rounds" and state.waiting_for and not to_move:
             turns.resolve(self, told)
             to_move = self.to_move()
+            state.turn_started = at  # also if the same seats are to move again
         if self.has_moving_seats:
             seats.follow_seats(self)
             to_move = self.to_move()
@@ -288,6 +328,8 @@ class Room(RecordedRoom):
                 if pace == "turns" or len(waiting) > len(state.waiting_for):
                     state.turn_started = at
                 state.waiting_for = waiting
+        if self.has_bodies:
+            avatars.follow(self, at, told)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -314,14 +356,19 @@ class Room(RecordedRoom):
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
+        if self.is_blind(member):
+            return ActionResult(outcome.success, "Done." if outcome.success else BLIND)
         if command.result is not None and not wrapped:
             return outcome.data
-        eye = self.eye(member) if look else None
+        if not look:
+            done, achieved = self.is_over(), list(outcome.achievements)
+            return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
+        eye = self.eye(member)
         seen = None if eye is None else self._observe(eye)
         shown = ""  # a long observation has an id, so that the next view can say only what has changed
         if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
-        to_move = self.turn().shown if look and (self._takes_turns or self.state.turn_based) else []
+        to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
         return ActionResult(
             outcome.success, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
             outcome.data, to_move, shown,
@@ -509,7 +556,7 @@ class Room(RecordedRoom):
         eye = self._eyes.get(member.id) or self.eye_of(member)
         try:
             seen = self._observe(eye)
-            if self._has_legal and eye.seat is not None and eye.seat in self.to_move():
+            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
                 choices = self.world.legal(self.seats[eye.seat])
                 if choices:
                     return msgspec.structs.replace(seen, choices=[action.choice for action in choices])

@@ -1,16 +1,18 @@
 """Seats: who has which one, sit and stand_up."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from cohabit.bodies import DepartMode, EmbodiedWorld
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.own_avatars import avatars_of, check_limit, owner_of, to_take
 from cohabit.room.state import Member, RoomState
 from cohabit.world import Arrival, overrides
 
@@ -36,7 +38,7 @@ def can_sit(room: "Room", member: Member) -> bool:
     """Whether this member can take a seat now, or will get the one that it claims."""
     if member.claim is not None:
         return True
-    taken = {m.seat for m in room.state.members.values()}
+    taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
     return C.ACT in member.held and (room.has_arrivals or any(seat not in taken for seat in room.seats))
 
 
@@ -45,7 +47,7 @@ def sit(
     ctx: Context,
     seat: Annotated[str | None, Meta(description="the id of a free seat; default: any free seat")] = None,
 ) -> Seated:
-    """Take a free seat. Some worlds open a new seat for you.
+    """Take a free seat, or one whose built-in player gives way. Some worlds open a new seat for you.
 
     In worlds with hidden information you keep your seat until the game ends.
     """
@@ -54,6 +56,21 @@ def sit(
         raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot take another seat")
     if me.seat is not None and me.seat in room.seats and seat in (None, me.seat):
         return Seated(me.seat)
+    take_seat(ctx, me, seat)
+    ctx.tell(f"{me.handle} takes seat {me.seat}", "roster")
+    return Seated(me.seat)
+
+
+def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
+    """Seat a member: on this seat, or on any free one."""
+    room = ctx.room
+    embodied = isinstance(room.world, EmbodiedWorld)
+    own = [a.id for a in avatars_of(room, owner_of(me)) if a.seat == seat] if embodied and seat is not None else []
+    if embodied and (seat is None or (own and seat not in room.seats)):
+        _take_body(ctx, me, own[0] if own else None)
+        return
+    if isinstance(room.world, EmbodiedWorld):  # the body of a built-in player
+        check_limit(room, me)
     played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
         if seat not in (None, played):
@@ -65,46 +82,88 @@ def sit(
             raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
         seat = played
     if room.has_arrivals and (seat is None or seat not in room.seats):
-        _arrive(ctx, me, seat, played)
+        if embodied:
+            check_limit(room, me)
+        arrive(ctx, me, Arrival(me.name or me.handle, seat, returns=played is not None))
     else:
         taken = _free_seat(ctx, seat)
         leave_seat(room, me, "left")
+        _give_way(ctx, taken, me)
         me.seat = taken
     remember_seat(room, me)
-    ctx.tell(f"{me.handle} takes seat {me.seat}", "roster")
-    return Seated(me.seat)
+
+
+def _take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
+    """Seat a member in a body of its own that waits for it, or in a new one. ``avatars.follow`` binds it."""
+    room = ctx.room
+    avatar = to_take(room, me, avatar_id)
+    name, seat = (avatar.name, avatar.seat or None) if avatar is not None else (me.name or me.handle, None)
+    arrive(ctx, me, Arrival(name, seat, returns=seat is not None))
+    if avatar is not None:
+        avatar.seat = me.seat or ""
+    remember_seat(room, me)
+
+
+def open_to(room: "Room") -> list[SeatId]:
+    """The seats that a member without one can take now."""
+    taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
+    return [seat.id for seat in room.state.seats if seat.id not in taken]
+
+
+def _gives_way(member: Member) -> bool:
+    """True if a member without a seat may take this member's seat. The built-in player returns when it is free."""
+    return member.gives_way and member.played_by_bot and not member.here
+
+
+def _give_way(ctx: Context, seat: SeatId, to: Member) -> None:
+    """Free a seat for a member. The agent that played it stands in for that member when it is away."""
+    for member in ctx.state.members.values():
+        if member.seat == seat:
+            _end_looks_through(ctx.state, member)
+            member.seat = None
+            to.stand_in = to.stand_in or member.stand_in
+            ctx.tell(f"{member.handle} gives way", "roster")
 
 
 def _free_seat(ctx: Context, seat: str | None) -> str:
+    """A seat that nobody has, or else one whose built-in player gives way."""
     state = ctx.state
-    holders = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+    seated = [m for m in state.members.values() if m.seat is not None]
+    holders = {m.seat: m.handle for m in seated if not _gives_way(m)}
     if seat is None:
-        free = next((s.id for s in state.seats if s.id not in holders), None)
+        held = {m.seat for m in seated}
+        by_preference = sorted(state.seats, key=lambda s: s.id in held)  # stable: empty seats come first
+        free = next((s.id for s in by_preference if s.id not in holders), None)
         if free is None:
             raise Conflict("every seat is taken")
         return free
     require_seat(ctx.room, seat, [s.id for s in state.seats if s.id not in holders])
     if seat in holders:
-        raise Conflict(f"seat {seat} is taken by {holders[seat]}")
+        raise Conflict(f"seat {seat} is taken by {holders[seat]}", did_you_mean=open_to(ctx.room)[:3])
     return seat
 
 
-def _arrive(ctx: Context, me: Member, seat: str | None, played: str | None) -> None:
-    """Let the world seat a member. Contract violations here are crashes, because the world has already changed."""
+def arrive(ctx: Context, me: Member, arrival: Arrival) -> None:
+    """Let the world seat a member. Contract violations here are crashes, because the world has already changed.
+
+    A member on a dead body leaves it for this one, once it has it."""
     room, state = ctx.room, ctx.state
-    if me.seat is not None and me.seat in room.seats:
+    old = room.seat_of(me)
+    if old is not None and not (isinstance(room.world, EmbodiedWorld) and not room.world.is_alive(old.id)):
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
     try:
-        opened = room.world.arrive(Arrival(me.name or me.handle, seat, returns=played is not None)).id
+        opened = room.world.arrive(arrival).id
     except AskerError as refused:
         room.check_unchanged("arrive", refused)
         raise
+    if old is not None:
+        room.crash_on_error(room.world.depart, old, "left")
     seats = room.crash_on_error(room.world.seats_now)
     if seats is None or all(s.id != opened for s in seats):
         raise RuntimeError(f"arrive() returned seat {opened!r}, which seats_now() does not list")
     if any(m.seat == opened for m in state.members.values() if m is not me):
         raise RuntimeError(f"arrive() returned seat {opened!r}, which another member holds")
-    if played is not None and opened != played and opened in state.seats_ever:
+    if arrival.returns and opened != arrival.seat and opened in state.seats_ever:
         raise RuntimeError(f"arrive() returned seat {opened!r} for a member that has played another seat in this game")
     me.seat = opened
     adopt_seats(room, seats)
@@ -118,9 +177,16 @@ def stand_up(ctx: Context) -> Seated:
         raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot leave it")
     if me.seat is None:
         raise GameRejected("you have no seat")
+    check_safe(ctx.room, me.seat)
     ctx.tell(f"{me.handle} leaves seat {me.seat}", "roster")
     leave_seat(ctx.room, me, "left")
     return Seated(None)
+
+
+def check_safe(room: "Room", seat: SeatId) -> None:
+    """In worlds with bodies: refuse to leave one that is falling, fighting or the like."""
+    if isinstance(room.world, EmbodiedWorld) and (unsafe := room.crash_on_error(room.world.body, seat).unsafe):
+        raise GameRejected(f"you cannot leave this body now: {unsafe}")
 
 
 def _claimed(member: Member) -> str:
@@ -196,14 +262,42 @@ def release_claims(state: RoomState) -> None:
             member.seat = None
 
 
-def leave_seat(room: "Room", member: Member, mode: Literal["left", "removed"]) -> None:
-    """Free a member's seat. Other claims may then bind to it."""
+def end_look(member: Member) -> None:
+    """A member no longer sees what another member's seat sees."""
+    member.through = member.through_player = None
+    member.set_layers([layer for layer in member.layers if not layer.look])
+
+
+def _end_looks_through(state: RoomState, player: Member) -> None:
+    """A player leaves its seat: nobody looks through it any more, also when the player returns."""
+    for member in state.members.values():
+        if member.through_player == player.id:
+            end_look(member)
+
+
+def leave_seat(room: "Room", member: Member, mode: DepartMode) -> None:
+    """Free a member's seat. Other claims may then bind to it. ``mode``: see ``bodies.EmbodiedWorld``; worlds without
+    bodies get only ``left`` and ``removed``."""
+    _end_looks_through(room.state, member)
     seat = room.seat_of(member)
+    if seat is not None and isinstance(room.world, EmbodiedWorld):
+        mode = _leave_body(room, member, seat, mode)
     if seat is not None and overrides(room.world, "depart"):
         room.crash_on_error(room.world.depart, seat, mode)
     member.seat = None
     seats = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
-    adopt_seats(room, seats or room.state.seats)
+    adopt_seats(room, seats if seats is not None else room.state.seats)
+
+
+def _leave_body(room: "Room", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    """How a body is left. Whoever leaves the room while its body is in danger leaves it in the world."""
+    assert isinstance(room.world, EmbodiedWorld)
+    if mode in ("left", "removed") and room.crash_on_error(room.world.body, seat.id).unsafe:
+        mode = "dormant"
+    for avatar in room.state.avatars.values():
+        if avatar.by == member.id:
+            avatar.left_as = mode
+    return mode
 
 
 def remember_seat(room: "Room", member: Member) -> None:

@@ -1,19 +1,27 @@
 """The state of a room without its world: plain values, so a snapshot is one encode."""
 
+from bisect import bisect_right
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
 
 from cohabit.errors import UnknownAsset
-from cohabit.model.grant import ROLES, Capability, Layer, fold, role_or_default
+from cohabit.model.avatar import AvatarState
+from cohabit.model.entry import BY_INVITATION, EntryPolicy, Knock
+from cohabit.model.grant import PERCEIVE, ROLES, Capability, Layer, fold, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
+from cohabit.model.travel import Entering, ExitPackage
 
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
+ALL_PERCEPTION = frozenset(PERCEIVE)
+REMEMBERED_DROPS = 4096
+SPARE_DROPS = 1024
+"""Older numbers are forgotten this many at a time: to forget one moves all others."""
 HIDDEN_BRAIN = "bot"
 """What is shown instead of the name of a brain, if the scenario hides it."""
 
@@ -33,13 +41,23 @@ class Member(Struct, omit_defaults=True, dict=True):
     identity: str = ""
     name: str = ""
     layers: list[Layer] = []
+    given: list[Layer] = []  # the layers that it joined with, from an invite or a key
     through: SeatId | None = None  # sees what this seat sees instead of its own …
     through_player: str | None = None  # … while this member, who was notified, plays it
     team: str | None = None
     objectives: list[dict[str, Any]] = []
-    backend: str | None = None  # the model that this agent says it uses; for display only
+    backend: str | None = None  # the model that this agent says it uses
+    egress: bool = False  # it sends what it sees outside the house, by its own account
+    disclosed: bool = False  # it has said so, or that nothing leaves …
+    disclosed_at: int | None = None  # … the last time
+    withheld: bool = False  # it perceives nothing, because the room requires a disclosure and it has made none
+    features: list[str] = []  # features its client claims to support
+    requests_made: int = 0
+    said_at: int | None = None  # when it last wrote to everyone …
+    said: int = 0  # … and how often in the current minute
     stand_in: str | None = None  # the brain that plays the seat while its player is away
     stand_in_since: int | None = None  # when it took over from the player
+    gives_way: bool = False  # while a bot plays its seat, a member without one may take it
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False
@@ -48,6 +66,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     handed_over: bool = False  # the member is content to let the bot play while it is here
 
     handed_over_at: int | None = None  # the last time
+    invite: str | None = None  # the id of the invite that it joined with
 
     def end_stand_in(self) -> None:
         """The member plays itself."""
@@ -60,11 +79,17 @@ class Member(Struct, omit_defaults=True, dict=True):
     @cached_property
     def held(self) -> frozenset[Capability]:
         """The capabilities in force: (role ∪ additions) ∩ limits. Cached, because every call reads it."""
-        return fold(self.role_grant, self.layers)
+        held = fold(self.role_grant, self.layers)
+        return held - ALL_PERCEPTION if self.withheld else held
 
     def set_layers(self, layers: list[Layer]) -> None:
         """Replace the layers and drop the cached capabilities."""
         self.layers = layers
+        vars(self).pop("held", None)
+
+    def set_withheld(self, withheld: bool) -> None:
+        """Withhold all perception, or give it back, and drop the cached capabilities."""
+        self.withheld = withheld
         vars(self).pop("held", None)
 
     def has_moved(self) -> None:
@@ -93,7 +118,11 @@ class Box(Struct):
     """The newest messages of one kind, and the numbers of dropped ones."""
 
     items: list[Message] = []
-    dropped: list[int] = []
+    dropped: list[int] = []  # the last ``REMEMBERED_DROPS``, and up to ``SPARE_DROPS`` older ones
+
+    def dropped_since(self, seq: int) -> int:
+        """The number of messages dropped after ``seq``, as far as it is remembered."""
+        return min(REMEMBERED_DROPS, len(self.dropped) - bisect_right(self.dropped, seq))
 
 
 class Inbox(Struct):
@@ -104,6 +133,88 @@ class Inbox(Struct):
 
     def box(self, *, directed: bool) -> Box:
         return self.direct if directed else self.chat
+
+
+class ConsentRequest(Struct, omit_defaults=True):
+    """A request of a member that waits for an answer by a host or the player of the seat."""
+
+    id: str
+    member: str
+    at: int
+    may: tuple[Capability, ...] = ()
+    through: SeatId | None = None  # it asks to see what this seat sees
+    why: str = ""
+
+
+class Schema(Struct):
+    """The form of an app's data, as its app describes it."""
+
+    version: str
+    schema: Any
+    size: int  # bytes of JSON
+
+
+class App(Struct, omit_defaults=True):
+    """The views and schemas of one member. ``views``: by the member they are for, or ``*`` for everyone else."""
+
+    schemas: dict[str, Schema] = {}
+    views: dict[str, Any] = {}
+    sizes: dict[str, int] = {}  # of the views, in bytes of JSON
+    published_at: int = 0
+
+
+class OwnedAvatar(Struct):
+    """A body in the world, and whose it is. The world keeps what the body is like."""
+
+    id: str
+    owner: str  # an identity; a member's id if it has none
+    name: str
+    state: AvatarState = AvatarState.UNBOUND
+    seat: SeatId = ""  # of its body; empty: it has none yet
+    by: str | None = None  # the member that controls it
+    appearance: dict[str, Any] = {}
+    spawn: str = "safe"
+    bonuses: dict[str, float] = {}  # that it was made with
+    created_at: int = 0
+    last_active: int = 0
+    playtime_ms: int = 0
+    deaths: int = 0
+    despawned: bool = False
+    left_as: str = ""  # how its agent left it: a mode of ``depart``
+    # Since its agent jacked in:
+    bound_at: int = 0
+    actions: int = 0
+    deeds_before: dict[str, int] = {}
+    reward_before: float = 0.0
+    deaths_before: int = 0
+
+
+class NexusEntry(Struct, frozen=True):
+    """How this room receives agents from the Nexus."""
+
+    role: str = "player"
+    capacity: int = 64  # visitors at the same time
+    description: str = ""
+    maintenance: bool = False  # no new visitors for now
+
+
+class Visit(Struct, omit_defaults=True):
+    """A member that came through the Nexus, and what it has done in ended sessions of its visit."""
+
+    ticket: str
+    since: int
+    goals: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    bonuses: dict[str, float] = {}
+    entering: tuple[Entering, ...] = ()  # the items that it brought along …
+    items: dict[str, int] = {}  # … and what its body could take of them
+    admitted: bool = False  # it became a member by this visit, and is none after it
+    avatar: str = ""  # the avatar that it controlled last
+    steps: int = 0  # its actions
+    playtime_ms: int = 0
+    reward: float = 0.0
+    deaths: int = 0
+    deeds: dict[str, int] = {}
 
 
 class KeptReply(Struct, omit_defaults=True):
@@ -167,10 +278,39 @@ class RoomState(Struct, omit_defaults=True):
     over_since: int | None = None  # when the game ended
     speed: str = "x1"
     tick: int = 0
+    # consent, disclosure and apps
+    requests: list[ConsentRequest] = []
+    disclosure_required: bool = False  # agents that have not disclosed their backend perceive nothing
+    audited: int = 0  # the newest refusal that is in the record
+    apps: dict[str, App] = {}
+    # chat limits for agents
+    agent_cooldown_ms: int = 0  # minimum time between two messages of an agent to everyone
+    agent_messages: int = 0  # maximum number of those per minute; 0: no limit
+    agents_apart: bool = False  # agents do not receive each other's messages
     # the bus
     bus_seq: int = 0
     inboxes: dict[str, Inbox] = field(default_factory=dict)
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
+    # entry
+    entry: EntryPolicy | None = None  # None: by invitation
+    knocks: dict[str, Knock] = {}  # by id
+    blocked: dict[str, str] = {}  # identities that may not join again, and their former handles
+    former: list[str] = []  # identities that left by themselves and may join again without waiting
+    # bodies and transit
+    avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game
+    avatars_made: int = 0
+    visits: dict[str, Visit] = {}  # by identity: who came through the Nexus
+    tickets: dict[str, str] = {}  # identity to the last ticket that brought it here
+    leaving: dict[str, ExitPackage] = {}  # by ticket: packages that the Nexus has not confirmed yet
+    nexus: NexusEntry | None = None  # None: agents cannot come here through the Nexus
+
+    @property
+    def entry_policy(self) -> EntryPolicy:
+        return self.entry or BY_INVITATION
+
+    def knock_of(self, identity: str) -> Knock | None:
+        """The knock of this identity, if it waits or was denied."""
+        return next((knock for knock in self.knocks.values() if knock.identity == identity), None)
 
     @property
     def turn_holder(self) -> str | None:

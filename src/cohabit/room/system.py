@@ -5,16 +5,16 @@ from typing import Any
 
 from cohabit.agents.brain import label_of
 from cohabit.errors import RecordCorrupt
+from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
-from cohabit.model.identity import Kind
 from cohabit.room import game_time, saves, turns
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.entry import let_in, managers
 from cohabit.room.games import begin, begin_again, next_seed, resume
-from cohabit.room.members import new_member
+from cohabit.room.members import drop_member, forget_former
 from cohabit.room.state import HIDDEN_BRAIN, handle_of
 from cohabit.room.visibility import ACCOUNT
-from cohabit.scenario import free_handle
 from cohabit.world import Outcome, Seat
 
 
@@ -83,13 +83,15 @@ def turn_timeout(ctx: Context) -> None:
         ctx.told.extend(outcome.told)
 
 
-@command(category="meta", records=True)
+@command(category="meta", records=True, audit="expired")
 def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition is removed, an expired limit allows nothing."""
     who = ctx.state.members[member]
     due = [layer for layer in who.layers if layer.expires_at is not None and layer.expires_at <= ctx.at]
-    names = ", ".join(in_order(capability for layer in due for capability in layer.may))
+    names = ", ".join(in_order(who.held.intersection(c for layer in due for c in layer.capabilities)))
     who.set_layers([layer for layer in who.layers if layer not in due])
+    if any(layer.look for layer in due):
+        who.through = who.through_player = None
     if any(layer.kind == "limit" for layer in due):
         who.set_layers([Layer("limit")])
         who.through = who.through_player = None
@@ -135,27 +137,45 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
     ctx.tell(f"{shown} {'connected' if here else 'disconnected'}", "roster")
 
 
-@command(category="meta", records=True)
-def admitted(
-    ctx: Context,
-    handle: str,
-    kind: Kind,
-    identity: str,
-    name: str = "",
-    role: str | None = None,
-    claim: str | None = None,
-    team: str | None = None,
-    stand_in: str | None = None,
-    invite: str | None = None,
-) -> None:
-    """An identity joined: a guest, a house host, or the holder of an invite. It cannot join twice."""
-    if ctx.room.member_of(identity) is not None:
-        return
-    free = free_handle(handle, lambda name: ctx.state.with_handle(name) is not None)
-    new_member(
-        ctx, free, kind, identity=identity, name=name, role=role, claim=claim, team=team,
-        stand_in=stand_in,
-    )  # fmt: skip
+@command(category="meta", records=True, audit="joined", args=Admission)
+def admitted(ctx: Context, **admission: Any) -> None:
+    """An identity joined: a guest, a house host, or a newcomer with an invite, a code, a listed name or a key. It
+    cannot join twice."""
+    let_in(ctx, Admission(**admission))
+
+
+@command(category="meta", records=True, audit="knocked")
+def knocked(ctx: Context, knock: str, how: str, admission: Admission, drop: list[str]) -> None:
+    """A newcomer waits in the lobby. ``drop``: old knocks that make space for this one."""
+    for old in drop:
+        ctx.state.knocks.pop(old, None)
+    name, kind = admission.name or admission.handle, admission.kind
+    ctx.state.knocks[knock] = Knock(knock, name, kind, how, ctx.at, admission)
+    ctx.tell(f"{name} ({kind}, by {how}) waits in the lobby", "roster", members=managers(ctx.state))
+
+
+@command(category="meta", records=True, audit="policy")
+def entry_set(ctx: Context, policy: EntryPolicy, by: str, changed: str) -> None:
+    """A host changed the entry policy."""
+    ctx.state.entry = policy if policy != BY_INVITATION else None
+    ctx.tell(f"{handle_of(by)} changed the entry policy: {changed}", "roster", members=managers(ctx.state))
+
+
+@command(category="meta", records=True, audit="removed")
+def invite_revoked(ctx: Context, invite: str, handle: str, by: str) -> None:
+    """A host revoked an invite: its members are removed, and its newcomers in the lobby are dropped.
+
+    An archived room keeps its members; the house revokes their tokens.
+    """
+    state = ctx.state
+    gone = [member for member in state.members.values() if member.invite == invite]
+    state.knocks = {key: knock for key, knock in state.knocks.items() if knock.admission.invite != invite}
+    if not state.archived:
+        for member in gone:
+            drop_member(ctx, member)
+            forget_former(state, member)
+    removed = f" and removed {', '.join(member.handle for member in gone)}" if gone and not state.archived else ""
+    ctx.tell(f"{handle_of(by)} revoked the invite for {handle}{removed}", "roster")
 
 
 @command(category="meta", records=True)
@@ -167,7 +187,7 @@ def stand_in(ctx: Context, member: str) -> None:
     ctx.tell(f"{brain} stands in for {who.handle}", "roster")
 
 
-@command(category="meta", records=True)
+@command(category="meta", records=True, audit="credential")
 def credential(ctx: Context, member: str, change: str, by: str | None = None, label: str = "") -> None:
     """A credential of a member was issued, rotated or revoked. The member and the roster are notified."""
     who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "a host of this house"
@@ -193,6 +213,20 @@ def invited(ctx: Context, invite: str, room: str, by: str, handle: str, change: 
     """An invite to a room was created, accepted or revoked. Part of the house record."""
     as_role = f" ({role})" if role is not None else ""
     ctx.tell(f"room {room}: {by}'s invite for {handle}{as_role} was {change}", ACCOUNT, members=())
+
+
+@command(category="meta", records=True, audit="blocked")
+def refused(ctx: Context, lines: list[dict[str, Any]]) -> None:
+    """Calls were refused. The audit log has them first; this puts them into the chain of the record."""
+    ctx.state.audited = max(ctx.state.audited, max((line["id"] for line in lines), default=0))
+    ctx.room.audit.recorded(ctx.state.audited)
+
+
+@command(category="meta", records=True, audit="sent")
+def left(ctx: Context, member: str, backend: str, replies: int, frames: int, size: int) -> None:
+    """A member that uses a model elsewhere got replies and pushed frames since the last such entry."""
+    text = f"to {backend} through {handle_of(member)}: {replies} replies and {frames} pushed frames ({size} bytes)"
+    ctx.tell(text, ACCOUNT, members=())
 
 
 @command(category="meta", records=True)

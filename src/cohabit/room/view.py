@@ -70,11 +70,16 @@ def make_view(
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
 
 
+def players_of(state: RoomState) -> dict[SeatId, str]:
+    """The handles of the members who hold seats."""
+    return {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+
+
 def seats_text(state: RoomState) -> str:
     """A line that says who plays which seat, because a world names its seats and the room its members."""
     if len(state.seats) > MOVERS_SHOWN:
         return ""
-    players = {m.seat: m.handle for m in state.members.values() if m.seat is not None}
+    players = players_of(state)
     called = [(s.name or s.id, players[s.id]) for s in state.seats if s.id in players]
     named = [f"{name} = {handle}" for name, handle in called if name != handle]
     return f"Seats: {', '.join(named)}\n" if named else ""

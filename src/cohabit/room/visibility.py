@@ -1,4 +1,4 @@
-"""Decides what a member may see. All filtering happens here.
+"""Decides what a member may see of the world and of the record.
 
 ``eye_for`` derives a member's viewpoint from its grant; ``feed`` filters a record entry for that member. Interfaces
 never filter.
@@ -30,13 +30,6 @@ def eye_for(state: RoomState, member: Member, seats: Mapping[SeatId, Seat], fog:
         if seat is not None:
             return Eye(seat, "all" if fog and not state.partial_intel else "own")
     return PUBLIC if Capability.WATCH in held else None
-
-
-def sees_everything(state: RoomState, member: Member) -> bool:
-    """Whether fog hides nothing from this member, in a world with fog."""
-    if Capability.READ_ALL in member.held:
-        return True
-    return Capability.READ_OWN in member.held and member.seat is not None and not state.partial_intel
 
 
 def _plays(state: RoomState, kibitzer: Member) -> bool:
@@ -71,9 +64,24 @@ class FeedItem(Struct, frozen=True, omit_defaults=True, gc=False):
     args: Any = None
     why: str | None = None
     via: str | None = None
+    data: Any = None  # sent by another member; opaque to the house
 
 
-_NEEDS = {"roster": Capability.READ_ROSTER, "chat": Capability.READ_CHAT, "direct": Capability.RECEIVE_DIRECTED}
+C = Capability
+_NEEDS = {
+    "roster": C.READ_ROSTER,
+    "chat": C.READ_CHAT, "direct": C.RECEIVE_DIRECTED,
+    "data": C.READ_CHAT, "direct data": C.RECEIVE_DIRECTED,
+    "image": C.READ_CHAT, "direct image": C.RECEIVE_DIRECTED,
+    "file": C.READ_CHAT, "direct file": C.RECEIVE_DIRECTED,
+    "app view": C.WATCH, "direct app view": C.RECEIVE_DIRECTED,
+    "app action": C.PUBLISH,
+}  # fmt: skip
+_NEEDS_TOO = {
+    "image": {C.READ_MEDIA}, "direct image": {C.READ_MEDIA}, "file": {C.READ_FILES}, "direct file": {C.READ_FILES},
+    "direct app view": {C.WATCH},
+}  # fmt: skip
+"""The capability that a notice of each kind needs, by default ``watch``, and a second one that some kinds need."""
 MESSAGES = ("chat", "direct")
 ACCOUNT = "account"
 """The kind of notices about a member's own credential, seat or grant."""
@@ -86,6 +94,8 @@ def perceives(
     if told.kind == ACCOUNT:  # about the member itself, so no grant is needed
         return told.members is not None and member.id in told.members
     if _NEEDS.get(told.kind, Capability.WATCH) not in held:
+        return False
+    if told.shows and not held.issuperset(_NEEDS_TOO.get(told.kind, ())):
         return False
     if told.members is None and told.seats is None:
         return True
@@ -134,7 +144,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
         if told.by_world:
             items.append(FeedItem(entry.at, "round", told.text, kind=told.kind))
             continue
-        shown = inside and i == 0 and told.kind not in MESSAGES  # a message has no further details to show
+        shown = inside and i == 0 and told.kind not in MESSAGES and not told.shows  # those have no further details
         items.append(
             FeedItem(
                 entry.at,
@@ -145,6 +155,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
                 args=entry.args if shown and characters(entry.args) <= MAX_ARGUMENTS else None,
                 why=entry.why if shown else None,
                 via=entry.via,
+                data=entry.args[told.shows] if told.shows else None,
             )
         )
     return items

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from cohabit.errors import CohabitError
-from cohabit.testing.checks import arrivals, declaration, determinism, playing, training
+from cohabit.testing.checks import arrivals, bodies, declaration, determinism, playing, training
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, Trial
 from cohabit.testing.play import Stopped
 
@@ -32,6 +32,7 @@ CHECKS: dict[str, Check] = {
     "data": playing.check_data,
     "training": training.check_training,
     "arrivals": arrivals.check_arrivals,
+    "bodies": bodies.check_bodies,
     "refusals": playing.check_refusals,
     "over": playing.check_over,
     "same seed": determinism.check_same_seed,

@@ -38,7 +38,7 @@ def _views(play: Play) -> list[str]:
     for eye in play.eyes():
         heading = f"--- {eye.seat or 'nobody'} sees {eye.sees} "
         shown.append(f"{heading:-<80}\n{play.room.observe(eye).to_text()}")
-    movers = ", ".join(play.room.world.to_move()) or "nobody: it is over"
+    movers = ", ".join(play.room.world.to_move()) or ("nobody: it is over" if play.room.is_over() else "nobody")
     scores = ", ".join(f"{s.name} {s.score}" for s in play.room.world.standings())
     return [*shown, f"--- to move: {movers}", f"--- standings: {scores}"]
 

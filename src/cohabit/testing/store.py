@@ -265,6 +265,17 @@ def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> No
     _expect(store.invites(), [invite, last], "the invites after one was replaced")
 
 
+def profiles_are_kept_by_identity_and_replaced(store: Store) -> None:
+    store.commit([Write(profiles=[("i-ann", b"first"), ("i-bob", b"")]), Write("den", profiles=[("i-cy", b"third")])])
+    _expect(store.profile("i-ann"), b"first", "a profile")
+    _expect(store.profile("i-bob"), b"", "an empty profile")
+    _expect(store.profile("i-dan"), None, "the profile of an unknown identity")
+    store.commit([Write(profiles=[("i-ann", b"second")])])
+    _expect([store.profile("i-ann"), store.profile("i-cy")], [b"second", b"third"], "the profiles after a change")
+    store.commit([Write("den", delete=True)])
+    _expect(store.profile("i-cy"), b"third", "a profile after a room was deleted")
+
+
 def stored_values_do_not_change_with_their_objects(store: Store) -> None:
     credential, (refusal,) = Credential(b"k", "i1"), _refusals([1])
     store.commit([Write("den", refusals=[refusal], credentials=[credential])])
@@ -414,6 +425,7 @@ CLAIMS: list[Claim] = [
     refusals_are_kept_oldest_first_and_replaced_by_id,
     only_the_newest_refusals_are_kept,
     identities_credentials_and_invites_are_kept_and_replaced,
+    profiles_are_kept_by_identity_and_replaced,
     stored_values_do_not_change_with_their_objects,
     a_deletion_forgets_everything_of_that_room_and_nothing_else,
     a_deleted_room_can_be_made_again,

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from cohabit.errors import CohabitError
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
@@ -41,7 +43,10 @@ class Call:
         }
         if self.error is not None:
             record |= _describe(self.error)
-        return json.dumps(record).encode() + b"\n"
+        try:
+            return msgspec.json.encode(record) + b"\n"
+        except UnicodeEncodeError:  # the name of a workspace in a settings file that was edited
+            return json.dumps(record).encode() + b"\n"
 
 
 class CallLog:

@@ -86,16 +86,20 @@ def tool(
     return declare
 
 
-def tools(profile: Profile = "full") -> dict[str, Tool]:
-    """The tools of a profile, in the order of their declaration."""
+def _declared() -> dict[str, Tool]:
     import cohabit.workspace.tools  # noqa: F401  (declares them)
 
-    return {name: tool for name, tool in TOOLS.items() if profile == "full" or tool.profile == "compat"}
+    return TOOLS
+
+
+def tools(profile: Profile = "full") -> dict[str, Tool]:
+    """The tools of a profile, in the order of their declaration."""
+    return {name: tool for name, tool in _declared().items() if profile == "full" or tool.profile == "compat"}
 
 
 def find(name: str, profile: Profile = "full") -> Tool:
-    found = tools(profile).get(name)
-    if found is None:
+    found = _declared().get(name)
+    if found is None or (profile != "full" and found.profile != "compat"):
         raise UnknownCommand(f"there is no tool {name[:80]!r}")
     return found
 

@@ -9,7 +9,6 @@ format differs, and two behaviours of the game's bridge are kept: unknown argume
 out of turn *and* lacks the permission gets the error about the turn. `docs/worldbox.md` has more.
 """
 
-import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -20,9 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand, internal_error
 from cohabit.faces.cli.say import clean, paint
-from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
 from cohabit.faces.guard import Guard
-from cohabit.faces.serve import GuestServer, listen
+from cohabit.faces.serve import listen, serving_beside
 from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
 from cohabit.model.identity import Credential
@@ -87,28 +85,8 @@ class BridgeServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        connections = Connections(self.house.settings, self.house.clock, self.house.overload)
-        config = ServerConfig(
-            bridge_app(self.house),
-            connections,
-            http=HttpProtocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=3,
-        )
-        server = GuestServer(config)
-        running = asyncio.ensure_future(server.serve(sockets=[self._listener]))
-        try:
+        async with serving_beside(self.house, bridge_app(self.house), self._listener):
             yield
-        finally:
-            server.should_exit = True
-            await running
-            connections.close()
-            self.close()
 
     def close(self) -> None:
         self._listener.close()

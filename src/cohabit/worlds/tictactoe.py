@@ -19,7 +19,8 @@ from cohabit.world import (
 )  # fmt: skip
 
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-LINES_THROUGH = [[line for line in LINES if cell in line] for cell in range(9)]
+OTHERS_IN_LINE = [[[c for c in line if c != cell] for line in LINES if cell in line] for cell in range(9)]
+"""By cell: the other two cells of each line through it."""
 MARKS = {str(cell): Action("mark", {"cell": cell}) for cell in range(9)}
 
 
@@ -30,7 +31,7 @@ class TicTacToe(World):
     """
 
     spec = WorldSpec(name="tictactoe", title="Tic-tac-toe", seats=2, seat_names=("X", "O"), pace="turns", quick=True,
-        open_information=True,
+        open_information=True, front_end="tictactoe.html",
     )  # fmt: skip
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -58,17 +59,17 @@ class TicTacToe(World):
         board = self.board
         if not board[cell].isdigit():
             raise GameRejected(f"cell {cell} is taken by {board[cell]}; choose a free one")
-        board[cell] = by.id
+        mark = board[cell] = by.id
         self.moves += 1
         public = f"{by.name} marks cell {cell}"
-        for a, b, c in LINES_THROUGH[cell]:
-            if board[a] == board[b] == board[c]:
-                self.winner = by.id
+        for a, b in OTHERS_IN_LINE[cell]:
+            if board[a] == mark == board[b]:
+                self.winner = mark
                 return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
-        return [MARKS[cell] for cell in self.board if cell in MARKS]
+        return [*filter(None, map(MARKS.get, self.board))]  # a taken cell shows X or O
 
     def skip(self, seat: Seat) -> Outcome:
         """A player who runs out of time loses."""

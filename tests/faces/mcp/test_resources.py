@@ -17,9 +17,12 @@ async def uris(client: Any) -> list[str]:
 async def test_the_resources_of_a_room_are_listed_by_grant(table: Any, era: str) -> None:
     async with table.client("ann", era) as ann, table.client("hal", era) as hal:
         assert await uris(ann) == [
-            f"cohabit://nim/{name}" for name in ("roster", "rules", "view", "messages", "schema", "events")
+            f"cohabit://nim/{name}" for name in ("roster", "rules", "view", "messages", "audit", "schema", "events")
         ]
-        assert "cohabit://nim/audit" in await uris(hal)
+        await hal.call_tool("narrow", {"member": "ann", "may": ["read_roster"]})
+        assert "cohabit://nim/roster" in await uris(hal)
+    async with table.client("ann", era) as ann:  # a client keeps a list for a while
+        assert "cohabit://nim/roster" not in await uris(ann)
 
 
 async def test_reading_is_calling_the_command_behind_it(table: Any, era: str) -> None:
@@ -63,9 +66,10 @@ async def test_an_unknown_resource_is_not_found(table: Any, era: str, uri: str) 
 
 
 async def test_a_resource_outside_the_grant_cannot_be_read(table: Any, era: str) -> None:
-    async with table.client("ann", era) as client:
+    async with table.client("ann", era) as client, table.client("hal", era) as hal:
+        await hal.call_tool("narrow", {"member": "ann", "may": ["read_roster"]})
         with pytest.raises(MCPError) as refused:
-            await client.read_resource("cohabit://nim/audit")
+            await client.read_resource("cohabit://nim/roster")
     assert refused.value.error.data["code"] == "PERMISSION_DENIED"
 
 

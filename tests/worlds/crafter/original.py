@@ -1,7 +1,7 @@
 """The original game, `crafter` 1.8.3, made reproducible, and a comparison of every part of its state with ours.
 
 Its chunks hold creatures in sets, which iterate in the order of memory addresses. A dict in their place keeps the order
-of entering, and is the only change.
+of entering, and is the only change. Its noise is that of `original_noise`.
 """
 
 import collections
@@ -26,6 +26,10 @@ from cohabit.worlds.crafter.rules import (
     VITALS,
     ZOMBIE,
 )
+
+from .original_noise import use_lists
+
+use_lists()
 
 KINDS = {
     objects.Cow: COW,

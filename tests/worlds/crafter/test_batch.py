@@ -1,5 +1,6 @@
 """The batch engine plays the same games as the scalar one."""
 
+import copy
 from types import ModuleType
 from typing import Any
 
@@ -34,7 +35,7 @@ from cohabit.worlds.crafter.rules import (
 )  # fmt: skip
 from cohabit.worlds.crafter.view import LETTERS, view_of
 
-from .side_by_side import SideBySide, at_random, batch_states, scalar_state, settle, wander
+from .side_by_side import Policy, SideBySide, at_random, batch_states, scalar_state, settle, wander
 
 SMALL = (26, 35)  # not square, and not made of whole chunks
 
@@ -80,25 +81,30 @@ def test_200_games_of_2000_steps_are_the_same(seed: int) -> None:
         games.play(500, policy, help_every=12)
 
 
-CHANGES: list[tuple[ModuleType, str, Any]] = [
-    (creatures, "ZOMBIE_PAUSE", 4), (creatures, "ZOMBIE_DAMAGE", 1), (creatures, "SKELETON_RELOAD", 3),
-    (creatures, "ARROW_DAMAGE", 1), (creatures, "TABLE", -1), (acting, "COW_FOOD", 5), (acting, "PLANT_FOOD", 5),
-    (acting, "DAMAGE", ()), (acting, "is_near", lambda *_: True), (player, "MOST", 8),
-    (balance, "_ZOMBIES", balance._ZOMBIES._replace(spawn_chance=0.29)),
-    (balance, "_COWS", balance._COWS._replace(removal_chance=0.11)),
-    (balance, "_SKELETONS", balance._SKELETONS._replace(spawn_chance=0.12)),
+CHANGES: list[tuple[ModuleType, str, Any, Policy]] = [
+    (creatures, "ZOMBIE_PAUSE", 4, wander), (creatures, "ZOMBIE_DAMAGE", 1, wander),
+    (creatures, "SKELETON_RELOAD", 3, settle), (creatures, "ARROW_DAMAGE", 1, settle), (creatures, "TABLE", -1, settle),
+    (acting, "COW_FOOD", 5, settle), (acting, "PLANT_FOOD", 5, settle), (acting, "DAMAGE", (), settle),
+    (acting, "is_near", lambda *_: True, settle), (player, "MOST", 8, settle),
+    (balance, "_ZOMBIES", balance._ZOMBIES._replace(spawn_chance=0.29), settle),
+    (balance, "_COWS", balance._COWS._replace(removal_chance=0.11), settle),
+    (balance, "_SKELETONS", balance._SKELETONS._replace(spawn_chance=0.12), settle),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("module", "name", "value"), CHANGES, ids=[name for _, name, _ in CHANGES])
+@pytest.fixture(scope="module")
+def begun() -> SideBySide:
+    return SideBySide(range(40, 50))
+
+
+@pytest.mark.parametrize(("module", "name", "value", "policy"), CHANGES, ids=[change[1] for change in CHANGES])
 def test_a_rule_that_is_changed_in_the_scalar_game_only_is_noticed(
-    module: ModuleType, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, name: str, value: Any, policy: Policy, begun: SideBySide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    games = SideBySide(range(40, 50))
+    games = copy.deepcopy(begun, {id(np): np})
     monkeypatch.setattr(module, name, value)
     with pytest.raises(AssertionError, match="step"):
-        games.play(400, settle, help_every=10)
-        games.play(400, wander, help_every=10)
+        games.play(400, policy, help_every=10)
 
 
 # -- new worlds and draws ------------------------------------------------------------------------------------

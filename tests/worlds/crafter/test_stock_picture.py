@@ -32,6 +32,10 @@ from cohabit.worlds.crafter.rules import (
     ZOMBIE,
 )
 
+from .original_noise import use_lists
+
+use_lists()
+
 SIZES = [(64, 64), (18, 18), (90, 72), (100, 80), (33, 57), (144, 144), (200, 300)]
 
 

@@ -2,7 +2,6 @@
 
 import re
 
-import bpe_openai
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -366,6 +365,8 @@ def test_when_time_is_up_the_last_text_says_so():
 # -- how long the texts are ------------------------------------------------------------------------------------
 def test_the_texts_of_expert_play_are_short():
     """Means over games of the expert, in tokens of o200k: a view at most 60, an observation 150, changes 50."""
+    import bpe_openai  # takes seconds
+
     encoding = bpe_openai.get_encoding("o200k_base")
     counts = {"view": [], "observation": [], "changes": []}
     seat, eye = Seat("player", "player"), Eye("player", "own")

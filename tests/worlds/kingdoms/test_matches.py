@@ -11,7 +11,7 @@ from cohabit.scenario import read_scenario
 from cohabit.testing.match import Match
 from cohabit.worlds.kingdoms.world import Kingdoms
 
-SEEDS = (5, 8)
+SEEDS = (5, pytest.param(8, marks=pytest.mark.soak))
 TICKS = 20_000
 SMALL = {"zones_x": 2, "zones_y": 2}
 SCREEN, MOST_ALIKE = 20, 4

@@ -123,7 +123,7 @@ def without_zeros(flows: dict[str, dict[str, int]], nations: list[str]) -> dict[
     return {n: {k: v for k, v in flows.get(n, {}).items() if v} for n in nations}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(several_games())
 def test_a_batch_has_the_same_results_as_its_games_played_one_by_one(
     case: tuple[list[GameState], list[dict[str, Any]], Rules],

@@ -15,6 +15,7 @@ from cohabit.agents.llm.memory import Notebook
 from cohabit.agents.llm.prompt import (
     ASK,
     ASK_SHORT,
+    ASK_TEXT,
     MAX_HEARD,
     choices_text,
     is_reason,
@@ -38,6 +39,7 @@ MAX_QUOTED_ANSWER = 1000
 BRIEF_CHOICES = 20
 """How many legal actions a shortened view lists."""
 PLAN_TOKENS = 120
+TALK_TOKENS = 80
 
 
 class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,6 +202,14 @@ class LlmAgent:
         plans = [line.strip("-* ") for line in completion.text.splitlines() if line.strip("-* ")][:3]
         self.notebook.plan(plans)
         return plans
+
+    async def talk(self, task: str, scene: str, heard: Sequence[Heard] = ()) -> str:
+        """Ask for a short text. Nothing of it is remembered."""
+        parts = [shortened(scene, self.options.view), quoted(heard) if heard else "", ASK_TEXT]
+        messages = [_message("system", task), _message("user", "\n\n".join(filter(None, parts)))]
+        options = self.options
+        request = Request(messages, None, min(TALK_TOKENS, options.max_tokens), options.temperature, options.seed)
+        return (await self.backend.complete(request)).text
 
     async def close(self) -> None:
         await self.backend.close()

@@ -25,6 +25,7 @@ ASK = (
     'What action do you take? Respond with JSON: {"action": "name", "params": {}, "reasoning": "..."}\n'
     'In "reasoning", say in one short sentence why you choose this action now.'
 )
+ASK_TEXT = "Now write your line."
 ASK_SHORT = 'What action do you take? Respond with JSON: {"action": "name", "params": {}}'
 
 

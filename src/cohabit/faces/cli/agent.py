@@ -165,14 +165,10 @@ class SteadyTable:
     async def _connect(self) -> Client:
         async with self._connected:
             if self._me is None:
+                self._place, who = await enter_room(self._place)
                 opening = connect(self._place.url, self._place.token, self._place.room)
                 me = await opening.__aenter__()
                 self._close = opening.__aexit__
-                try:
-                    who = await enter_room(me)
-                except BaseException:
-                    await opening.__aexit__(None, None, None)
-                    raise
                 self._screen.connected(str(who["handle"]), str(who["room"]), str(who["world"]))
                 self._following = asyncio.get_running_loop().create_task(self._follow(me))
                 self._me = me

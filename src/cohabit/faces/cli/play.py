@@ -62,8 +62,8 @@ play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line fo
 
 
 async def _play(place: Place) -> None:
+    place, who = await enter_room(place)
     async with connect(place.url, place.token, place.room) as me:
-        who = await enter_room(me)
         load_extensions()  # their names of roles
         role = role_shown(str(who["role"]))
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"

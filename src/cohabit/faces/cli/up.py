@@ -17,7 +17,7 @@ from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import absolute_brain, find_world, is_script, known_worlds, make_agent
-from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, presets, read_scenario
+from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World, WorldSpec
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
     parser.add_argument("--players", metavar="A,B", help="names of the players, if only a world is given")
+    parser.add_argument("--people", metavar="A,B", help="the players who are people; the others are agents")
     parser.add_argument(
         "--player",
         action="append",
@@ -78,9 +79,11 @@ def up(args: argparse.Namespace) -> int:
     Examples:
       cohabit up --demo
       cohabit up pvp
+      cohabit up nexus
       cohabit up pvp --player athena=ollama:qwen3:8b --player ares=warlord
       cohabit up tictactoe --player X=local --player O=random
       cohabit up nim --players athena,ares
+      cohabit up ./mygame.py --people ann,ben
       cohabit up ./mygame.py --bots
       cohabit up agents.json --data ./house --port 9000
     """
@@ -102,6 +105,7 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
         tokens, new = _known_tokens(house, plan), False
     else:
         (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
+    others = [(other, await _open_further(house, other)) for other in plan.further]
     needs_host = not any(
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
@@ -109,8 +113,32 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
     model_room = await open_model_room(house) if getattr(args, "model_room", False) else None
     return lambda url, beside: [
         *_greeting(house, plan, tokens, new, url, beside, args, token),
+        *_further_lines(house, others, url),
         *(model_room(url) if model_room is not None else ()),
     ]
+
+
+async def _open_further(house: "House", plan: "Plan") -> dict[str, str]:
+    """Create or resume a room that is opened with another one. Returns the tokens of its members, if it is new."""
+    if plan.room in house.broken:
+        raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
+    if plan.room in house.rooms:
+        return _known_tokens(house, plan)
+    _, tokens = await house.create_room(plan.scenario, plan.room)
+    return tokens
+
+
+def _further_lines(house: "House", others: "Sequence[tuple[Plan, dict[str, str]]]", url: str) -> Iterator[str]:
+    for plan, tokens in others:
+        room = house.rooms[plan.room].room
+        title = room.world.spec.title or room.state.world
+        where = " (open to the Nexus)" if room.state.nexus is not None else ""
+        yield paint("bold", f"Room {plan.room}: {title}{where}")
+        for who, token in tokens.items():
+            yield f"  {clean(who):<12} {page_link(url, plan.room, token)}"
+        if not tokens:
+            yield f"  its links were shown when it was created; `cohabit links {plan.room}` makes a new one"
+        yield ""
 
 
 async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
@@ -164,6 +192,7 @@ class Plan(NamedTuple):
     room: str
     scenario: Scenario
     source: str
+    further: "tuple[Plan, ...]" = ()  # rooms that are opened with it
 
 
 def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
@@ -172,18 +201,21 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         raise UsageError("give either --demo or a SCENARIO")
     wanted: str | None = "demo" if args.demo else args.scenario
     given = _players_of(args)
+    people = [name.strip() for name in (getattr(args, "people", None) or "").split(",") if name.strip()]
     players = args.players.split(",") if args.players else []
     if wanted is not None:
         if not players and wanted not in presets() and _is_world(wanted):
-            players = _named_players(find_world(wanted).spec, [name for name, _ in given])
+            players = people or _named_players(find_world(wanted).spec, [name for name, _ in given])
         plan = plan_for(wanted, args.room, players)
         if args.world:
             put_under(plan.scenario, args.world)
     elif args.world is not None:
         find_world(args.world)
-        plan = plan_for(args.world, args.room, players)
+        plan = plan_for(args.world, args.room, players or people)
     else:
         plan = _of_this_folder(settings, args.room)
+    for name in people:
+        make_person(plan.scenario, name)
     for name, brain in given:
         give_brain(plan.scenario, name, brain)
     if plan.scenario.rematch_seconds is None and _all_played(plan.scenario, by_scripts=not given):
@@ -197,7 +229,19 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         if plan.scenario.rematch_seconds is None:
             plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     _check(plan)
-    return plan
+    return plan._replace(further=_further(plan))
+
+
+def _further(plan: Plan) -> tuple[Plan, ...]:
+    """The rooms of the scenarios that a scenario lists."""
+    found = tuple(plan_for(name) for name in plan.scenario.rooms)
+    for other in found:
+        if other.room == plan.room:
+            raise BadArgs(f"{plan.source}: rooms: {other.source} would be the room {plan.room}, too")
+        if other.scenario.rooms:
+            raise BadArgs(f"{plan.source}: rooms: {other.source} has `rooms` of its own; list them all here")
+        _check(other)
+    return found
 
 
 def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
@@ -237,6 +281,7 @@ def put_under(scenario: Scenario, world: str) -> None:
     if scenario.step_ticks and find_world(world).spec.pace != "clock":
         scenario.step_ticks, scenario.turn_seconds = 0, None
     scenario.world, scenario.config, scenario.speed = world, {}, "x1"
+    scenario.rooms = []
     for agent in scenario.agents:
         agent.brain = bot if agent.brain and agent.claim is not None else None
         agent.stand_in = bot if agent.stand_in and agent.claim is not None else None
@@ -378,7 +423,8 @@ def _greeting(
     if tokens:
         seated = [m for m in members if m.seat is not None]
         by_people = [m.handle for m in seated if not m.played_by_bot]
-        yield from _connect_lines(url, plan.room, tokens, [m.handle for m in seated], by_people)
+        mcp_room = None if plan.scenario.house_tokens else plan.room
+        yield from _connect_lines(url, plan.room, mcp_room, tokens, [m.handle for m in seated], by_people)
     for server in beside:
         yield from server.connect_lines([runner], tokens)
     missing = [m.handle for m in members if m.handle not in tokens]
@@ -394,9 +440,11 @@ def _greeting(
 
 
 def _connect_lines(
-    url: str, room: str, tokens: dict[str, str], seated: list[str], by_people: list[str]
+    url: str, room: str, mcp_room: str | None, tokens: dict[str, str], seated: list[str], by_people: list[str]
 ) -> Iterator[str]:
-    """Links for all members, MCP configuration for the players; the rest for the first seat that no agent plays."""
+    """Links for all members, MCP configuration for the players; the rest for the first seat that no agent plays.
+
+    ``mcp_room``: the only room of an MCP connection; None: it reaches all of them, because members travel."""
     yield paint("bold", "Web page, as")
     for who, token in tokens.items():
         yield f"  {clean(who):<12} {page_link(url, room, token)}"
@@ -404,12 +452,13 @@ def _connect_lines(
     players = [who for who in seated if who in tokens] or list(tokens)
     yield paint("bold", "MCP clients, as")
     for who in players:
-        yield f"  {clean(who):<12} {claude_line(url, room, who, tokens[who])}"
+        yield f"  {clean(who):<12} {claude_line(url, mcp_room, who, tokens[who])}"
     first = next((who for who in players if who in by_people), players[0])
     yield f"Cursor and others (mcp.json), as {clean(first)}:"
-    yield f"  {json_snippet(url, room, first, tokens[first])}"
+    yield f"  {json_snippet(url, mcp_room, first, tokens[first])}"
     yield f"Clients that launch a subprocess, as {clean(first)}:"
-    yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url} --room {room}"
+    named = f" --room {mcp_room}" if mcp_room is not None else ""
+    yield f"  COHABIT_TOKEN={tokens[first]} cohabit mcp --url {url}{named}"
     yield "In another terminal:"
     yield f"  cohabit play '{page_link(url, room, tokens[first])}'"
     yield ""
@@ -420,17 +469,21 @@ def page_link(url: str, room: str, token: str) -> str:
     return f"{url}/?room={room}#{token}"
 
 
-def claude_line(url: str, room: str, who: str, token: str) -> str:
-    """A shell command that adds the room to Claude Code."""
+def claude_line(url: str, room: str | None, who: str, token: str) -> str:
+    """A shell command that adds the room, or all rooms of the token, to Claude Code."""
     return (
-        f"claude mcp add cohabit-{_slug(who)} --transport http {url}/mcp/{room} "
+        f"claude mcp add cohabit-{_slug(who)} --transport http {_mcp_url(url, room)} "
         f'--header "Authorization: Bearer {token}"'
     )
 
 
-def json_snippet(url: str, room: str, who: str, token: str) -> str:
+def _mcp_url(url: str, room: str | None) -> str:
+    return f"{url}/mcp/{room}" if room is not None else f"{url}/mcp"
+
+
+def json_snippet(url: str, room: str | None, who: str, token: str) -> str:
     """The same for clients with an ``mcp.json``."""
-    server = {"url": f"{url}/mcp/{room}", "headers": {"Authorization": f"Bearer {token}"}}
+    server = {"url": _mcp_url(url, room), "headers": {"Authorization": f"Bearer {token}"}}
     return json.dumps({"mcpServers": {f"cohabit-{_slug(who)}": server}})
 
 

@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("play", "ROOM", "play in a room in this terminal", "play"),
         Verb("agent", "BRAIN [ROOM]", "let an agent play in somebody's house, and watch it think", "agent"),
         Verb("watch", "ROOM", "watch a room live", "watch"),
+        Verb("kibitz", "ROOM", "watch a game and comment on it", "kibitz"),
         Verb("call", "COMMAND [NAME=VALUE …]", "send one command and print the result as JSON", "call"),
         Verb("invite", "HANDLE", "invite a person or an agent to a room", "call"),
     ),

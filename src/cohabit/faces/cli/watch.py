@@ -3,12 +3,15 @@
 import argparse
 import asyncio
 from contextlib import suppress
+from typing import Any
 
-from cohabit.client import Client
-from cohabit.errors import UnknownRoom
+from cohabit.errors import PermissionDenied, UnknownRoom
 from cohabit.faces.cli.options import Place, place_of, place_options
 from cohabit.faces.cli.say import ViewPace, feed_event, tell, view_text
 from cohabit.faces.python import connect
+
+WAITS = ("waiting", "locked")
+LOBBY_WAIT_MS = 20_000
 
 
 def watch_options(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +35,8 @@ def watch(args: argparse.Namespace) -> int:
 
 
 async def _watch(place: Place, cursor: str | None, views: bool) -> None:
+    place, _ = await enter_room(place)
     async with connect(place.url, place.token, place.room) as me:
-        await enter_room(me)
         pace = ViewPace()
         async for push in me.subscribe(cursor, views):
             if push["push"] == "view" and pace.due(push["view"]):
@@ -42,13 +45,24 @@ async def _watch(place: Place, cursor: str | None, views: bool) -> None:
                 tell(feed_event(item))
 
 
-async def enter_room(me: Client) -> dict[str, object]:
-    """Return ``whoami``. The holder of an invite, a guest or a house host joins the room first."""
-    try:
-        found: dict[str, object] = await me.call("whoami")
-    except UnknownRoom as outside:
-        if "join" not in outside.message:
-            raise
-        await me.call("join")
-        found = await me.call("whoami")
-    return found
+async def enter_room(place: Place) -> tuple[Place, dict[str, Any]]:
+    """Return the place with the token of a member, and ``whoami``. A newcomer joins the room first, and waits in its
+    lobby if there is one. With a shared invite, each newcomer gets a token of its own."""
+    async with connect(place.url, place.token, place.room) as newcomer:
+        try:
+            return place, await newcomer.call("whoami")
+        except UnknownRoom as outside:
+            if "join" not in outside.message:
+                raise
+            joined = await newcomer.call("join")
+    if joined.get("token"):
+        place = place._replace(token=joined["token"])
+        tell(f"This invite is shared. To come back as the same member, use your own token: {place.token}")
+    if joined["status"] in WAITS:
+        tell("Waiting for a host to let you in …")
+    async with connect(place.url, place.token, place.room) as me:
+        while joined["status"] in WAITS:
+            joined = await me.call("join", {"wait_ms": LOBBY_WAIT_MS})
+        if joined["status"] == "denied":
+            raise PermissionDenied("a host has denied you entry") from None
+        return place, await me.call("whoami")

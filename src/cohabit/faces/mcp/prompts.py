@@ -45,7 +45,7 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
     parts = [told.text]
     for info in await backend.commands(room):
         resource = info.resource
-        if resource is not None and resource.text:
+        if resource is not None and resource.text and info.for_model:
             shown = msgspec.to_builtins(await backend.call(info.name, resource.args, room))
             text = shown[resource.text].replace(f"\n{told.note}", "") if told.note else shown[resource.text]
             parts.append(f"# {resource.title}\n{text.rstrip()}")

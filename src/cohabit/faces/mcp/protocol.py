@@ -12,7 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cohabit import __version__
-from cohabit.faces.mcp import prompts, resources, tools
+from cohabit.faces.mcp import apps, prompts, resources, tools
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.listening import Listening
 from cohabit.faces.mcp.refusals import mask
@@ -62,6 +62,7 @@ class Protocol:
         )
         server.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
         server.add_request_handler("server/discover", types.RequestParams, self._discover)
+        server.extensions[apps.EXTENSION] = {}
         self.tasks.install(server)
         server.middleware[:] = [mask, self._introduce]  # in place of OpenTelemetry, which costs and sends nothing here
         return server
@@ -83,15 +84,17 @@ class Protocol:
         )
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Middleware: the older handshake answers with the same instructions as `server/discover`."""
+        """Middleware: the older handshake answers with the same instructions as `server/discover`, and names MCP Apps,
+        which clients of that era know; the SDK leaves all extensions out."""
         answer = await call_next(ctx)
         if ctx.method == "initialize" and isinstance(answer, dict):
             answer["instructions"] = await prompts.instructions(self._backend_of(ctx))
+            answer["capabilities"] = {**answer["capabilities"], "extensions": {apps.EXTENSION: {}}}
         return answer
 
     # -- tools ------------------------------------------------------------------------------------
     async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        return await tools.list_tools(self._backend_of(ctx))
+        return await tools.list_tools(self._backend_of(ctx), with_documents=apps.shown_by(ctx))
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
         return await self._caller.call(ctx, self._backend_of(ctx), params)

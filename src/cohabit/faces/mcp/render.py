@@ -56,7 +56,9 @@ def text_of(result: Any, plain: Any, readable: bool = False) -> str:
             return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
-    return "\n".join(_lines(plain)) if readable else msgspec.json.encode(plain).decode()
+    if readable and not (isinstance(plain, list) and any(isinstance(item, dict) for item in plain)):
+        return "\n".join(_lines(plain))
+    return msgspec.json.encode(plain).decode()  # a list of objects is for a program, such as one that checks it
 
 
 def _lines(value: Any) -> Iterator[str]:

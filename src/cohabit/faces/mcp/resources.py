@@ -1,4 +1,4 @@
-"""What can be read of a room under an address: `cohabit://{room}/view` and the like.
+"""Resources of a room: `cohabit://{room}/view` and others, and `ui://{room}/front_end`.
 
 Commands declare which resource they are. Reading one is a call of its command by the caller, so it shows exactly
 what the command shows.
@@ -15,6 +15,7 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
+from cohabit.faces.mcp.apps import DOCUMENT_META, MIME_TYPE, is_document, uri_of
 from cohabit.faces.mcp.backend import Backend
 from cohabit.house.command_list import CommandInfo, room_commands
 from cohabit.room.commands import Resource
@@ -24,7 +25,7 @@ TEXT: Final = "text/plain"
 MAX_ROOMS: Final = 50
 """Rooms whose resources are listed on `/mcp`; for others there are the templates."""
 MAX_COMPLETIONS: Final = 100
-_URI: Final = re.compile(r"cohabit://([^/?#]+)/([a-z_]+)(?:/([^/?#]+))?")
+_URI: Final = re.compile(r"(cohabit|ui)://([^/?#]+)/([a-z_]+)(?:/([^/?#]+))?")
 
 
 class Address(NamedTuple):
@@ -42,14 +43,16 @@ async def find(backend: Backend, uri: str) -> Address | None:
     match = _URI.fullmatch(uri)
     if match is None:
         return None
-    room, name, item = match.groups()
+    scheme, room, name, item = match.groups()
     if not backend.roams and room != backend.room:
         return None
     try:
         info = await backend.find_resource(name, room)
     except UnknownRoom:
         return None
-    if info is None or info.resource is None or (item is not None and not info.resource.items):
+    if info is None or info.resource is None or info.resource.scheme != scheme:
+        return None
+    if item is not None and not info.resource.items:
         return None
     return Address(uri, room, info.name, info.resource, item)
 
@@ -63,7 +66,11 @@ def _resources(commands: Sequence[CommandInfo]) -> list[Resource]:
 
 
 def _mime_type(resource: Resource) -> str:
-    return TEXT if resource.text else JSON
+    return MIME_TYPE if is_document(resource) else TEXT if resource.text else JSON
+
+
+def _meta(resource: Resource) -> dict[str, Any] | None:
+    return DOCUMENT_META if is_document(resource) else None
 
 
 async def list_resources(backend: Backend) -> list[types.Resource]:
@@ -71,11 +78,12 @@ async def list_resources(backend: Backend) -> list[types.Resource]:
     rooms = [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]
     return [
         types.Resource(
-            uri=f"cohabit://{room}/{resource.name}",
+            uri=uri_of(resource, room),
             name=f"{room}/{resource.name}",
             title=resource.title,
             description=resource.description,
             mime_type=_mime_type(resource),
+            _meta=_meta(resource),
         )
         for room in rooms
         for resource in _resources(await backend.commands(room))
@@ -88,7 +96,7 @@ async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:
     for resource in _resources(await backend.commands(backend.room)):
         found.append(
             types.ResourceTemplate(
-                uri_template=f"cohabit://{{room}}/{resource.name}",
+                uri_template=uri_of(resource, "{room}"),
                 name=resource.name,
                 title=resource.title,
                 description=resource.description,
@@ -121,6 +129,11 @@ async def read(backend: Backend, uri: str) -> types.ReadResourceResult:
         plain = await _values(backend, at.command, at.resource, at.room)
     except UnknownRoom:
         raise _not_found(uri) from None
+    if is_document(at.resource):
+        document = types.TextResourceContents(
+            uri=uri, mime_type=MIME_TYPE, text=str(plain[at.resource.text]), _meta=_meta(at.resource)
+        )
+        return types.ReadResourceResult(contents=[document])
     contents: list[types.TextResourceContents | types.BlobResourceContents] = []
     if at.item is not None:
         key = at.resource.item_key

@@ -12,6 +12,7 @@ from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized, internal_error
+from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.progress import reporting
 from cohabit.faces.mcp.refusals import refused
@@ -27,15 +28,20 @@ ROOM: Final = {"type": "string", "description": "the id of the room"}
 Context = ServerRequestContext[Any, Any]
 
 
-def tool_of(info: CommandInfo, backend: Backend) -> types.Tool:
-    """A command as a tool; with an argument `room`, where calls may name one and it has none of its own."""
+def tool_of(info: CommandInfo, backend: Backend, document: str | None = None) -> types.Tool:
+    """A command as a tool; with an argument `room`, where calls may name one and it has none of its own.
+
+    ``document``: the address of the front end of the room.
+    """
     schema = _arguments(info, backend)
+    meta = apps.tool_meta(info, document, for_model=info.for_model and (info.listed or backend.full))
     if not backend.full:
         return types.Tool(
             name=info.tool_name,
             description=info.description,
             input_schema=short_schema(schema),
             annotations=_short_annotations(info),
+            _meta=meta,
         )
     return types.Tool(
         name=info.tool_name,
@@ -49,6 +55,7 @@ def tool_of(info: CommandInfo, backend: Backend) -> types.Tool:
             idempotent_hint=not info.records,
             open_world_hint=False,
         ),
+        _meta=meta,
     )
 
 
@@ -92,9 +99,15 @@ def _only_joins(commands: Sequence[CommandInfo]) -> bool:
     return all(info.joins for info in commands)
 
 
-async def list_tools(backend: Backend) -> types.ListToolsResult:
+async def list_tools(backend: Backend, *, with_documents: bool = False) -> types.ListToolsResult:
+    """The tools of a caller. ``with_documents``: its client shows front ends, so the tools for those are listed too."""
     commands = await tool_commands(backend)
-    tools = [tool_of(info, backend) for info in commands if info.listed or backend.full]
+    document = apps.document_uri(commands, backend) if with_documents or backend.full else None
+    tools = [
+        tool_of(info, backend, document)
+        for info in commands
+        if info.listed or backend.full or (document is not None and info.for_front_end)
+    ]
     if _only_joins(commands):  # after joining there are others, so this list must not be cached
         return types.ListToolsResult(tools=tools, ttl_ms=0)
     return types.ListToolsResult(tools=tools)
@@ -110,11 +123,12 @@ class Caller:
         values = backend.full
         try:
             info, args, room = await self._addressed(backend, params)
+            values = values or (info is not None and _gives_values(info, apps.shown_by(ctx)))
             if info is None:  # the house says what is wrong with it
                 return rendered(await backend.call(params.name, args, room, _key(params)), values=values)
             if info.task and self._tasks.understood(ctx):
                 return self._tasks.start(
-                    ctx, _until_done(backend, info, args, room), lambda: _now(backend, info, args, room)
+                    ctx, _until_done(backend, info, args, room, values), lambda: _now(backend, info, args, room, values)
                 )
             call = backend.call(info.name, args, room, _key(params))
             of_world = info.where == "world"
@@ -142,6 +156,11 @@ class Caller:
             return info, args, backend.room
         rest = {name: value for name, value in args.items() if name != "room"}
         return await backend.find_tool(params.name, named), rest, named
+
+
+def _gives_values(info: CommandInfo, with_documents: bool) -> bool:
+    """True if a document reads the result. It needs the values, which a model would read a second time."""
+    return not info.for_model or (with_documents and (info.for_front_end or info.shows_world))
 
 
 def _key(params: types.CallToolRequestParams) -> str | None:
@@ -172,16 +191,18 @@ async def _while_valid(backend: Backend, call: Coroutine[Any, Any, Any]) -> Any:
         stop()
 
 
-async def _now(backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None) -> types.CallToolResult:
+async def _now(
+    backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None, values: bool
+) -> types.CallToolResult:
     """The result of a command that waits, without waiting."""
     try:
-        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room), values=backend.full)
+        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room), values=values)
     except CohabitError as refusal:
-        return refused(refusal, values=backend.full)
+        return refused(refusal, values=values)
 
 
 def _until_done(
-    backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None
+    backend: Backend, info: CommandInfo, args: dict[str, Any], room: str | None, values: bool
 ) -> Callable[[Task], Awaitable[types.CallToolResult]]:
     """Call a command that waits until one of the fields is set which say that it is done."""
     longest = info.schema["properties"]["wait_ms"]["maximum"]
@@ -192,9 +213,9 @@ def _until_done(
                 result = await backend.call(info.name, {**args, "wait_ms": longest}, room)
                 fields = msgspec.to_builtins(result)
                 if any(fields.get(field) for field in info.task):
-                    return rendered(result, values=backend.full)
+                    return rendered(result, values=values)
                 task.say("still waiting")
         except CohabitError as refusal:
-            return refused(refusal, values=backend.full)
+            return refused(refusal, values=values)
 
     return work

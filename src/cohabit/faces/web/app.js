@@ -1,11 +1,13 @@
 // The entry point: signs in with the token of the tab and shows the screen that belongs to the address.
 
 import { Connection } from "./connection.js";
+import { CreateRoomScreen } from "./create.js";
 import { h, setText } from "./dom.js";
+import { JoinScreen, LobbyScreen, readInvite } from "./join.js";
 import { RoomScreen } from "./room.js";
 import { RoomsScreen } from "./rooms.js";
 import { SignInScreen } from "./signin.js";
-import { forgetToken, saveToken, takeToken } from "./token.js";
+import { forgetToken, memberOf, rememberMember, saveToken, takeToken } from "./token.js";
 
 const STATES = { connecting: "Connecting …", open: "Connected", lost: "Connection lost. Reconnecting …" };
 const main = document.getElementById("main");
@@ -17,11 +19,22 @@ let screen = null;
 
 // -- the address ------------------------------------------------------------------------------
 function roomInAddress() {
-  return new URLSearchParams(location.search).get("room");
+  const parameters = new URLSearchParams(location.search);
+  return parameters.get("room") ?? parameters.get("join");
+}
+
+/** True if the address is a join link: people without a token join under a name. */
+function isJoinLink() {
+  return new URLSearchParams(location.search).has("join");
+}
+
+/** True if the address asks for the table of the world alone. */
+function isAlone() {
+  return new URLSearchParams(location.search).get("view") === "table";
 }
 
 function setAddress(room, replace = false) {
-  const address = location.pathname + (room ? `?room=${encodeURIComponent(room)}` : "");
+  const address = location.pathname + (room ? `?room=${encodeURIComponent(room)}${isAlone() ? "&view=table" : ""}` : "");
   if (address !== location.pathname + location.search) {
     history[replace ? "replaceState" : "pushState"](null, "", address);
   }
@@ -31,6 +44,7 @@ function setAddress(room, replace = false) {
 function show(next) {
   screen?.stop?.();
   screen = next;
+  document.body.classList.toggle("alone", Boolean(next.alone));
   main.replaceChildren(next.element);
   document.title = "Cohabit";
   drawNav();
@@ -40,7 +54,7 @@ function show(next) {
 function drawNav() {
   const button = (label, action) => h("button", { class: "quiet", onclick: () => action() }, label);
   nav.replaceChildren(
-    ...(connection && screen instanceof RoomScreen ? [button("Rooms", openRooms)] : []),
+    ...(connection && (screen instanceof RoomScreen || screen instanceof CreateRoomScreen) ? [button("Rooms", openRooms)] : []),
     ...(connection ? [button("Sign out", signOut)] : []),
   );
 }
@@ -71,27 +85,61 @@ function signOut(message) {
 function openRooms(message) {
   setAddress(null);
   showError(message);
-  show(new RoomsScreen(connection, openRoom, join));
+  show(new RoomsScreen(connection, openRoom, join, openCreate));
+  screen.start();
+}
+
+function openCreate() {
+  showError(null);
+  show(new CreateRoomScreen(connection, openRoom, openRooms));
+  screen.start();
+}
+
+/** Ask for a name. `invite`: a token that several may accept; null: the room may be open. */
+function openJoin(room, invite) {
+  connection?.close();
+  connection = null;
+  setText(stateElement, "");
+  stateElement.dataset.state = "";
+  const signIn = (token) => {
+    saveToken(token, invite);
+    setAddress(room, true);
+    start();
+  };
+  const known = memberOf(room);
+  show(new JoinScreen(room, invite, (token, name) => {
+    rememberMember(room, token, name);
+    signIn(token);
+  }, known && { name: known.name, signIn: () => signIn(known.token) }));
+}
+
+/** Wait until a host lets us in, with a token of our own. */
+function openLobby(room, status, replace) {
+  setAddress(room, replace);
+  showError(null);
+  show(new LobbyScreen(room, status, (args) => connection.call("join", args, room), () => openRoom(room, true)));
   screen.start();
 }
 
 function openRoom(room, replace = false) {
   setAddress(room, replace);
   showError(null);
-  show(new RoomScreen(connection, room, { showError, onUnavailable: openRooms }));
+  show(new RoomScreen(connection, room, { showError, onUnavailable: openRooms, alone: isAlone() }));
   screen.start();
 }
 
 /** Accept an invite, or enter a room that is open to guests or to hosts of the house. */
 async function join(room, replace = false) {
-  const { token } = await connection.call("join", {}, room);
+  const { token, status } = await connection.call("join", {}, room);
   if (token) {
     // The invite can be accepted several times: its token stays an invite, and we get a token of our own.
     saveToken(token, connection.token);
     setAddress(room, replace);
     start();
-  } else {
+  } else if (status === "joined") {
     openRoom(room, replace);
+  } else {
+    openLobby(room, status, replace);
   }
 }
 
@@ -102,6 +150,7 @@ async function openFirstScreen() {
     const wanted = roomInAddress();
     const room = wanted ? rooms.find((room) => room.id === wanted) : rooms.length === 1 ? rooms[0] : undefined;
     if (wanted && room && !room.you) await join(wanted, true);
+    else if (wanted && !room && isJoinLink()) openJoin(wanted, null);
     else if (wanted || room?.you) openRoom(wanted ?? room.id, true);
     else openRooms();
   } catch (error) {
@@ -111,12 +160,25 @@ async function openFirstScreen() {
 
 // -- the connection ---------------------------------------------------------------------------
 function start() {
-  const token = takeToken();
+  let token = takeToken();
+  if (!token && !isJoinLink()) {
+    token = memberOf(roomInAddress())?.token ?? null;
+    if (token) saveToken(token);
+  }
   connection?.close();
   connection = null;
   showError(null);
+  if (!token && isJoinLink()) {
+    openJoin(roomInAddress(), null);
+    return;
+  }
   if (!token) {
     openSignIn();
+    return;
+  }
+  const invite = readInvite(token);
+  if (invite?.uses > 1) { // several may accept it, each under its own name
+    openJoin(invite.room, token);
     return;
   }
   main.replaceChildren(h("p", { class: "loading" }, "Loading …"));
@@ -128,12 +190,12 @@ function start() {
       setText(stateElement, detail ? `${STATES[state]} (${detail})` : STATES[state]);
     },
     ready(refusal) {
-      if (refusal) openRooms(refusal.message);
+      if (refusal) openRooms(screen?.farewell ?? refusal.message);
       else if (screen) screen.start();
       else openFirstScreen();
     },
     push: (frame) => screen?.push?.(frame),
-    refused: ({ message }, wasSignedIn) => signOut(`${wasSignedIn ? "You were signed out" : "Sign-in failed"}: ${message}.`),
+    refused: ({ message }, wasSignedIn) => screen?.farewell ? signOut(screen.farewell) : !wasSignedIn && isJoinLink() ? openJoin(roomInAddress(), null) : signOut(`${wasSignedIn ? "You were signed out" : "Sign-in failed"}: ${message}.`),
   });
   drawNav();
 }

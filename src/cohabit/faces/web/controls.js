@@ -7,10 +7,12 @@ const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
 
 // -- actions and seats ------------------------------------------------------------------------
 export class Choices {
-  /** `choose(choice)` resolves to a text about the result. */
+  /** `choose(choice)` resolves to `{message, link}`: a text about the result, and where it leads, if anywhere. */
   constructor(choose) {
     this.choose = choose;
     this.buttons = new Map();
+    this.pending = new Set();
+    this.last = Promise.resolve();
     this.title = h("h2", { id: "choices-title" });
     this.group = h("div", { class: "choices", role: "group", "aria-labelledby": "choices-title" });
     this.more = h("p", { class: "muted", hidden: true });
@@ -39,30 +41,43 @@ export class Choices {
     if (order.some((button, i) => this.group.children[i] !== button)) this.group.append(...order);
     this.more.hidden = choices.length <= MAX_CHOICES;
     setText(this.more, `${choices.length - shown.length} more are not shown.`);
+    if (this.offer.hidden && shown.length && this.result.querySelector("a")) this.show(""); // back from where the link led
     this.offer.hidden = !shown.length;
     if (hadFocus && !this.group.contains(document.activeElement)) {
       this.element.closest(".card").querySelector(".turn")?.focus(); // the button is gone; stay near it
     }
   }
 
+  /** Run a choice after those before it: the next choices may appear before the reply to the last one arrives. */
   async select(choice) {
-    if (this.busy) return;
-    this.busy = true;
+    const key = JSON.stringify(choice);
+    if (this.pending.has(key)) return; // a double click
+    this.pending.add(key);
     this.group.setAttribute("aria-busy", "true");
+    const before = this.last;
+    this.last = (async () => {
+      await before;
+      if (this.buttons.has(key)) await this.run(choice);
+      this.pending.delete(key);
+      if (!this.pending.size) this.group.removeAttribute("aria-busy");
+    })();
+    await this.last;
+  }
+
+  async run(choice) {
     this.show("");
     try {
-      this.show((await this.choose(choice)) ?? "");
+      const { message, link } = await this.choose(choice);
+      this.show(message ?? "", false, link);
     } catch (error) {
       this.show(error.message, true);
-    } finally {
-      this.busy = false;
-      this.group.removeAttribute("aria-busy");
     }
   }
 
-  show(text, failed = false) {
+  show(text, failed = false, link = null) {
     this.result.classList.toggle("error", failed);
     setText(this.result, text);
+    if (link) this.result.append(" ", link);
   }
 }
 

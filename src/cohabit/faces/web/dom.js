@@ -34,7 +34,7 @@ export function escapeInvisible(name) {
 
 // -- the colours of members ---------------------------------------------------------------------
 const TINTS = 8; // the number of colours in the style sheet
-const COLOUR = /^#[0-9a-f]{6}$/i;
+const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;
 const colours = new Map(); // of members, as the pictures of the world show their seats
 const tints = new Map(); // of members whose seat has no such colour
 

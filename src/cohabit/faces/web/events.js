@@ -47,7 +47,7 @@ export class EventLog {
 }
 
 function eventLine(item, recipients) {
-  const isMessage = item.do === "send_message" && item.by;
+  const isMessage = (item.do === "send_message" || item.do === "say") && item.by;
   const body = isMessage ? message(item, recipients) : action(item);
   const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));

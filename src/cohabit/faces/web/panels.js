@@ -39,7 +39,7 @@ const CAPABILITIES = {
   see_screen: "pictures of the world", hear_audio: "voices", read_media: "images in messages", read_files: "files in messages",
   act: "act for your seat", act_global: "act anywhere", advance_time: "pause and set the speed",
   control_world: "reset, rematch, archive and delete", send_message: "write to members and to your team",
-  send_broadcast: "write to everybody", speak: "speak", manage_members: "manage members",
+  send_broadcast: "write to everybody", speak: "speak", publish: "publish views of an app", manage_members: "manage members",
 };
 
 function capabilityList(names) {

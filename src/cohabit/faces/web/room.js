@@ -2,11 +2,14 @@
 
 import { Agents } from "./agents.js";
 import { Board } from "./board.js";
+import { Body } from "./body.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm, actionLabel } from "./controls.js";
 import { h, setColours, setText, throttled } from "./dom.js";
 import { EventLog } from "./events.js";
-import { Invites } from "./invites.js";
+import { ActionForms } from "./forms.js";
+import { FrontEnd } from "./front_end.js";
+import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
 import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
 import { TimeControls } from "./time.js";
@@ -15,16 +18,18 @@ const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
 /** A call of a removed member may be refused before its stream ends; both say the same. */
 const REMOVED = "you were removed from this room";
+const LEFT = "You have returned to the Nexus. You can close this tab.";
 const SEES_WORLD = ["watch", "read_own", "read_all"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
   /** `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. */
-  constructor(connection, room, { showError, onUnavailable }) {
+  constructor(connection, room, { showError, onUnavailable, alone = false }) {
     this.connection = connection;
     this.room = room;
     this.showError = showError;
     this.onUnavailable = onUnavailable;
+    this.alone = alone; // only the front end of the world, in the whole window
     this.cursor = null; // of the last event shown; null: none was fetched yet
     this.subscribed = false;
     this.me = this.session = this.view = null;
@@ -35,12 +40,15 @@ export class RoomScreen {
     this.time = new TimeControls((command, args) => this.connection.callOnce(command, args, this.room), () => this.refresh());
     this.timeRights = null; // what we may do with the time; null: not fetched yet
     this.world = new WorldView();
+    this.frontEnd = new FrontEnd(room, (name, args, changes) => connection[changes ? "callOnce" : "call"](name, args, room), alone);
     this.board = new Board((command, args) => this.call(command, args));
     this.choices = new Choices((choice) => this.act(choice));
     this.roster = new Roster();
     this.standings = new Standings();
     this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
-    this.invites = new Invites((command, args) => this.call(command, args), room);
+    this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
+    this.body = new Body((command) => this.callBody(command), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result));
+    this.manage = new Manage(connection, room, () => this.refresh());
     this.events = new EventLog();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
     this.board.element.hidden = true;
@@ -56,13 +64,16 @@ export class RoomScreen {
     this.subtitle = h("p", { class: "muted" });
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
     this.description = h("div", { class: "prose" });
+    this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
+    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.choices.element, this.forms.element, this.body.element);
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
+      this.manage.element,
       h("section", { class: "card world", "aria-label": "The world" },
-        this.turn, this.world.element, this.board.element, this.choices.element,
+        this.turn, this.frontEnd.element, this.plain,
         h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
       h("div", { class: "side" }, this.events.element, this.message.element),
-      h("div", { class: "people" }, this.roster.element, this.standings.element, this.agents.element, this.invites.element));
+      h("div", { class: "people" }, this.roster.element, this.standings.element, this.agents.element));
   }
 
   focus() {
@@ -72,6 +83,7 @@ export class RoomScreen {
   stop() {
     clearInterval(this.polling);
     this.stopped = true;
+    this.frontEnd.stop();
     this.call("unsubscribe").catch(() => {}); // the connection or the room may be gone already
   }
 
@@ -94,7 +106,7 @@ export class RoomScreen {
       await this.fetchMe();
       await this.refresh();
       if (!this.worldTitle) await this.fetchDescription();
-      if (!this.invites.element.hidden) this.invites.refresh(); // no push tells that an invite has expired
+      this.manage.refresh(); // no push tells that an invite has expired
     });
   }
 
@@ -128,7 +140,8 @@ export class RoomScreen {
       if (!this.stopped) this.showError(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
-      if (error.code === "UNKNOWN_ROOM") this.onUnavailable(this.me && /not a member/.test(error.message) ? REMOVED : error.message);
+      if (this.farewell && ["UNKNOWN_ROOM", "UNAUTHORIZED"].includes(error.code)) this.onUnavailable(this.farewell);
+      else if (error.code === "UNKNOWN_ROOM") this.onUnavailable(this.me && /not a member/.test(error.message) ? REMOVED : error.message);
       else this.showError(error.message);
     }
   }
@@ -140,6 +153,7 @@ export class RoomScreen {
       this.events.add(frame.items, this.recipients());
       this.cursor = frame.cursor;
       if (frame.items.some((item) => item.kind === "roster")) this.onMembersChanged();
+      this.manage.onEvents(frame.items);
     } else if (frame.push === "view") {
       this.showView(frame.view);
     } else if (frame.push === "grant") {
@@ -150,11 +164,11 @@ export class RoomScreen {
 
   onMembersChanged() {
     this.guarded(() => this.fetchMe());
-    if (!this.invites.element.hidden) this.invites.refresh();
   }
 
   showView(view) {
     this.view = view;
+    this.frontEnd.update(view);
     this.world.draw(view.text);
     this.showBoard();
     this.drawYou();
@@ -166,8 +180,10 @@ export class RoomScreen {
   async fetchMe() {
     const before = this.me && JSON.stringify([this.me.grant, this.me.seat]);
     const me = (this.me = await this.call("whoami"));
+    this.manage.draw(me, this.session);
     if (!this.seesWorld()) {
       this.view = null;
+      this.frontEnd.update(null);
       this.world.draw("You don't have permission to view this world.");
       this.world.drawPicture(null);
       this.standings.draw(null);
@@ -175,12 +191,13 @@ export class RoomScreen {
     } else if (before !== null && before !== JSON.stringify([me.grant, me.seat])) {
       this.showView(await this.call("view")); // another grant or seat shows another view
     }
-    this.invites.draw(me);
     this.drawYou();
     this.drawTurn();
     this.drawPeople();
     if (!this.session) return;
+    await this.fetchFrontEnd();
     await this.fetchAgents();
+    await this.fetchBody();
     await this.fetchTimeRights();
   }
 
@@ -195,7 +212,9 @@ export class RoomScreen {
       const status = this.seesWorld() ? await this.call("objective_status") : null;
       this.standings.draw(status);
       setColours(this.session.members, this.session.seats, status?.standings ?? []);
+      await this.fetchFrontEnd();
       await this.fetchAgents();
+      await this.fetchBody();
       if (!this.timeRights) await this.fetchTimeRights();
     });
   }
@@ -209,15 +228,52 @@ export class RoomScreen {
     this.drawHead();
   }
 
+  /** Only in worlds with bodies, and in the Nexus. What is offered changes with what happens to the body. */
+  async fetchBody() {
+    if (!(await this.manage.may("avatars")) && !(await this.manage.may("leave_game"))) return;
+    const commands = (await this.call("capabilities")).commands.map((command) => command.name);
+    const avatars = commands.includes("avatars") ? (await this.call("avatars")).avatars ?? [] : null;
+    this.body.draw(commands, avatars, this.view?.observation.status?.in_game);
+    this.drawTurn();
+  }
+
+  /** Those who came only for a visit are no members any more when they have left the game, maybe before the reply arrives. */
+  async callBody(command) {
+    this.farewell = command === "exit_game" ? LEFT : null;
+    try {
+      return await this.connection.callOnce(command, {}, this.room);
+    } catch (error) {
+      if (error.code !== "LOST") this.farewell = null;
+      throw error;
+    }
+  }
+
   /** Only where agents play, or one can play for us. */
   async fetchAgents() {
     const some = this.me?.stand_in || !this.agents.element.hidden || this.session.members.some((m) => m.played_by);
     if (this.me && some) this.agents.draw(this.me, (await this.call("agents")).agents, this.view?.observation.status);
   }
 
+  /** The document of the world, where it has one, and what a document may call with our grant. */
+  async fetchFrontEnd() {
+    if (!this.session.front_end) document.body.classList.remove("alone"); // there is nothing to show alone
+    const rights = JSON.stringify([this.me?.grant, this.me?.seat]);
+    if (!this.session.front_end || !this.me || rights === this.frontEndRights) return;
+    this.frontEndRights = rights;
+    const { commands } = await this.call("schemas");
+    this.frontEnd.show((await this.call("front_end")).html, commands);
+    this.world.drawPicture(null); // the document has a better one
+    if (this.element.classList.contains("with-front-end")) return;
+    this.element.classList.add("with-front-end");
+    const details = h("details", { open: true }, h("summary", {}, "Text and buttons"));
+    this.plain.replaceWith(this.aloneLink, details);
+    details.append(this.plain);
+  }
+
   async fetchPicture() {
-    if (!this.me?.grant.perceive.includes("see_screen") || !this.view) return;
+    if (!this.me?.grant.perceive.includes("see_screen") || !this.view || this.frontEnd.shown) return;
     try {
+      if (!(await this.manage.may("picture"))) return;
       this.world.drawPicture(await this.call("picture"));
     } catch (error) {
       if (error.code === "LOST") return;
@@ -227,8 +283,9 @@ export class RoomScreen {
   }
 
   async fetchDescription() {
-    const { title, description } = await this.call("rules");
+    const { title, description, action_space } = await this.call("rules");
     this.worldTitle = title;
+    this.hasExamples = Boolean(action_space.examples);
     setText(this.title, title);
     this.description.replaceChildren(...markdown(description));
     this.drawHead();
@@ -244,14 +301,22 @@ export class RoomScreen {
     if (choice.sit) {
       const { seat } = await this.connection.callOnce("sit", choice.sit, this.room);
       await this.guarded(() => this.fetchMe());
-      return `You took seat ${seat}.`;
+      return { message: `You took seat ${seat}.` };
     }
     if (choice.endTurn) {
       const { next } = await this.connection.callOnce("turn_advance", {}, this.room);
-      return `You ended your turn. It is ${next}'s turn.`;
+      return { message: `You ended your turn. It is ${next}'s turn.` };
     }
     const result = await this.connection.callOnce("act", { action: choice.action, params: choice.params }, this.room);
-    return result.message;
+    return { message: result.message, link: this.linkOf(result) };
+  }
+
+  /** An action may lead to another room, with a token for it, or with the one that we have. It is opened in a tab of its own. */
+  linkOf(result) {
+    const { room, token = this.connection.token } = result?.data ?? {};
+    if (typeof room !== "string" || room === this.room) return null;
+    const href = `?room=${encodeURIComponent(room)}#${encodeURIComponent(token)}`;
+    return h("a", { href, target: "_blank", rel: "noopener" }, `Open the room ${room}`);
   }
 
   /** What can be chosen now: a title, and the choices. */
@@ -263,7 +328,7 @@ export class RoomScreen {
       if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
       return ["Your move", actions];
     }
-    if (!session || me.seat || me.claim || !me.grant.act.includes("act")) return ["", []];
+    if (!session || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
     const taken = session.members.map((m) => m.seat);
     const free = session.members.length ? session.seats.filter((seat) => !taken.includes(seat)) : [];
     if (free.length) return ["Free seats", free.map((seat) => ({ sit: { seat }, label: `Take seat ${seat}` }))];
@@ -307,10 +372,32 @@ export class RoomScreen {
     this.you.draw(this.me, line?.role ?? this.me.role, this.view?.total_reward ?? null);
   }
 
+  /** A form for every action, where the world does not list all that are possible. */
+  async drawForms() {
+    const { me, view } = this;
+    const mayAct = me && view && !view.over && !me.played_by && (this.isMyTurn() && !isWatchOnly(me) || me.grant.act.includes("act_global"));
+    const listed = Boolean(view?.observation.choices?.length) && this.isMyTurn();
+    if (!mayAct || (listed && !this.hasExamples)) {
+      this.forms.draw([], listed);
+      return;
+    }
+    const grant = JSON.stringify(me.grant.act);
+    if (this.actionsFor !== grant) {
+      await this.guarded(async () => {
+        this.actions = (await this.call("schemas")).commands.filter((c) => c.where === "world" && c.category === "action" && c.records);
+        this.actionsFor = grant;
+      });
+      if (this.actionsFor === grant) await this.drawForms(); // the turn may have passed in the meantime
+      return;
+    }
+    this.forms.draw(this.actions, listed);
+  }
+
   drawTurn() {
     const { view, session } = this;
     const mine = this.isMyTurn();
     this.choices.draw(...this.offered());
+    this.drawForms();
     this.turn.dataset.mine = String(mine);
     const several = view?.to_move.length > 1;
     let text = "";
@@ -328,6 +415,7 @@ export class RoomScreen {
 
   drawPeople() {
     if (!this.me || !this.session) return;
+    this.manage.draw(this.me, this.session);
     const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
     this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
     this.message.draw(this.me, this.session.members);

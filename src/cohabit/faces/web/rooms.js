@@ -4,15 +4,18 @@ import { POLL_MS } from "./connection.js";
 import { h } from "./dom.js";
 
 export class RoomsScreen {
-  /** `open(room)`: show a room of ours. `join(room)`: become a member first; rejects with a Refusal. */
-  constructor(connection, open, join) {
+  /**
+   * `open(room)`: show a room of ours. `join(room)`: become a member first; rejects with a Refusal. `create()`: make one.
+   */
+  constructor(connection, open, join, create) {
     this.connection = connection;
     this.open = open;
     this.join = join;
     this.list = h("ul", { class: "rooms" });
     this.note = h("p", { class: "muted", role: "status" }, "Loading …");
     this.heading = h("h1", { tabindex: "-1" }, "Rooms");
-    this.element = h("section", { class: "card narrow wide" }, this.heading, this.note, this.list);
+    this.create = h("button", { class: "create-room", hidden: true, onclick: () => create() }, "Create a room");
+    this.element = h("section", { class: "card narrow wide" }, this.heading, this.note, this.list, this.create);
     this.polling = setInterval(() => this.start(), POLL_MS);
   }
 
@@ -28,6 +31,8 @@ export class RoomsScreen {
     try {
       const { rooms } = await this.connection.call("rooms");
       this.draw(rooms);
+      this.mayCreate ??= (await this.connection.call("capabilities")).commands.some((command) => command.name === "create_room");
+      this.create.hidden = !this.mayCreate;
     } catch (error) {
       if (error.code !== "LOST") this.note.textContent = error.message;
     }

@@ -1,8 +1,10 @@
 // The token that this tab signs in with. It is kept in the session storage: other tabs do not see it, and it is gone
-// when the tab is closed.
+// when the tab is closed. Members who joined by a link have no link of their own to come back with, so their tokens are
+// kept in the local storage until they sign out.
 
 const TOKEN = "cohabit.token";
 const INVITE = "cohabit.invite";
+const MEMBERS = "cohabit.members";
 const memory = new Map(); // used where the browser allows no storage
 
 /** The token from the address, which is removed from the address at once; otherwise the token of this tab. */
@@ -21,8 +23,37 @@ export function saveToken(token, invite = null) {
   save(INVITE, invite);
 }
 
+/** Forget the token of this tab, in the local storage too. */
 export function forgetToken() {
+  const token = load(TOKEN);
+  saveMembers(Object.fromEntries(Object.entries(members()).filter(([, member]) => member.token !== token)));
   saveToken(null);
+}
+
+/** The member of this browser who joined this room by a link: `{ token, name }`, or undefined. */
+export function memberOf(room) {
+  return members()[room];
+}
+
+export function rememberMember(room, token, name) {
+  saveMembers({ ...members(), [room]: { token, name } });
+}
+
+function members() {
+  try {
+    const found = JSON.parse(localStorage.getItem(MEMBERS) ?? "{}");
+    return found && typeof found === "object" ? found : {};
+  } catch {
+    return {};
+  }
+}
+
+function saveMembers(known) {
+  try {
+    localStorage.setItem(MEMBERS, JSON.stringify(known));
+  } catch {
+    // Without storage, members who joined by a link have to join again.
+  }
 }
 
 function save(key, value) {

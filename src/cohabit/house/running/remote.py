@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -30,10 +30,10 @@ from cohabit.errors import (
 )  # fmt: skip
 from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock, Timer
-from cohabit.model.seat import Eye
+from cohabit.model.seat import Eye, SeatId
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, decide, refusal
-from cohabit.room.remote import Ask, Plan, RemoteWorld, conclude, has_workspace, plan_of, recorded_args, sent_args
+from cohabit.room.remote import Ask, Plan, RemoteWorld, Sent, conclude, has_workspace, plan_of, recorded_args, sent_args
 from cohabit.room.replies import digest_of
 from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member
@@ -74,6 +74,15 @@ class Connector(Protocol):
 
     async def close(self, delete: bool = False) -> None:
         """Close the connection. ``delete``: the room is deleted, so delete the data of its members too."""
+
+
+@runtime_checkable
+class KnowsOutcomes(Protocol):
+    """A connector that can find out what came of an action, and bring one to its end."""
+
+    async def outcome(self, sent: Sent) -> dict[str, Any]:
+        """The recorded answer to an action that was sent before the server stopped. The exception says what happened,
+        as in ``Connector``."""
 
 
 class Permit(NamedTuple):
@@ -122,10 +131,15 @@ class RemoteRunner:
         self._actions_ended = 0
         self._keys: dict[tuple[str, str], asyncio.Event] = {}  # of actions in progress, by member and key
         self._polling = asyncio.Lock()
+        self._refreshing = False  # a poll is planned
         self._timer: Timer | None = None
         self.poll_error: CohabitError | None = None  # why the last poll failed
+        finder: object = connector
         for sent in world.all_pending():
-            runner.post(SystemCall("answered", {"unknown": STOPPED, **self._whose(sent.by)}))
+            if isinstance(finder, KnowsOutcomes):
+                self._start(self._find_outcome(finder, sent))
+            else:
+                self._conclude_sent(sent, {"unknown": STOPPED})
         if connector is not None:
             self._start(self._poll_and_schedule())
         elif world.reachable:
@@ -134,6 +148,36 @@ class RemoteRunner:
     async def connect(self, connector: Connector) -> None:
         """Use this connector from now on; poll the world now, and then every few seconds."""
         self._connector = connector
+        await self._poll_and_schedule()
+
+    async def _find_outcome(self, connector: KnowsOutcomes, sent: Sent) -> None:
+        """Record what came of an action that was sent before the server stopped. No other one is sent before that."""
+        async with self._turn_of(sent.by):
+            try:
+                self._conclude_sent(sent, {"result": await _guarded(connector.outcome(sent))})
+            except OutcomeUnknown:
+                self._conclude_sent(sent, {"unknown": STOPPED})
+            except CohabitError as refused:
+                self._conclude_sent(sent, {"refused": refused.as_wire()})
+            self._actions_ended += 1
+
+    def _conclude_sent(self, sent: Sent, outcome: dict[str, Any]) -> None:
+        self._runner.post(SystemCall("answered", {**outcome, **self._whose(sent.by)}))
+
+    def roster_changed(self) -> None:
+        """Members came, went or changed seats."""
+        if self._world.refresh_for_members:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Poll soon: once for everything that happens until then."""
+        if self._connector is not None and self._runner.failure is None and not self._refreshing:
+            self._refreshing = True
+            self._start(self._refresh())
+
+    async def _refresh(self) -> None:
+        async with self._polling:  # one that is under way may have missed what happened
+            self._refreshing = False
         await self._poll_and_schedule()
 
     def member_removed(self, member: str) -> None:
@@ -222,13 +266,17 @@ class RemoteRunner:
             result = await self._follow(call.name, permit.plan, permit.by)
             await self._queued(call.name, partial(self._check_eye, call, permit))
             return result
-        async with self._acting.setdefault(call.who if self._world.separate else "", asyncio.Lock()):
+        async with self._turn_of(call.who):
             if self._actions_ended != ended:  # it waited, and the turn, a grant or the reply to its key has changed
                 permit = await self._admit(call)
                 if not isinstance(permit, Permit):
                     return permit
             with self._in_progress(call):
                 return await self._act(call, permit)
+
+    def _turn_of(self, who: str) -> asyncio.Lock:
+        """While this is held, no other action is sent: by this member, or by anybody."""
+        return self._acting.setdefault(who if self._world.separate else "", asyncio.Lock())
 
     @contextmanager
     def _in_progress(self, call: Call) -> Iterator[None]:
@@ -249,7 +297,8 @@ class RemoteRunner:
         await self._follow(call.name, permit.plan, permit.by)
         connector, action = self._connected(), Ask(admitted.command.name, sent_args(admitted))
         connector.check(action)
-        await self._queued("asked", partial(self._record_asked, call, admitted, action))
+        seat = await self._queued("asked", partial(self._record_asked, call, admitted, action))
+        action = msgspec.structs.replace(action, seat=seat)
         self._sent.add(call)
         try:
             self._check_member(self._runner.room, call)
@@ -264,7 +313,8 @@ class RemoteRunner:
             wire = refused.as_wire()
             await self._conclude(admitted, lambda: {"refused": wire})
             raise
-        reply = await self._conclude(admitted, lambda: {"result": self._world.recorded_answer(action, answer)}, answer)
+        shown = self._world.shown_answer(action, answer)
+        reply = await self._conclude(admitted, lambda: {"result": self._world.recorded_answer(action, answer)}, shown)
         if action.name in self._world.refresh_after:
             self._start(self._poll_and_schedule())
         self._check_credential(call)
@@ -305,14 +355,15 @@ class RemoteRunner:
         by = found.member.id if has_workspace(room, found.member) else None
         return Permit(found, plan_of(room, found), by, room.eye(found.member))
 
-    def _record_asked(self, call: Call, admitted: Admitted, action: Ask, room: Room, at: int) -> None:
-        """Decide again, and record that the action is about to be sent, with no call in between."""
+    def _record_asked(self, call: Call, admitted: Admitted, action: Ask, room: Room, at: int) -> SeatId | None:
+        """Decide again, and record that the action is about to be sent, with no call in between. Returns the seat."""
         member = self._check(call, admitted.command, room, at)
         entry = {
             "by": member.id, "action": action.name, "args": recorded_args(action.args), "seat": member.seat,
             "key": admitted.key, "digest": digest_of(admitted.args), "why": admitted.why,
         }  # fmt: skip
         room.system("asked", entry, at)
+        return member.seat
 
     def _check_eye(self, call: Call, permit: Permit, room: Room, at: int) -> None:
         """An answer is filtered for one viewpoint; discard it if the caller's has changed."""
@@ -394,6 +445,11 @@ class RemoteRunner:
                 await runner.submit(SystemCall("lost", {"why": failed.message}))
             return
         self.poll_error = None
+        finder: object = connector
+        if isinstance(finder, KnowsOutcomes):
+            for sent in world.all_pending():
+                if not self._turn_of(sent.by).locked():  # its outcome could not be recorded when it came
+                    await self._find_outcome(finder, sent)
         if about is not None:
             await runner.submit(SystemCall("reached", {"about": about}))
         if found is not None:

@@ -26,10 +26,15 @@ SNAPSHOTS_KEPT = 2
 """Per room. The older one is a fallback if the newest is damaged."""
 
 
-class Write(Struct):
-    """One part of a commit: new entries of one room, and changes to identities, credentials and invites.
+StoredProfile = tuple[str, bytes]
+"""An identity, and what the Nexus knows of it. Opaque to the store."""
 
-    A refusal, identity, credential or invite replaces the stored one with the same id (a credential: the same hash).
+
+class Write(Struct):
+    """One part of a commit: new entries of one room, and changes to identities, credentials, invites and profiles.
+
+    A refusal, identity, credential, invite or profile replaces the stored one with the same id (a credential: the same
+    hash; a profile: the same identity).
     """
 
     room: str = ""
@@ -41,12 +46,13 @@ class Write(Struct):
     identities: Sequence[Identity] = ()
     credentials: Sequence[Credential] = ()
     invites: Sequence[Invite] = ()
+    profiles: Sequence[StoredProfile] = ()
 
     @property
     def has_more_than_lines(self) -> bool:
         return bool(
             self.snapshot or self.refusals or self.forget_before is not None or self.delete
-            or self.identities or self.credentials or self.invites
+            or self.identities or self.credentials or self.invites or self.profiles
         )  # fmt: skip
 
     def merge(self, other: "Write") -> None:
@@ -60,6 +66,7 @@ class Write(Struct):
         self.identities = (*self.identities, *other.identities)
         self.credentials = (*self.credentials, *other.credentials)
         self.invites = (*self.invites, *other.invites)
+        self.profiles = (*self.profiles, *other.profiles)
 
 
 class Store(Protocol):
@@ -94,6 +101,9 @@ class Store(Protocol):
 
     def invites(self) -> list[Invite]:
         """All invites, sorted by id."""
+
+    def profile(self, identity: str) -> bytes | None:
+        """What the Nexus knows of an identity; None: nothing. The time does not grow with their number."""
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
         """Acquire or renew the lease of a room until a time (ms). Returns False if another house holds a lease that has

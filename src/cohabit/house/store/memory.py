@@ -29,6 +29,7 @@ class MemoryStore:
         self._identities: dict[str, Identity] = {}
         self._credentials: dict[bytes, Credential] = {}
         self._invites: dict[str, Invite] = {}
+        self._profiles: dict[str, bytes] = {}
         self._leases: dict[str, tuple[str, int]] = {}  # the house, and until when
 
     # -- writing ----------------------------------------------------------------------------------
@@ -86,6 +87,7 @@ class MemoryStore:
         # Copies: the house revokes a credential by changing the object that its connections hold.
         self._credentials.update((credential.hash, copy(credential)) for credential in write.credentials)
         self._invites.update((invite.id, invite) for invite in write.invites)
+        self._profiles.update(write.profiles)
         if write.forget_before is not None:
             self._forget(write.room, write.forget_before)
         if write.delete:
@@ -171,6 +173,10 @@ class MemoryStore:
             return [self._invites[key] for key in sorted(self._invites)]
 
     # -- leases -----------------------------------------------------------------------------------
+    def profile(self, identity: str) -> bytes | None:
+        with self._lock:
+            return self._profiles.get(identity)
+
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
         with self._lock:
             holder, expires = self._leases.get(room, (house, 0))

@@ -18,7 +18,7 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.audit import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
-SCHEMA = 3
+SCHEMA = 4
 _TABLES = f"""
 begin immediate;
 create table meta (key text primary key, value integer not null) without rowid;
@@ -32,6 +32,7 @@ create table refusals (
 create table identities (id text primary key, body blob not null) without rowid;
 create table credentials (hash blob primary key, room text, body blob not null) without rowid;
 create table invites (id text primary key, room text not null, body blob not null) without rowid;
+create table profiles (identity text primary key, body blob not null) without rowid;
 create table leases (room text primary key, house text not null, until integer not null) without rowid;
 insert into meta values ('schema', {SCHEMA});
 commit;
@@ -139,6 +140,8 @@ class SQLiteStore:
         if write.invites:
             rows = [(each.id, each.room, _encode(each)) for each in write.invites]
             self._db.executemany("replace into invites values (?, ?, ?)", rows)
+        if write.profiles:
+            self._db.executemany("replace into profiles values (?, ?)", write.profiles)
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
         if write.delete:
@@ -227,6 +230,10 @@ class SQLiteStore:
 
     def invites(self) -> list[Invite]:
         return self._decoded(Invite, "select body from invites order by id")
+
+    def profile(self, identity: str) -> bytes | None:
+        found = self._read("select body from profiles where identity = ?", (identity,))
+        return bytes(found[0][0]) if found else None
 
     def _decoded(self, kind: type[_Kept], sql: str, args: tuple[Any, ...] = ()) -> list[_Kept]:
         rows = self._read(sql, args)

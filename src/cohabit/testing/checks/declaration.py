@@ -6,6 +6,7 @@ import sys
 from typing import get_args
 
 from cohabit.errors import CohabitError
+from cohabit.house.front_ends import blocked_in, read_front_end
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, make_world
@@ -32,6 +33,12 @@ def check_spec(trial: Trial) -> str:
         raise CheckFailed(f"seat_names has duplicates: {', '.join(spec.seat_names)}")
     if spec.tick_ms < 1 or spec.version < 1:
         raise CheckFailed("tick_ms and version must be at least 1")
+    if spec.front_end:
+        blocked = blocked_in(read_front_end(cls))
+        if blocked:
+            raise CheckFailed(
+                f"{spec.front_end} runs without network and storage; these do not work: {', '.join(blocked[:5])}"
+            )
     fewest, most = spec.seat_range
     return f"{spec.name} {spec.version}, {fewest if fewest == most else f'{fewest} to {most}'} seats"
 
@@ -66,7 +73,7 @@ def check_actions(trial: Trial) -> str:
             raise CheckFailed(f"actions() lists {name!r}; names may have lower-case letters, digits and underscores")
         if names.count(name) > 1:
             raise CheckFailed(f"actions() lists {name!r} twice")
-    if not any(command.records for command in trial.commands):
+    if world.spec.seat_range[1] and not any(command.records for command in trial.commands):
         raise CheckFailed("the world has no actions; declare one with @action")
     what = "actions() must always list the same ones"
     if _described(world) != listed or _described(make_world(trial.source, trial.config)) != listed:

@@ -132,6 +132,7 @@ class Git:
         if "GIT_SSH_COMMAND" in environ:  # the person's own setting, like their credentials
             self._network["GIT_SSH_COMMAND"] = environ["GIT_SSH_COMMAND"]
         self._network["LC_ALL"] = "C.UTF-8"
+        self._program = _program(environ)
 
     def run(
         self,
@@ -177,7 +178,7 @@ class Git:
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:
             process = subprocess.Popen(
-                ["git", *settings, *args],
+                [self._program, *settings, *args],
                 cwd=self.root,
                 env={**env, **environ} if environ else env,
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
@@ -188,8 +189,9 @@ class Git:
                 pass_fds=() if self.lock_fd is None or network else (self.lock_fd,),
             )
         except FileNotFoundError as error:
-            if error.filename != "git":
+            if error.filename != self._program:
                 raise GitFailed("the folder of this workspace no longer exists") from None
+            self._program = _program(env)  # it may be elsewhere now
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
         with process, _killed_by(CANCELLATION.get() if network else None, process):
             try:
@@ -313,6 +315,12 @@ def _is_locked(result: Result) -> bool:
     """Whether git did nothing because another git holds a lock."""
     low = result.err.lower()
     return ".lock" in low and "exists" in low
+
+
+def _program(environ: Mapping[str, str]) -> str:
+    """Git as it is found on the PATH. It is searched once, not for every command."""
+    found = (f"{folder}/git" for folder in os.get_exec_path(environ) if os.path.isabs(folder))
+    return next((path for path in found if os.access(path, os.X_OK)), "git")
 
 
 def _fixed_environment(root: Path) -> dict[str, str]:

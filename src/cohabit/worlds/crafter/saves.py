@@ -49,7 +49,7 @@ class SavedGame(Struct, forbid_unknown_fields=True):
     things: Annotated[list[_Thing], Meta(max_length=MAX_SIZE**2)]  # in the order of their creation
     # In the order of entering, with their creatures as numbers of things:
     chunks: Annotated[list[tuple[int, list[int]]], Meta(max_length=MAX_SIZE)]
-    players: Annotated[list[Player], Meta(min_length=1, max_length=MAX_PLAYERS_EVER)]
+    players: Annotated[list[Player], Meta(max_length=MAX_PLAYERS_EVER)]
 
 
 def save_game(game: Game) -> SavedGame:

@@ -1,6 +1,5 @@
 """Crafter for up to 64 players in one land, who may come and go while it runs."""
 
-import re
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
 from typing import Annotated, Literal
@@ -11,8 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from cohabit.bodies import BodyState, DepartMode, EmbodiedWorld
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
+from cohabit.model.observation import Goal
 from cohabit.world import (
     ActionSpec,
     ArraySpec,
@@ -25,26 +26,35 @@ from cohabit.world import (
     SeatId,
     Standing,
     Told,
-    World,
     WorldSpec,
     action,
 )
 from cohabit.worlds.crafter import saves, trade
 from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
 from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
+from cohabit.worlds.crafter.bodies import (
+    DIRECTIONS,
+    FACING,
+    CrafterBody,
+    begin_with,
+    goals_of,
+    revive,
+    state_of,
+)
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
 from cohabit.worlds.crafter.events import death_text
 from cohabit.worlds.crafter.game import Game
-from cohabit.worlds.crafter.observing import changes_between, crowd_observation, observation_of
+from cohabit.worlds.crafter.observing import changes_between, crowd_observation, inventory_of, observation_of
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST, SLEEP, VIEW_HEIGHT, VIEW_WIDTH
 from cohabit.worlds.crafter.trade import Trade
+from cohabit.worlds.crafter.travel import TRAVEL, deeds_of
 from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
+from cohabit.worlds.newcomers import check_new_body, unique_name
 
 MAX_PLAYERS = 64
-MAX_NAME = 24  # characters of a player's name in the views of others
 MIN_AWAY = 10
 """Steps before a player who left can come back, so that leaving is no way to dodge a blow."""
 Item = Literal[
@@ -62,20 +72,23 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True):
     chosen: dict[SeatId, int | Trade]
     returns: dict[SeatId, float]
     unlocked: list[int]
+    bodies: list[CrafterBody]
 
 
-class CrafterShared(World):
+class CrafterShared(EmbodiedWorld):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
     All players choose an action, then everybody acts at once; whoever chooses nothing in time does nothing. If two want
-    the same cell, chance decides who comes first. Guests can come and go (`sit`, `stand_up`): who comes back has what
-    they had.
+    the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`): who comes back has
+    what they had.
     """
 
     spec = WorldSpec(
-        name="crafter_shared", title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
-        examples=True,
+        name="crafter_shared", version=2, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
+        show_legal=False, examples=True,
     )  # fmt: skip
+
+    travel = TRAVEL
 
     def __init__(
         self,
@@ -88,7 +101,9 @@ class CrafterShared(World):
         ] = "own",
         fighting: Annotated[bool, Range(doc="whether players can hurt each other")] = False,
         size: Side = 64,
+        respawns: Annotated[bool, Range(doc="whether the dead can come back to life")] = False,
     ) -> None:
+        self.respawns = respawns
         self.length = length
         self.goals_mode = goals
         self.fighting = fighting
@@ -108,6 +123,8 @@ class CrafterShared(World):
         # The rules of the game for one, without its first words and its end.
         _, *rules, _ = cleandoc(Crafter.__doc__ or "").split("\n\n")
         end = f"The game ends after {self.length} steps, or when all players are dead; the dead can watch."
+        if self.respawns:
+            end = f"The game ends after {self.length} steps. The dead can come back (`respawn`)."
         return "\n\n".join([super().describe(), f"{fight} {goals} {trade}", *rules, end])
 
     # -- seats ---------------------------------------------------------------------------------------------
@@ -116,6 +133,7 @@ class CrafterShared(World):
         self.chosen: dict[SeatId, int | Trade] = {}
         self.totals: dict[SeatId, float] = {}
         self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
+        self.bodies = [CrafterBody() for _ in seats]
         self.game.length = self.length
         for player, seat in zip(self.game.players, seats, strict=True):
             player.name = self._unique_name(seat.name, player) if seat.name != seat.id else seat.id
@@ -133,32 +151,32 @@ class CrafterShared(World):
     def arrive(self, arrival: Arrival) -> Seat:
         if arrival.returns and arrival.seat is not None and (gone := self._away(arrival.seat)) is not None:
             return self._come_back(gone)
-        if self.is_over():
-            raise GameRejected("this game is over; wait for the next one")
-        if arrival.seat is not None and not arrival.returns:
-            raise GameRejected("seats cannot be chosen here; call sit without a seat")
-        if len(self._present()) >= MAX_PLAYERS:
-            raise GameRejected(f"there are {MAX_PLAYERS} players already; try again when one has left")
-        if len(self.game.players) >= saves.MAX_PLAYERS_EVER:
-            raise GameRejected("too many players have been here; wait for the next game")
+        present, ever = len(self._present()), len(self.game.players)
+        check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_PLAYERS_EVER)
         x, y = self.game.free_start()
         player = self.game.add_player(x, y)
         player.name = self._unique_name(arrival.name, player)
+        self.bodies.append(CrafterBody())
+        begin_with(player, self.bodies[-1], arrival.bonuses)
         return Seat(str(player.number + 1), player.name)
 
     def _away(self, seat: SeatId) -> Player | None:
         """The player who has left this seat."""
-        return next((player for player in self.game.players if player.away and str(player.number + 1) == seat), None)
+        for player, body in zip(self.game.players, self.bodies, strict=True):
+            if player.away and not body.gone and str(player.number + 1) == seat:
+                return player
+        return None
 
     def _unique_name(self, name: str, newcomer: Player) -> str:
-        """A name that nobody else has, and that cannot be read as other words of a view."""
-        number = newcomer.number + 1
-        plain = re.sub(r"[^\w-]+", "-", name)[:MAX_NAME].strip("-")
-        taken = plain.isdecimal() or plain in [player.name for player in self.game.players if player is not newcomer]
-        return f"{plain}-{number}" if plain and taken else plain or str(number)
+        taken = {player.name for player in self.game.players if player is not newcomer}
+        return unique_name(name, newcomer.number + 1, taken)
 
     def _come_back(self, player: Player) -> Seat:
-        since = self.game.step_number - player.left_at
+        since, body = self.game.step_number - player.left_at, self.bodies[player.number]
+        if body.dormant:
+            body.dormant = player.away = False
+            player.begin_step()  # what happened in its sleep is not the doing of its agent
+            return Seat(str(player.number + 1), player.name)
         if since < MIN_AWAY and any(other.alive for _, other in self._present()):
             raise GameRejected(f"you have just left; you can come back in {MIN_AWAY - since} steps")
         if player.alive:
@@ -166,12 +184,60 @@ class CrafterShared(World):
         player.away = False
         return Seat(str(player.number + 1), player.name)
 
-    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> None:
-        player = self._player(seat.id)
+    def depart(self, seat: Seat, mode: DepartMode) -> None:
+        player, body = self._player(seat.id), self.bodies[int(seat.id) - 1]
         player.away, player.left_at = True, self.game.step_number
-        if not player.removed:
+        body.dormant = mode == "dormant" and not player.removed
+        if not (player.removed or body.dormant):
             self.game.remove_player(player)
+        if mode == "despawn":
+            body.gone, player.health, player.items = True, 0, [0] * len(ITEMS)
         self.chosen.pop(seat.id, None)
+
+    def goals(self, seat: Seat) -> Sequence[Goal]:
+        return goals_of(self._player(seat.id)) if self.bodies[int(seat.id) - 1].hint else ()
+
+    # -- bodies --------------------------------------------------------------------------------------------
+    def body(self, seat: SeatId) -> BodyState:
+        return state_of(self.game, self._player(seat), self.bodies[int(seat) - 1], self.respawns)
+
+    def is_alive(self, seat: SeatId) -> bool:
+        return self._player(seat).alive
+
+    def deeds(self, seat: SeatId) -> Mapping[str, int]:
+        return deeds_of(self._player(seat).achievements)
+
+    def respawn(self, seat: Seat, option: str) -> Outcome:
+        revive(self.game, self._player(seat.id), self.bodies[int(seat.id) - 1], option)
+        return Outcome("You live again.")
+
+    def put_items(self, seat: SeatId, item: str, count: int) -> int:
+        items = self._player(seat).items
+        taken = min(count, MOST - items[ITEMS.index(item)])
+        items[ITEMS.index(item)] += taken
+        return taken
+
+    def take_items(self, seat: SeatId, item: str, count: int) -> int:
+        items = self._player(seat).items
+        taken = min(count, items[ITEMS.index(item)])
+        items[ITEMS.index(item)] -= taken
+        return taken
+
+    def turn_to(self, seat: Seat, target: str) -> Outcome:
+        player = self._player(seat.id)
+        way = DIRECTIONS.get(target.strip().lower())
+        if way is None:
+            raise GameRejected("look at north, east, south or west")
+        player.dx, player.dy = way
+        return Outcome(f"You face {FACING[way]}.")
+
+    def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
+        seen = self._player(seat)
+        return tuple(
+            other
+            for other, player in self._present()
+            if abs(player.x - seen.x) <= VIEW_WIDTH // 2 and abs(player.y - seen.y) <= VIEW_HEIGHT // 2
+        )
 
     # -- turns ---------------------------------------------------------------------------------------------
     def to_move(self) -> Sequence[SeatId]:
@@ -181,8 +247,10 @@ class CrafterShared(World):
 
     def is_over(self) -> bool:
         """When time is up or all players are dead, also those who have left. A land without players waits for some."""
+        if self.game.step_number >= self.length:
+            return True
         players = self.game.players
-        return self.game.step_number >= self.length or (bool(players) and not any(player.alive for player in players))
+        return bool(players) and not self.respawns and not any(player.alive for player in players)
 
     def actions(self) -> Sequence[ActionSpec]:
         return [*action_specs(self._choose), *super().actions()]
@@ -215,13 +283,18 @@ class CrafterShared(World):
         acting = [player for player in game.players if not player.removed]
         if not acting:
             return ()  # time stands still while nobody is here
-        game.step({int(seat) - 1: choice for seat, choice in self.chosen.items()})
+        choices = {player.number: SLEEP for player in acting if self.bodies[player.number].dormant}
+        game.step(choices | {int(seat) - 1: choice for seat, choice in self.chosen.items()})
         self.chosen = {}
+        for player in acting:
+            self.bodies[player.number].steps += 1
+            self.bodies[player.number].shrug_off(player)
         self._count_rewards(acting)
         told = []
         for player in acting:
             if not player.alive:
                 game.remove_player(player)
+                self.bodies[player.number].dropped = inventory_of(player)
                 trade.leave_behind(game.land, player)
                 told.append(Told(f"player {player.name} {death_text(player)}"))
         return told
@@ -296,7 +369,7 @@ class CrafterShared(World):
 
     # -- saves -----------------------------------------------------------------------------------------------
     def snapshot(self) -> bytes:
-        saved = SavedSharedGame(saves.save_game(self.game), self.chosen, self.totals, self.unlocked)
+        saved = SavedSharedGame(saves.save_game(self.game), self.chosen, self.totals, self.unlocked, self.bodies)
         return msgspec.msgpack.encode(saved)
 
     def restore(self, data: bytes) -> None:
@@ -307,7 +380,10 @@ class CrafterShared(World):
             raise GameRejected("this is not a save of Crafter: it has choices of players that it does not have")
         if not set(saved.unlocked) <= set(range(len(ACHIEVEMENTS))):
             raise GameRejected("this is not a save of Crafter: it has unknown achievements")
+        if len(saved.bodies) != len(game.players):
+            raise GameRejected("this is not a save of Crafter: it has not one body for each player")
         game.length = self.length
+        self.bodies = saved.bodies
         self.game, self.chosen, self.totals, self.unlocked = game, saved.chosen, saved.returns, saved.unlocked
 
 

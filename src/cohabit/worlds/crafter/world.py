@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.world import (
     ActionSpec,
@@ -146,7 +147,10 @@ class Crafter(World):
         return msgspec.msgpack.encode(saves.save_game(self.game))
 
     def restore(self, data: bytes) -> None:
-        self.game = saves.load_game(saves.decode(data, saves.SavedGame))
+        game = saves.load_game(saves.decode(data, saves.SavedGame))
+        if len(game.players) != 1:
+            raise GameRejected(f"this is not a save of Crafter for one: it has {len(game.players)} players")
+        self.game = game
         self.game.length = self.length
 
 

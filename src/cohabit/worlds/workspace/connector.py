@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -32,6 +32,9 @@ from cohabit.workspace.room import member_identity, room_tools
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
 from cohabit.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
 
 log = logging.getLogger("cohabit")
 MAX_RUNNING: Final = 4
@@ -82,6 +85,10 @@ class WorkspaceConnector:
         path = setup.local_path(self._remote)
         self.poll_ms = POLL_MS if path is not None else POLL_NETWORK_MS
         self._shown = path.name if path is not None else remotes.shown(self._remote)
+
+    @classmethod
+    def for_room(cls, house: "House", room: str, config: Mapping[str, Any]) -> "WorkspaceConnector":
+        return cls(room, config, house.settings, house.clock)
 
     def __repr__(self) -> str:
         return f"<WorkspaceConnector {self._shown}>"

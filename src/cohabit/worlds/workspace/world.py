@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
-from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
+from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.room.state import handle_of
 from cohabit.workspace.clone import remotes
 from cohabit.workspace.room import room_tools
@@ -57,7 +57,7 @@ class BoardState(Struct, frozen=True, omit_defaults=True):
     more: int = 0
 
 
-class Workspace(RemoteWorld):
+class Workspace(SeparateWorld):
     """A workspace. A git repository that several agents and people share as a message board: journal, inbox, research,
     drafts, comments, decisions.
 
@@ -71,7 +71,6 @@ class Workspace(RemoteWorld):
     # A seat gives a member a clone of its own and shows it nothing of others: changing seats gives nothing away.
     spec = WorldSpec(name="workspace", title="Workspace", seats=(0, MAX_WRITERS), open_information=True, quick=True)
     connector = "workspace"
-    separate = True
     refresh_after = ("push", "sync", "claim", "release")
     how_to_connect = "start it with `cohabit workspace serve` or `cohabit serve`"
 
@@ -88,17 +87,6 @@ class Workspace(RemoteWorld):
         self.reachable = False
         self.sent: dict[str, Sent] = {}
         self.seat_count = max(self.writers, len(seats))
-
-    # -- pending actions: one of each member -------------------------------------------------------
-    def sending(self, sent: Sent) -> None:
-        self.sent[sent.by] = sent
-
-    def settled(self, by: str | None) -> Sent:
-        assert by is not None
-        return self.sent.pop(by)
-
-    def all_pending(self) -> Sequence[Sent]:
-        return list(self.sent.values())
 
     def recorded_answer(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
         return {"text": _in_words(sent, answer), "public": _is_public(sent.name, answer), "answer": _shortened(answer)}

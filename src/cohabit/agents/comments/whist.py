@@ -1,0 +1,333 @@
+"""Comments of a kibitzer on Whist. They are derived from the status of a view."""
+
+from typing import Any
+
+import msgspec
+
+from cohabit.kibitz.comments import SMALL_TALK, Note, Phrases, Table, View, is_question, small_talk, words_of
+from cohabit.model.stream import Stream
+from cohabit.worlds.whist.rules import BOOK, DECK, TRICKS, card_value, partner_of, rank_of, suit_of, team_of
+from cohabit.worlds.whist.status import Status
+from cohabit.worlds.whist.text import RANK_NAMES, SUIT_NAMES, table_text
+
+HIDDEN: dict[str, Any] = {"mySeat": None, "myHand": [], "legal": [], "hands": None}
+"""The private fields of a status, and their values for a spectator."""
+ACE = max(RANK_NAMES)
+HIGH_RANK = 12
+LOW_RANK = 8
+"""A card up to this rank rarely takes a trick by itself."""
+MANY_TRUMPS = 5
+RESULT_IS_NEWS = 2
+"""The number of tricks of the next hand during which the result of a hand is news."""
+PHRASES: dict[str, tuple[str, ...]] = {
+    **SMALL_TALK,
+    "partner trumped": (
+        "{who} trumps partner's {best}. Was that needed?",
+        "{partner} had that one with the {best}; {who} trumped it anyway.",
+        "{who} trumps {partner}'s {best}. Partners do talk about such things.",
+        "poor {partner}: the {best}, trumped by {who}, a partner.",
+    ),
+    "ace trumped": (
+        "there goes {loser}'s {best}, trumped by {who}.",
+        "{who} trumps the {best}. Ouch, {loser}.",
+        "an ace is not safe here: {who} trumps {loser}'s {best}.",
+        "so much for the {best}: {who} had a trump.",
+    ),
+    "overtrumped": (
+        "{who} overtrumps {loser} with the {card}.",
+        "{loser} trumped, {who} trumped higher.",
+        "a higher trump from {who}: the {card} takes it.",
+        "trump on trump, and {who}'s is the higher one.",
+    ),
+    "trumped": (
+        "{who} trumps with the {card} and takes it.",
+        "no {led} left with {who}, and the {card} takes the trick.",
+        "{who} ruffs the {led} with the {card}.",
+        "a trump from {who}: the {card} wins it.",
+    ),
+    "low card": (
+        "the {card} takes a trick! Well done, {who}.",
+        "{who} wins with a mere {rank}.",
+        "all that, and the {card} wins it for {who}.",
+    ),
+    "king under ace": (
+        "{who}'s ace catches {loser}'s {best}.",
+        "{loser}'s {best} falls under {who}'s ace.",
+        "{loser}'s {best} meets {who}'s ace.",
+    ),
+    "point": (
+        "seven tricks for {team}, and so a point.",
+        "{team} have their seventh trick, and so the hand.",
+        "that is seven for {team}: a point, and one more for every further trick.",
+    ),
+    "even": ("six tricks each, and one to go: it decides the hand.", "six all. The last trick is worth a point."),
+    "took": (
+        "{who} takes it with the {card}.",
+        "the {card} is good; {who} leads next.",
+        "trick to {who}, {own} to {other} now.",
+        "{who} is in the lead with the {card}.",
+        "the {card} holds. {team} have {own}.",
+    ),
+    "trump led": (
+        "{who} draws trumps.",
+        "a trump lead from {who}: the {card}.",
+        "{who} wants the trumps out of the way.",
+    ),
+    "ace led": (
+        "{who} cashes the {card}.",
+        "{who} starts with the {card}.",
+        "the {card} from {who}: that should hold, unless it is trumped.",
+    ),
+    "led": ("{who} tries {led}.", "{led} from {who} this time.", "{who} leads the {card}. What does partner have?"),
+    "dealt": (
+        "{led} are trump; {who} turned up the {card}.",
+        "hand {hand}, and {led} are trump.",
+        "new cards, and {led} are trump. {lead} leads.",
+    ),
+    "hand over": (
+        "{team} take hand {hand}, {own} tricks to {other}: {points}.",
+        "hand {hand} goes to {team} with {own} tricks, so {points}. Score: {standing}.",
+        "{points} for {team}. {standing}.",
+    ),
+    "slam": ("all thirteen tricks for {team}! You do not see that often.",),
+    "match point": ("{standing} now; {team} need one more point.", "{team} are one point from the game, at {score}."),
+    "game over": (
+        "{team} win the game, {score}. Well played.",
+        "and that is the game: {team}, {score}. Thank you for the cards.",
+        "game to {team}, {score}. Another one?",
+    ),
+    # to the player through whose seat it looks
+    "own trumps": (
+        "{count} trumps in your hand: you can afford to draw them.",
+        "you have {count} trumps. That is a strong hand.",
+    ),
+    "own void": ("you have no {suit}: you can trump that suit.", "not one of the {suit} for you; a chance to trump."),
+    "own high": (
+        "nobody can beat your {card} now, except with a trump.",
+        "your {card} is the highest of the {suit} that are left.",
+    ),
+    # answers
+    "trump?": ("{trump} are trump.", "trump is {trump}."),
+    "score?": ("{score}; {goal} points win the game.", "it stands {score}."),
+    "tricks?": ("{tricks} in this hand.", "so far {tricks}."),
+    "turn?": ("{who} is to play.", "we are waiting for {who}."),
+    "led?": ("{who} led the {card}.",),
+    "no lead?": ("nothing is on the table; {who} leads.",),
+    "before the deal": ("the cards are being cut.", "the deal comes first; the cards are being cut."),
+}
+
+
+def status_of(view: View) -> Status:
+    return msgspec.convert(view["observation"]["status"], Status)
+
+
+def named(card: str) -> str:
+    """Such as ``king of hearts``."""
+    rank = rank_of(card)
+    return f"{RANK_NAMES.get(rank, rank)} of {SUIT_NAMES[suit_of(card)]}"
+
+
+class WhistComments:
+    """See the module."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._phrases = Phrases(PHRASES, stream)
+
+    def key(self, view: View) -> str:
+        seen = status_of(view)
+        return f"{seen.hand_number}:{sum(seen.tricks_won)}:{len(seen.played)}:{seen.phase}"
+
+    def public(self, view: View) -> View | None:
+        status = {**view["observation"]["status"], **HIDDEN}
+        return {"over": view.get("over", False), "observation": {"status": status}}
+
+    def phrase(self, note: Note) -> str:
+        return self._phrases.say(note.kind, note.facts)
+
+    def describe(self, view: View) -> str:
+        return table_text(status_of(view))
+
+    # -- to everyone ------------------------------------------------------------------------------
+    def notes(self, view: View, table: Table) -> list[Note]:
+        seen = status_of(view)
+        if seen.phase != "playing":
+            return _results(seen, table)
+        found = [*_trick(seen, table), *_lead(seen, table)]
+        if sum(seen.tricks_won) < RESULT_IS_NEWS:
+            found += _results(seen, table)
+        if not seen.played:
+            facts = {
+                "who": table.name(seen.dealer),
+                "card": named(seen.trump_card or ""),
+                "led": SUIT_NAMES[seen.trump or ""],
+                "hand": f"{seen.hand_number}",
+                "lead": table.name(seen.trick.leader),
+            }
+            found.append(Note(f"deal {_hand_id(seen)}", 5, "dealt", facts))
+        return found
+
+    # -- to one player ----------------------------------------------------------------------------
+    def private_notes(self, view: View, table: Table) -> list[Note]:
+        seen = status_of(view)
+        if seen.phase != "playing" or not seen.my_hand or seen.trump is None:
+            return []
+        hand = _hand_id(seen)
+        by_suit = {suit: [card for card in seen.my_hand if suit_of(card) == suit] for suit in SUIT_NAMES}
+        found = []
+        if len(seen.my_hand) == TRICKS:
+            if len(by_suit[seen.trump]) >= MANY_TRUMPS:
+                count = {"count": f"{len(by_suit[seen.trump])}"}
+                found.append(Note(f"own trumps {hand}", 8, "own trumps", count))
+            if by_suit[seen.trump]:
+                voids = [suit for suit in SUIT_NAMES if not by_suit[suit]]
+                found += [Note(f"own void {hand} {suit}", 7, "own void", {"suit": SUIT_NAMES[suit]}) for suit in voids]
+        gone = {*seen.played, *seen.my_hand}
+        for suit, cards in by_suit.items():
+            if suit == seen.trump or not cards or rank_of(cards[0]) == ACE:
+                continue
+            left = [card for card in DECK if suit_of(card) == suit and card not in gone]
+            if left and all(rank_of(card) < rank_of(cards[0]) for card in left):
+                facts = {"card": named(cards[0]), "suit": SUIT_NAMES[suit]}
+                found.append(Note(f"own high {hand} {cards[0]}", 6, "own high", facts))
+        return found
+
+    # -- answers ----------------------------------------------------------------------------------
+    def reply(self, view: View | None, table: Table, name: str, text: str) -> str | None:
+        said = set(words_of(text)) if is_question(text) else set()
+        asked = next((topic for topic, words in ASKED.items() if said & words), None)
+        if asked is None or view is None:
+            kind = small_talk(text, table.me)
+            return self._phrases.say(kind, {"name": name}) if kind is not None else None
+        return self._phrases.say(*_answer(status_of(view), table, asked))
+
+
+ASKED = {
+    "score": {"score", "winning", "ahead", "points"},
+    "trump": {"trump", "trumps"},
+    "tricks": {"tricks"},
+    "turn": {"turn", "whose"},
+    "led": {"led", "lead", "leads"},
+}
+"""Words that ask for something."""
+
+
+def _answer(seen: Status, table: Table, asked: str) -> tuple[str, dict[str, str]]:
+    if asked == "score":
+        return "score?", {"score": _by_team(seen.scores, table), "goal": f"{seen.game_points}"}
+    if seen.phase == "cut" or seen.trump is None:
+        return "before the deal", {}
+    if asked == "trump":
+        return "trump?", {"trump": SUIT_NAMES[seen.trump]}
+    if asked == "tricks" or seen.turn is None:
+        return "tricks?", {"tricks": _by_team(seen.tricks_won, table)}
+    if asked == "turn":
+        return "turn?", {"who": table.name(seen.turn)}
+    who = table.name(seen.trick.leader)
+    if not seen.trick.plays:
+        return "no lead?", {"who": who}
+    return "led?", {"who": who, "card": named(seen.trick.plays[0].card)}
+
+
+def _hand_id(seen: Status) -> str:
+    """Of the hand that is played: the number of a hand is repeated in the next game."""
+    return seen.deal.commitment
+
+
+def _team(team: int, table: Table) -> str:
+    return f"{table.name(team)} and {table.name(team + 2)}"
+
+
+def _by_team(numbers: list[int], table: Table) -> str:
+    return f"{_team(0, table)} {numbers[0]}, {_team(1, table)} {numbers[1]}"
+
+
+def _score(seen: Status, first: int) -> str:
+    return f"{seen.scores[first]} to {seen.scores[1 - first]}"
+
+
+def _results(seen: Status, table: Table) -> list[Note]:
+    """Notes after a hand, or at the end of the game."""
+    hand = seen.last_hand
+    if hand is None:
+        return []
+    team = 0 if hand.tricks_won[0] > hand.tricks_won[1] else 1
+    own, other, gained = hand.tricks_won[team], hand.tricks_won[1 - team], hand.points[team]
+    facts = {
+        "team": _team(team, table), "hand": f"{hand.hand_number}", "own": f"{own}", "other": f"{other}",
+        "points": "a point" if gained == 1 else f"{gained} points", "score": _score(seen, team),
+        "standing": _by_team(seen.scores, table),
+    }  # fmt: skip
+    about = f"hand {hand.commitment}"
+    if seen.phase == "gameOver":
+        return [Note(about, 10, "game over", facts)]
+    if own == TRICKS:
+        return [Note(about, 9, "slam", facts)]
+    if seen.scores[team] == seen.game_points - 1:
+        return [Note(about, 9, "match point", facts)]
+    return [Note(about, 9, "hand over", facts)]
+
+
+def _trick(seen: Status, table: Table) -> list[Note]:
+    """Notes about the last trick."""
+    last, trump = seen.last_trick, seen.trump
+    if last is None or last.winner is None or trump is None or not sum(seen.tricks_won):
+        return []
+    led = suit_of(last.plays[0].card)
+    ranked = sorted(last.plays, key=lambda play: -card_value(play.card, led, trump))
+    won = ranked[0]
+    own, other = seen.tricks_won[team_of(won.seat)], seen.tricks_won[1 - team_of(won.seat)]
+    facts = {
+        "who": table.name(won.seat),
+        "partner": table.name(partner_of(won.seat)),
+        "card": named(won.card),
+        "led": SUIT_NAMES[led],
+        "rank": f"{RANK_NAMES.get(rank_of(won.card), rank_of(won.card))}",
+        "team": _team(team_of(won.seat), table),
+        "own": f"{own}",
+        "other": f"{other}",
+    }
+    about = f"trick {_hand_id(seen)}:{sum(seen.tricks_won)}"
+    found = [Note(about, 2, "took", facts)]
+    # The best card of the others, as it was when the winner played: what it had to beat.
+    before = last.plays[: [play.seat for play in last.plays].index(won.seat)]
+    beaten = max(before, key=lambda play: card_value(play.card, led, trump), default=None)
+    with_trump = suit_of(won.card) == trump and led != trump
+    if with_trump and beaten is not None:
+        first = f"trumped {_hand_id(seen)}:{won.seat}"  # once in a hand for each player
+        facts = {**facts, "loser": table.name(beaten.seat), "best": named(beaten.card)}
+        if suit_of(beaten.card) == trump:
+            found.append(Note(about, 6, "overtrumped", facts))
+        elif beaten.seat == partner_of(won.seat):
+            is_high = rank_of(beaten.card) >= HIGH_RANK
+            found.append(Note(about, 8, "partner trumped", facts) if is_high else Note(first, 5, "trumped", facts))
+        else:
+            is_ace = rank_of(beaten.card) == ACE
+            found.append(Note(about, 8, "ace trumped", facts) if is_ace else Note(first, 5, "trumped", facts))
+    elif suit_of(won.card) != trump and rank_of(won.card) <= LOW_RANK:
+        found.append(Note(about, 5, "low card", facts))
+    else:
+        kings = [p for p in last.plays if p.card == f"{suit_of(won.card)}13" and team_of(p.seat) != team_of(won.seat)]
+        if kings and rank_of(won.card) == ACE:
+            more = {"loser": table.name(kings[0].seat), "best": named(kings[0].card)}
+            found.append(Note(about, 5, "king under ace", {**facts, **more}))
+    if own == BOOK + 1:
+        found.append(Note(f"point {_hand_id(seen)}", 7, "point", facts))
+    if own == other == BOOK:
+        found.append(Note(f"even {_hand_id(seen)}", 7, "even", facts))
+    return found
+
+
+def _lead(seen: Status, table: Table) -> list[Note]:
+    """A note about the card that was led to the trick on the table."""
+    if not seen.trick.plays or seen.trump is None:
+        return []
+    first = seen.trick.plays[0]
+    if seen.trick.winner != first.seat:
+        return []
+    facts = {"who": table.name(first.seat), "card": named(first.card), "led": SUIT_NAMES[suit_of(first.card)]}
+    about = f"lead {_hand_id(seen)}:{sum(seen.tricks_won)}"
+    if suit_of(first.card) == seen.trump:
+        return [Note(about, 3, "trump led", facts)]
+    if rank_of(first.card) == ACE:
+        return [Note(about, 3, "ace led", facts)]
+    return [Note(about, 1, "led", facts)]

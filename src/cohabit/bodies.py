@@ -1,0 +1,106 @@
+"""The contract of worlds whose seats are bodies: avatars that agents jack into and out of.
+
+A seat of such a world is one body. A body outlives a visit: it can stay in the world asleep, be taken out of it until
+its agent returns, be removed, die and respawn. The room keeps the avatars (``room/avatars.py``): whose body it is, its
+state, playtime and deaths. The world keeps the bodies, and answers for every seat that ``arrive`` has returned since
+``reset``, also for those that are closed now.
+"""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+from cohabit.model.avatar import RespawnOption
+from cohabit.model.seat import Seat, SeatId
+from cohabit.model.travel import Travel
+from cohabit.world import Arrival, Body, Outcome, World
+
+DepartMode = Literal["left", "removed", "dormant", "suspend", "despawn"]
+
+
+class Death(Struct, frozen=True, omit_defaults=True):
+    """How a body died."""
+
+    cause: str  # combat, fall, drowning, starvation, … ; see ``model.avatar.DEATH_CAUSES``
+    killer: str | None = None
+    items_dropped: dict[str, int] = {}
+
+
+class BodyState(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a body is like now. It is shown to the agent whose body it is, and to those who see everything."""
+
+    position: tuple[float, ...] = ()
+    health: float = 100.0
+    max_health: float = 100.0
+    inventory: dict[str, int] = {}
+    equipment: dict[str, str] = {}
+    facing: str = ""
+    stance: str = "standing"
+    velocity: tuple[float, ...] = ()
+    vision_range: float | None = None
+    vision_cone: float = 360.0
+    hearing_range: float | None = None
+    unsafe: str = ""  # why it cannot be left now: "you are falling"; empty: it can
+    death: Death | None = None  # None: it lives
+    respawn_options: tuple[RespawnOption, ...] = ()  # of a dead body
+    respawn_point: tuple[float, ...] | None = None
+
+
+class EmbodiedWorld(World):
+    """A world whose seats are bodies. Write ``arrive``, ``depart`` and ``seats_now`` too, as in any world that players
+    join while it runs:
+
+    * ``arrive`` with ``arrival.returns`` wakes the body of that seat, dormant or suspended; otherwise it makes a new
+      one, with ``arrival.bonuses``.
+    * ``depart`` has these modes. ``dormant``: the body stays in the world asleep, and can be hurt. ``suspend``,
+      ``left``, ``removed``: it is out of the world until its agent returns. ``despawn``: it is gone for good, with what
+      it carries. In any case its seat closes.
+    * A dead body keeps its seat until its agent leaves or respawns.
+    """
+
+    travel: ClassVar[Travel] = Travel()
+    avatars_per_agent: ClassVar[int] = 3
+
+    def body(self, seat: SeatId) -> BodyState:
+        """The body of this seat. Changes nothing."""
+        raise NotImplementedError
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        raise NotImplementedError
+
+    def depart(self, seat: Seat, mode: DepartMode) -> Body:
+        raise NotImplementedError
+
+    def is_alive(self, seat: SeatId) -> bool:
+        """Whether the body of this seat lives. Asked after every entry, so it should be quick."""
+        return self.body(seat).death is None
+
+    def respawn(self, seat: Seat, option: str) -> Outcome:
+        """Bring a dead body back to life by one of its ``respawn_options``. Raise ``GameRejected`` if that is not
+        possible, for example because the cost cannot be paid."""
+        raise NotImplementedError
+
+    def put_items(self, seat: SeatId, item: str, count: int) -> int:
+        """Put items into the inventory of a body. Returns how many of them it could take."""
+        return 0
+
+    def take_items(self, seat: SeatId, item: str, count: int) -> int:
+        """Take items out of the inventory of a body. Returns how many of them it had."""
+        return 0
+
+    def deeds(self, seat: SeatId) -> Mapping[str, int]:
+        """How often this body has done what since it was made. Numbers never fall. ``travel.lessons`` says what
+        deeds teach; others are only counted. The names of achievements begin with ``achievement:``."""
+        return {}
+
+    def turn_to(self, seat: Seat, target: str) -> Outcome:
+        """Turn the body to a direction or to something near it. Raise ``GameRejected`` if there is no such thing."""
+        raise NotImplementedError
+
+    def express(self, seat: Seat, emote: str) -> None:
+        """The body expresses this; the room tells those who can see it."""
+
+    def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
+        """The seats whose bodies see this one: who is told of its emotes."""
+        return ()

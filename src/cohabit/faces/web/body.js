@@ -1,0 +1,77 @@
+// Your body in a world where seats are bodies: the avatars that you have there, entering and leaving them, and the way
+// back to the Nexus.
+
+import { escapeInvisible, h, setText } from "./dom.js";
+
+const COMMANDS = {
+  respawn: "Come back to life",
+  jack_in: "Enter a body",
+  jack_out: "Leave the body asleep",
+  exit_game: "Return to the Nexus",
+  resume_game: "Go to the game",
+  leave_game: "Return to the Nexus",
+};
+const FROM_NEXUS = ["resume_game", "leave_game"]; // only for those who are in a game
+const STATES = { bound: "you control it", dormant: "asleep in the world", suspended: "outside the world", destroyed: "dead", unbound: "has no body yet" };
+
+export class Body {
+  /** `call(command)` changes something in this room; `onChange()` is called afterwards. `linkOf(result)`: a link to the
+   * room that a result leads to, or null. */
+  constructor(call, onChange, linkOf) {
+    this.call = call;
+    this.onChange = onChange;
+    this.linkOf = linkOf;
+    this.list = h("ul", { class: "avatars" });
+    this.where = h("p", {}, "");
+    this.buttons = Object.entries(COMMANDS).map(([command, label]) =>
+      [command, h("button", { onclick: (event) => this.run(command, event.target) }, label)]);
+    this.result = h("p", { class: "result", role: "status" });
+    this.offer = h("div", { class: "offer", hidden: true }, h("h2", {}, "Your body"), this.where, this.list,
+      h("div", { class: "body-buttons" }, this.buttons.map(([, button]) => button)));
+    this.element = h("div", { class: "body" }, this.offer, this.result);
+    this.offered = []; // the commands that are shown
+  }
+
+  /** `commands`: what is offered to us now. `avatars`: ours in this world, or null. `game`: where we are, seen from the Nexus. */
+  draw(commands, avatars, game) {
+    this.offered = Object.keys(COMMANDS).filter((command) => commands.includes(command) && (!FROM_NEXUS.includes(command) || game));
+    for (const [command, button] of this.buttons) {
+      button.hidden = !this.offered.includes(command);
+      if (command === "jack_in") setText(button, this.offered.includes("respawn") ? "Enter a new body" : COMMANDS.jack_in);
+    }
+    setText(this.where, game ? `You are in the game ${escapeInvisible(game)}.` : "");
+    this.where.hidden = !game;
+    const drawn = JSON.stringify(avatars);
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.list.replaceChildren(...(avatars ?? []).map(avatarLine));
+    }
+    this.offer.hidden = !this.offered.length;
+  }
+
+  async run(command, button) {
+    button.disabled = true;
+    try {
+      const result = await this.call(command);
+      this.show(result.message ?? "");
+      const link = this.linkOf(result);
+      if (link) this.result.append(" ", link);
+      this.onChange();
+    } catch (error) {
+      this.show(error.message, true);
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  show(text, failed = false) {
+    this.result.classList.toggle("error", failed);
+    setText(this.result, text);
+  }
+}
+
+function avatarLine({ name, avatar_id, state, health, max_health }) {
+  const alive = state !== "destroyed" && state !== "unbound" && health !== undefined;
+  const facts = [STATES[state ?? "unbound"] ?? state, alive && `health ${Math.round(health)}${max_health !== undefined ? ` of ${Math.round(max_health)}` : ""}`];
+  return h("li", {}, escapeInvisible(name || avatar_id), h("span", { class: "muted" }, ` ${facts.filter(Boolean).join(", ")}`));
+}

@@ -1,0 +1,139 @@
+// For hosts of the house: create a room from a scenario or a world, and get the links for everybody.
+
+import { escapeInvisible, h, setText } from "./dom.js";
+import { LinkBox, inviteSpectators, linkTo } from "./share.js";
+
+const NAMES = ["ada", "bob", "cleo", "dan", "eve", "finn", "gus", "hana"];
+const PERSON = "person", AGENT = "agent"; // they get a link
+
+export class CreateRoomScreen {
+  /** `open(room)`: show a room. `cancel()`: back to the list. */
+  constructor(connection, open, cancel) {
+    this.connection = connection;
+    this.open = open;
+    this.what = h("select", { id: "create-what", onchange: () => this.drawChoice() });
+    this.about = h("p", { class: "muted" });
+    this.players = h("div", { class: "create-players", role: "group", "aria-label": "Players" });
+    this.add = h("button", { type: "button", class: "quiet", onclick: () => this.addPlayer() }, "Add a player");
+    this.playersPart = h("div", { class: "stack", hidden: true }, h("h2", {}, "Players"), this.players, this.add);
+    this.room = h("input", { id: "create-room", maxlength: "63", autocomplete: "off", spellcheck: "false", autocapitalize: "off", placeholder: "chosen for you" });
+    this.seed = h("input", { id: "create-seed", autocomplete: "off", spellcheck: "false", placeholder: "random" });
+    this.seedField = h("div", { class: "stack", hidden: true }, h("label", { for: "create-seed" }, "Seed"), this.seed);
+    this.problem = h("p", { class: "error", role: "alert" });
+    this.button = h("button", { class: "primary" }, "Create the room");
+    this.form = h("form", { class: "stack" },
+      h("label", { for: "create-what" }, "Scenario or world"), this.what, this.about, this.playersPart,
+      h("label", { for: "create-room" }, "Name of the room"), this.room, this.seedField, this.problem,
+      h("div", { class: "buttons" }, this.button, h("button", { type: "button", onclick: () => cancel() }, "Cancel")));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.links = h("div", { class: "stack", hidden: true });
+    this.heading = h("h1", { tabindex: "-1" }, "Create a room");
+    this.element = h("section", { class: "card narrow wide create" }, this.heading, this.form, this.links);
+    this.worlds = new Map();
+  }
+
+  focus() {
+    this.heading.focus();
+  }
+
+  async start() {
+    if (this.worlds.size) return;
+    try {
+      const { worlds, scenarios } = await this.connection.call("worlds");
+      this.worlds = new Map(worlds.map((world) => [`world ${world.name}`, world]));
+      this.what.replaceChildren(
+        h("optgroup", { label: "Worlds" }, worlds.map(({ name, title }) => h("option", { value: `world ${name}` }, title))),
+        h("optgroup", { label: "Scenarios" }, scenarios.map((name) => h("option", { value: `scenario ${name}` }, name))));
+      this.drawChoice();
+    } catch (error) {
+      if (error.code !== "LOST") setText(this.problem, error.message);
+    }
+  }
+
+  drawChoice() {
+    const world = this.worlds.get(this.what.value);
+    setText(this.about, world?.description ?? "A ready-made room with its own players.");
+    this.playersPart.hidden = !world;
+    this.seedField.hidden = !world?.takes_seed;
+    this.players.replaceChildren();
+    if (!world) return;
+    const [fewest, most] = world.players;
+    for (let i = 0; i < Math.max(fewest, Math.min(2, most)); i++) this.addPlayer();
+  }
+
+  addPlayer() {
+    const { players: [fewest, most], brains = [] } = this.worlds.get(this.what.value);
+    const count = this.players.childElementCount;
+    const name = h("input", { "aria-label": "Name of the player", required: true, maxlength: "64", autocomplete: "off", spellcheck: "false", value: NAMES[count] ?? `player-${count + 1}` });
+    const brain = h("select", { "aria-label": "Played by" },
+      h("option", { value: PERSON }, "a person"), h("option", { value: AGENT }, "an agent from outside"), h("optgroup", { label: "Built-in players" }, brains.map((brain) => h("option", { value: brain }, brain))));
+    const changed = () => {
+      const count = this.players.childElementCount;
+      this.add.hidden = count >= most;
+      for (const button of this.players.querySelectorAll("button")) {
+        button.disabled = count <= fewest;
+        button.title = button.disabled ? `This world needs ${fewest === 1 ? "a player" : `${fewest} players`}.` : "";
+      }
+    };
+    const remove = h("button", { type: "button", class: "quiet", "aria-label": "Remove this player", onclick: () => {
+      row.remove();
+      changed();
+    } }, "×");
+    const row = h("div", { class: "create-player" }, name, brain, remove);
+    this.players.append(row);
+    changed();
+  }
+
+  arguments() {
+    const [kind, ...name] = this.what.value.split(" ");
+    const rows = [...this.players.children].map((row) => ({ name: row.querySelector("input").value.trim(), brain: row.querySelector("select").value }));
+    const args = { [kind]: name.join(" ") };
+    if (this.room.value.trim()) args.room = this.room.value.trim();
+    if (kind !== "world") return args;
+    args.players = rows.map((row) => row.name);
+    args.people = rows.filter((row) => row.brain === PERSON).map((row) => row.name);
+    args.brains = Object.fromEntries(rows.filter((row) => ![PERSON, AGENT].includes(row.brain)).map((row) => [row.name, row.brain]));
+    const seed = this.seed.value.trim();
+    if (seed && !this.seedField.hidden) args.seed = /^\d+$/.test(seed) ? Number(seed) : seed;
+    return args;
+  }
+
+  async submit() {
+    if (this.button.disabled) return;
+    this.button.disabled = true;
+    setText(this.problem, "");
+    try {
+      const args = this.arguments();
+      const { room, tokens } = await this.connection.callOnce("create_room", args);
+      await this.showLinks(room, tokens, args.brains ?? {});
+    } catch (error) {
+      setText(this.problem, error.message);
+    } finally {
+      this.button.disabled = false;
+    }
+  }
+
+  async showLinks(room, tokens, brains) {
+    const spectators = new LinkBox("Link for spectators");
+    const { token, link } = await inviteSpectators((command, args) => this.connection.call(command, args, room));
+    spectators.show(linkTo(room, token, link), "For people who only watch. Send it to as many as you like.");
+    const boxes = Object.entries(tokens).filter(([name]) => !brains[name]).map(([name, token]) => {
+      const box = new LinkBox(`Link for ${escapeInvisible(name)}`, { qr: false, hint: false });
+      const prefix = link.split("/?")[0];
+      box.show(linkTo(room, token, /^https?:/.test(prefix) ? `${prefix}/?room=${encodeURIComponent(room)}#${token}` : ""), escapeInvisible(name));
+      return box;
+    });
+    setText(this.heading, `The room ${room} is ready`);
+    this.form.hidden = true;
+    this.links.hidden = false;
+    this.links.replaceChildren(
+      h("p", { class: "muted" }, "Copy the links now; they are not shown again. You can create others in the room."),
+      h("h2", {}, "Spectators"), spectators.element,
+      ...(boxes.length ? [h("h2", {}, "Players"), ...boxes.map((box) => box.element)] : []),
+      h("button", { type: "button", class: "primary", onclick: () => this.open(room) }, "Open the room"));
+    this.heading.focus();
+  }
+}

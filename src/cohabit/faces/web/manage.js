@@ -1,0 +1,147 @@
+// The bar with which a room is managed: invites, entry, permissions, audit, lock, rematch, archive. A member sees the
+// parts that it may use.
+
+import { AuditFeed } from "./audit.js";
+import { confirmButton } from "./confirm.js";
+import { Consent } from "./consent.js";
+import { h, setText, throttled } from "./dom.js";
+import { Entry } from "./entry.js";
+import { Invites } from "./invites.js";
+import { Requests } from "./requests.js";
+
+/** Kinds of events after which something here may have changed. */
+const RELEVANT = ["roster", "account"];
+
+export class Manage {
+  /** `connection`: of this page. `onChange()`: called after a change. */
+  constructor(connection, room, onChange) {
+    const call = (command, args = {}) => connection.call(command, args, room);
+    const change = (command, args = {}) => connection.callOnce(command, args, room);
+    this.call = call;
+    this.change = change;
+    this.onChange = onChange;
+    this.commands = [];
+    this.commandsFor = null; // the grant that they were fetched for
+    this.requests = new Requests((command, args) => (command === "requests" || command === "lobby" ? call : change)(command, args), () => this.changed());
+    this.parts = [
+      { label: "Invite", needs: "invite", panel: new Invites(call, room) },
+      { label: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
+      { label: "Permissions", needs: "permissions", panel: new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
+      { label: "Audit", needs: "audit_log", panel: new AuditFeed(call) },
+    ];
+    this.audit = this.parts.at(-1).panel;
+    this.result = h("p", { class: "result", role: "status" });
+    this.layout();
+    this.refresh = throttled(() => this.fetch(), 800);
+  }
+
+  layout() {
+    for (const [i, part] of this.parts.entries()) {
+      const id = `manage-${i}`;
+      part.button = h("button", { type: "button", class: "tab", "aria-expanded": "false", "aria-controls": id, hidden: true, onclick: () => this.toggle(part) }, part.label);
+      part.section = h("section", { id, class: "card manage-panel", "aria-label": part.label, hidden: true },
+        h("header", {}, h("h2", {}, part.label), h("button", { type: "button", class: "quiet", "aria-label": `Close ${part.label}`, onclick: () => this.toggle(part) }, "Close")),
+        part.panel.element);
+    }
+    this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
+    this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.run("rematch", "A new game has begun."));
+    this.archive = confirmButton("Archive", "Archive this room permanently? It stays readable.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed."));
+    this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
+      this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.requests.asking);
+    this.element = h("div", { class: "manage" }, this.bar, this.result, this.requests.element, this.parts.map((part) => part.section));
+  }
+
+  /** `me`: the reply of whoami. `session`: the reply of session_info; null: not known yet. */
+  draw(me, session) {
+    const grant = JSON.stringify([me.grant, me.seat]);
+    this.me = me;
+    this.session = session;
+    if (grant !== this.grant) {
+      this.grant = grant;
+      this.refresh();
+    }
+    this.drawParts();
+  }
+
+  drawParts() {
+    const may = (name) => this.commands.includes(name);
+    for (const part of this.parts) {
+      part.button.hidden = !may(part.needs);
+      if (part.button.hidden) part.section.hidden = true;
+    }
+    this.lock.hidden = !may("set_entry");
+    this.rematch.hidden = !may("rematch");
+    this.archive.hidden = !may("archive");
+    this.requests.draw(this.me, this.session, this.commands);
+    this.audit.draw(this.me, this.session);
+    this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
+  }
+
+  /** Events of the room: something that is shown here may have changed. */
+  onEvents(items) {
+    if (items.some((item) => RELEVANT.includes(item.kind))) this.refresh();
+  }
+
+  changed() {
+    this.refresh();
+    this.onChange();
+  }
+
+  async fetch() {
+    if (!this.me) return;
+    try {
+      if (this.commandsFor !== this.grant) await this.fetchCommands();
+      if (this.commands.includes("entry")) this.drawLock((await this.call("entry")).locked);
+    } catch {
+      return; // lost; the room tries again
+    }
+    this.drawParts();
+    this.requests.refresh();
+    for (const part of this.parts) if (!part.section.hidden) part.panel.refresh();
+  }
+
+  async fetchCommands() {
+    const { grant } = this;
+    this.commands = (await this.call("capabilities")).commands.map((command) => command.name);
+    this.commandsFor = grant;
+  }
+
+  /** True if we may use a command. Asking first keeps refusals out of the audit. */
+  async may(command) {
+    if (this.commandsFor !== this.grant) await this.fetchCommands();
+    return this.commands.includes(command);
+  }
+
+  toggle(part) {
+    const opens = part.section.hidden;
+    for (const other of this.parts) {
+      other.section.hidden = other !== part || !opens;
+      other.button.setAttribute("aria-expanded", String(!other.section.hidden));
+    }
+    if (opens) part.panel.refresh();
+    else part.button.focus();
+  }
+
+  drawLock(locked) {
+    this.lock.setAttribute("aria-pressed", String(locked));
+    setText(this.lock, locked ? "Locked" : "Lock");
+  }
+
+  async setLocked() {
+    const locked = this.lock.getAttribute("aria-pressed") !== "true";
+    await this.run("set_entry", locked ? "The room is locked: no newcomers can join." : "The room is unlocked.", { locked });
+  }
+
+  async run(command, done, args = {}) {
+    this.result.classList.remove("error");
+    setText(this.result, "");
+    try {
+      await this.change(command, args);
+      setText(this.result, done);
+    } catch (error) {
+      this.result.classList.add("error");
+      setText(this.result, error.message);
+    }
+    this.changed();
+  }
+}

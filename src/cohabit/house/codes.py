@@ -1,0 +1,69 @@
+"""Codes that let people into a room: short enough to say, stored as a salted hash, limited in guesses."""
+
+import hashlib
+import hmac
+import secrets
+
+from cohabit.house.clock import Clock
+from cohabit.model.entry import same_code
+
+ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Without I, L, O, 0 and 1, which look alike."""
+GROUPS, GROUP_SIZE = 2, 3
+
+
+def make_code() -> str:
+    """A random code, such as ``K7M-2QX``."""
+    return "-".join("".join(secrets.choice(ALPHABET) for _ in range(GROUP_SIZE)) for _ in range(GROUPS))
+
+
+def hash_code(code: str) -> str:
+    """A salted hash. It is slow on purpose, because a code is short."""
+    salt = secrets.token_bytes(12)
+    return f"{salt.hex()}:{_derived(code, salt).hex()}"
+
+
+def matches(code: str, stored: str) -> bool:
+    """True if this is the code. Takes constant time. Blank codes never match, nor does any code if none is stored."""
+    salt, _, expected = stored.partition(":")
+    if not same_code(code) or not expected:
+        return False
+    return hmac.compare_digest(_derived(code, bytes.fromhex(salt)), bytes.fromhex(expected))
+
+
+def _derived(code: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(same_code(code).encode("utf-8", "replace"), salt=salt, n=2**12, r=8, p=1, dklen=32)
+
+
+class Attempts:
+    """Counts something per room: after ``limit`` of them within ``window_ms``, no more are allowed until the window is
+    over. Then a new window begins."""
+
+    def __init__(self, clock: Clock, limit: int, window_ms: int) -> None:
+        self._clock = clock
+        self._limit = limit
+        self._window_ms = window_ms
+        self._windows: dict[str, tuple[int, int]] = {}  # by room: when the window ends, and the count
+
+    def is_exhausted(self, room: str) -> bool:
+        ends, count = self._windows.get(room, (0, 0))
+        return count >= self._limit and self._clock.now() < ends
+
+    def add(self, room: str) -> None:
+        """Count an attempt. The one that reaches the limit restarts the window: a lockout lasts a full window."""
+        now = self._clock.now()
+        ends, count = self._windows.get(room, (0, 0))
+        if now >= ends:
+            ends, count = now + self._window_ms, 0
+        count += 1
+        self._windows[room] = (now + self._window_ms if count == self._limit else ends, count)
+
+    def take_back(self, room: str) -> None:
+        """Uncount one: it was none after all."""
+        ends, count = self._windows.get(room, (0, 0))
+        if count:
+            self._windows[room] = (ends, count - 1)
+
+    def forget(self, room: str) -> None:
+        """The room was deleted."""
+        self._windows.pop(room, None)

@@ -1,0 +1,152 @@
+"""What an agent carries from one world to another, and what a world declares about it.
+
+Skills, bonuses and portable items are declared once per world, as a ``Travel``, next to its rules. The rules that
+turn these declarations into gains and bonuses are in ``nexus/``.
+"""
+
+import math
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+Domain = Literal[
+    "exploration", "resource_management", "combat", "crafting", "survival",
+    "social", "puzzle_solving", "planning", "adaptation",
+]  # fmt: skip
+"""The skill domains of an agent, in every world."""
+ItemCategory = Literal["weapon", "tool", "armor", "material", "consumable", "key_item", "currency"]
+Rarity = Literal["common", "uncommon", "rare", "legendary"]
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
+MAX_TIER = 10
+Spawn = Literal["safe", "challenging", "random"]
+Difficulty = Literal["easy", "normal", "hard", "adaptive"]
+
+
+class Lesson(Struct, frozen=True):
+    """What a deed teaches: ``points`` for the first time. Each repetition teaches less; see ``nexus.skills``."""
+
+    domain: Domain
+    points: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.points <= 1:
+            raise ValueError(f"the points of a lesson are above 0 and at most 1, not {self.points}")
+
+
+class Portable(Struct, frozen=True):
+    """An item that can leave a world. Another world may have an equivalent: the same category, and no higher tier."""
+
+    category: ItemCategory
+    tier: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.tier <= MAX_TIER:
+            raise ValueError(f"the tier of an item is from 1 to {MAX_TIER}, not {self.tier}")
+
+
+class BonusRule(Struct, frozen=True):
+    """What an agent with a skill gets in this world: ``base + factor * skill``, if the skill is above ``threshold``.
+
+    A skill that equals the threshold gives nothing. ``whole``: ``factor * skill`` is rounded down. A rule with a factor
+    of 0 says yes or no: its value is ``base``. The world gets the value by ``name`` in ``Arrival.bonuses``.
+    """
+
+    name: str
+    domain: Domain
+    threshold: float = 0.1
+    base: float = 0.0
+    factor: float = 1.0
+    whole: bool = False
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold < 1:
+            raise ValueError(f"the threshold of {self.name} is from 0 to below 1, not {self.threshold}")
+        if not (math.isfinite(self.base) and math.isfinite(self.factor)):
+            raise ValueError(f"base and factor of {self.name} must be finite")
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it says yes or no."""
+        return self.factor == 0 and self.base == 1
+
+
+class Travel(Struct, frozen=True, kw_only=True):
+    """What a world declares for agents that come from other worlds, and leave for others."""
+
+    genre: tuple[str, ...] = ()
+    dimensions: Literal[2, 3] = 2
+    lessons: dict[str, Lesson] = {}  # by deed; see ``EmbodiedWorld.deeds``. The room counts the deed "steps"
+    items: dict[str, Portable] = {}  # by the name of the item in this world
+    bonuses: tuple[BonusRule, ...] = ()
+    common_bonuses: tuple[str, ...] = ()  # others that this world applies, which completed meta-goals give: "health"
+    rarities: dict[str, Rarity] = {}  # of achievements, by their names; others are common
+
+    def __post_init__(self) -> None:
+        names = [rule.name for rule in self.bonuses]
+        if len(set(names)) < len(names):
+            raise ValueError(f"each bonus is declared once, not as in {', '.join(names)}")
+
+    @property
+    def domains(self) -> tuple[Domain, ...]:
+        """The skills that this world teaches."""
+        taught = {lesson.domain for lesson in self.lessons.values()}
+        return tuple(domain for domain in DOMAINS if domain in taught)
+
+
+class Entering(Struct, frozen=True):
+    """Carried items that enter a world as items of that world."""
+
+    origin: str  # of the carried item
+    item: str  # its name in the world that it enters
+    count: int
+
+
+class EntryPackage(Struct, frozen=True, omit_defaults=True):
+    """What an agent brings into a game. The house makes it from what it knows of the agent; the agent chooses only its
+    wishes: the avatar, where to appear, and what it wants to do there."""
+
+    ticket: str  # of this transit: the same ticket brings nobody twice
+    identity: str
+    name: str
+    bonuses: dict[str, float] = {}
+    entering: tuple[Entering, ...] = ()
+    avatar: str | None = None  # the avatar to wake; None: the newest that waits, or a new one
+    spawn: Spawn = "safe"
+    goals: tuple[str, ...] = ()  # what the agent wants to do there, in its own words
+    memories: tuple[str, ...] = ()  # core memories and strategies that it brings along
+    difficulty: Difficulty = "normal"
+    max_steps: int | None = None
+    exit_conditions: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> dict[str, int]:
+        """What enters, by the names of that world."""
+        counts: dict[str, int] = {}
+        for one in self.entering:
+            counts[one.item] = counts.get(one.item, 0) + one.count
+        return counts
+
+
+class ExitPackage(Struct, frozen=True):
+    """What an agent brings back from a game. The room makes it from what happened there; nobody else can."""
+
+    ticket: str  # of the transit that brought the agent there
+    identity: str
+    game: str
+    world: str
+    at: int
+    reason: str = "voluntary"
+    steps: int = 0
+    playtime_ms: int = 0
+    reward: float = 0.0
+    deaths: int = 0
+    deeds: dict[str, int] = {}  # during this visit
+    items: dict[str, int] = {}  # what it carries out, by the names of that world; only portable ones
+    memories: tuple[str, ...] = ()  # what the agent wants to remember
+    avatar_id: str = ""
+    avatar_state: str = ""
+    destination: str = ""  # the game where it goes next; empty: it stays in the Nexus
+    admitted: bool = False  # it was a member of the room only for this visit
+    entering: tuple[Entering, ...] = ()  # what it had brought along …
+    entered: dict[str, int] = {}  # … and what its body could take of it

@@ -1,0 +1,283 @@
+"""The connector of the Nexus: its remote side is the house, with the profiles in its store and its other rooms."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from cohabit.errors import (
+    CohabitError,
+    Disabled,
+    GameRejected,
+    OutcomeUnknown,
+    RecordCorrupt,
+    Unauthorized,
+    UnknownCommand,
+    Unreachable,
+    WorldError,
+)
+from cohabit.nexus import goals
+from cohabit.nexus.achievements import matching
+from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.games import find_game, game_of, games_of, travel_of
+from cohabit.nexus.memories import forget, remember
+from cohabit.nexus.suggestions import suggestions
+from cohabit.nexus.text import bonuses_text
+from cohabit.nexus.transit import Transit
+from cohabit.nexus.values import DOMAINS, Profile, Wishes
+from cohabit.nexus.world import Nexus
+from cohabit.room.remote import Ask, Sent
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+
+log = logging.getLogger("cohabit")
+POLL_MS = 2_000
+
+
+class NexusConnector:
+    """See the module. One house has one Nexus."""
+
+    poll_ms = POLL_MS
+
+    def __init__(self, house: "House", room: str) -> None:
+        self._house = house
+        self._room = room
+        self.transit = Transit(house, self._refresh)
+        self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
+        house.on_visits = self.transit.looked_at
+
+    @classmethod
+    def for_room(cls, house: "House", room: str, config: Mapping[str, Any]) -> "NexusConnector":
+        others = [known for known, connector in house.connectors.items() if isinstance(connector, cls)]
+        if others:
+            raise Disabled(f"this house has a Nexus already, the room {others[0]}")
+        return cls(house, room)
+
+    # -- the connector -----------------------------------------------------------------------------
+    async def about(self) -> dict[str, str]:
+        return {"protocol": "WSAP-MG 0.1"}
+
+    def check(self, ask: Ask) -> None:
+        if not hasattr(self, f"_ask_{ask.name}") and not hasattr(self, f"_do_{ask.name}"):
+            raise UnknownCommand(f"the Nexus has no {ask.name}")
+
+    async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
+        await asyncio.shield(self._recovered)
+        query = getattr(self, f"_ask_{ask.name}", None)
+        try:
+            if query is not None:
+                found: dict[str, Any] = await query(by, **ask.args)
+                return found
+            done: dict[str, Any] = await getattr(self, f"_do_{ask.name}")(self._identity(by), by, **ask.args)
+            return done
+        except OutcomeUnknown:
+            raise
+        except (WorldError, RecordCorrupt) as broken:  # not of this room, which must not stop for it
+            raise Unreachable(f"this could not be done: {broken.message}") from broken
+
+    async def outcome(self, sent: Sent) -> dict[str, Any]:
+        """What came of an action that was under way when the server stopped. A transit has happened if the game has
+        recorded its ticket; everything else is refused, as if it had never been asked for."""
+        await asyncio.shield(self._recovered)
+        if sent.action == "enter_game":
+            profile = await self.transit.refresh(self._identity(sent.by))
+            ticket = self._ticket(sent.by)
+            if ticket in profile.closed or (profile.session is not None and profile.session.ticket == ticket):
+                return _answer(profile, f"You arrived in {sent.args.get('game_id')}.", "left for a game")
+        if sent.action == "leave_game":
+            profile = await self.transit.refresh(self._identity(sent.by))
+            if profile.session is None:
+                return _answer(profile, "You are back in the Nexus.")
+        raise GameRejected("the server stopped before this was done; nothing has changed")
+
+    def member_removed(self, member: str) -> None:
+        """The profile of an identity stays, whether it is a member or not."""
+
+    async def close(self, delete: bool = False) -> None:
+        self._recovered.cancel()
+        await asyncio.gather(self._recovered, return_exceptions=True)
+        await self.transit.close()
+        self._house.on_visits = None
+
+    def _refresh(self) -> None:
+        """A profile has changed: show that in the room."""
+        runner = self._house.rooms.get(self._room)
+        if runner is not None and runner.remote is not None:
+            runner.remote.refresh()
+
+    def _identity(self, by: str | None) -> str:
+        member = self._house.rooms[self._room].room.state.members.get(by or "")
+        if member is None or not member.identity:
+            raise Unauthorized("only an identity of this house can travel; join with a token or an invite")
+        return member.identity
+
+    def _ticket(self, by: str) -> str:
+        """No other ticket is ever the same, also not one of an earlier Nexus with this name."""
+        room = self._house.rooms[self._room].room
+        assert isinstance(room.world, Nexus)
+        which = blake2b(room.state.secret.encode(), digest_size=4, person=b"tickets").hexdigest()
+        return f"{self._room}-{which}:{room.world.ticket_number(by)}"
+
+    # -- what an agent can do ----------------------------------------------------------------------
+    async def _do_enter_game(
+        self,
+        identity: str,
+        by: str,
+        game_id: str,
+        spawn_preference: Any = "safe",
+        difficulty: Any = "normal",
+        goals: str = "",
+        avatar_id: str | None = None,
+        items: dict[str, int] | None = None,
+    ) -> dict[str, Any]:
+        if game_id == self._room:
+            raise GameRejected("you are in the Nexus already; choose a game (list_games)")
+        wanted = tuple(goal.strip() for goal in goals.split(",") if goal.strip())
+        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items)
+        profile, receipt = await self.transit.enter(identity, self._ticket(by), game_id, wishes)
+        token = await self._token_for(identity, game_id)
+        bonus = dict(profile.session.bonuses) if profile.session is not None else {}
+        how = "wake up in your body" if receipt.woken else "arrive"
+        gets = f" Bonuses: {text}." if not receipt.woken and (text := bonuses_text(bonus)) else ""
+        with_ = f" With you: {', '.join(f'{n} {item}' for item, n in receipt.items.items())}." if receipt.items else ""
+        where = f" Call the commands of the room {game_id}; `exit_game` there brings you back."
+        data = {
+            "success": True, "session_id": self._ticket(by), "game_id": game_id, "room": game_id,
+            "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
+            "bonuses_applied": bonus, "items": receipt.items,
+        }  # fmt: skip
+        answer = _answer(profile, f"You {how} in {game_id}.{gets}{with_}{where}", f"left for {game_id}", data)
+        if token is not None:
+            answer["token"] = token
+        return answer
+
+    async def _do_leave_game(self, identity: str, by: str, session_id: str = "", **exit_args: Any) -> dict[str, Any]:
+        profile, package = await self.transit.leave(identity, session_id, exit_args)
+        visit = profile.visits[-1]
+        gains = ", ".join(f"{domain.replace('_', ' ')} +{gain:.3f}" for domain, gain in visit.skill_gains.items())
+        text = f"You are back in the Nexus from {package.game}." + (f" You learned: {gains}." if gains else "")
+        data = {"success": True, "package": msgspec.to_builtins(package), "visit": msgspec.to_builtins(visit)}
+        return _answer(profile, text, f"returns from {package.game}", data)
+
+    async def _token_for(self, identity: str, game: str) -> str | None:
+        """A token, if one is needed and can be made. Without one the agent is in the game all the same."""
+        try:
+            return await self.transit.token_for(identity, game)
+        except CohabitError as failed:
+            log.warning("no token for the game %s could be made for %s: %s", game, identity, failed)
+            return None
+
+    async def _do_resume_game(self, identity: str, by: str) -> dict[str, Any]:
+        profile = await self.transit.refresh(identity)
+        if profile.session is None:
+            raise GameRejected("you are in no game; enter one (enter_game)")
+        game = profile.session.game
+        token = await self.transit.token_for(identity, game)
+        data = {"session_id": profile.session.ticket, "game_id": game, "room": game}
+        answer = _answer(profile, f"You are in {game}. Call the commands of that room.", data=data)
+        return answer if token is None else {**answer, "token": token}
+
+    async def _do_give_up_game(self, identity: str, by: str) -> dict[str, Any]:
+        return _answer(await self.transit.give_up(identity), "You are back in the Nexus, with nothing from that game.")
+
+    async def _do_set_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
+        games, now = games_of(self._house), self._house.clock.now()
+        before = await self.transit.change(identity, lambda profile: goals.set_goal(profile, goal, games, now))
+        profile = await self.transit.refresh(identity)
+        done = [one.goal for one in profile.goals if one.completed_at is not None and one not in before.goals]
+        reached = f" You have reached it already: {', '.join(done)}." if done else ""
+        return _answer(profile, f"You pursue: {goal}.{reached}")
+
+    async def _do_abandon_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
+        profile = await self.transit.change(identity, lambda profile: goals.abandon(profile, goal))
+        return _answer(profile, f"You no longer pursue {goal}.")
+
+    async def _do_complete_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
+        now = self._house.clock.now()
+        profile = await self.transit.change(identity, lambda profile: goals.tick_off(profile, goal, now))
+        return _answer(profile, f"You have reached {goal}.")
+
+    async def _do_remember(self, identity: str, by: str, text: str, kind: Any = "memory") -> dict[str, Any]:
+        profile = await self.transit.change(identity, partial(remember, text=text, kind=kind))
+        return _answer(profile, "You will remember this.")
+
+    async def _do_forget(self, identity: str, by: str, text: str, kind: Any = "memory") -> dict[str, Any]:
+        profile = await self.transit.change(identity, partial(forget, text=text, kind=kind))
+        return _answer(profile, "It is forgotten.")
+
+    # -- what an agent can ask ---------------------------------------------------------------------
+    async def _ask_poll(self, by: str | None) -> dict[str, Any]:
+        """The games, and the profiles of those who are present. Profiles that have not changed cost nothing."""
+        room = self._house.rooms[self._room].room
+        profiles = {}
+        await self.transit.retry()
+        for member in list(room.state.members.values()):
+            if member.seat is not None and member.identity:
+                cached = self.transit.profiles.cached(member.identity)
+                if cached is None or not self.transit.is_current(cached):
+                    try:
+                        cached = await self.transit.refresh(member.identity)
+                    except CohabitError as failed:  # the others are not held up
+                        log.warning("the profile of %s could not be read: %s", member.identity, failed)
+                        continue
+                profiles[member.seat] = cached
+        return {"games": msgspec.to_builtins(games_of(self._house)), "profiles": msgspec.to_builtins(profiles)}
+
+    async def _ask_list_games(self, by: str | None) -> dict[str, Any]:
+        return {"games": msgspec.to_builtins(games_of(self._house))}
+
+    async def _ask_game_details(self, by: str | None, game_id: str) -> dict[str, Any]:
+        runner = find_game(self._house, game_id)
+        travel, world = travel_of(runner.room.world), runner.room.world
+        profile = await self._own(by)
+        return {
+            "game": msgspec.to_builtins(game_of(runner)),
+            "rules": world.describe(),
+            "lessons": msgspec.to_builtins(travel.lessons),
+            "items": msgspec.to_builtins(travel.items),
+            "bonuses": msgspec.to_builtins(travel.bonuses),
+            "your_bonuses": bonuses(travel, profile) if profile is not None else {},
+        }
+
+    async def _ask_review_self(self, by: str | None) -> dict[str, Any]:
+        profile = await self.transit.refresh(self._identity(by))
+        skills = {domain: profile.skill(domain) for domain in DOMAINS}
+        found: dict[str, Any] = {**msgspec.to_builtins(profile), "skills": skills}
+        found["suggested_games"] = msgspec.to_builtins(suggestions(profile, games_of(self._house)))
+        return found
+
+    async def _ask_review_achievements(self, by: str | None, filter: str = "") -> dict[str, Any]:  # noqa: A002 - the wire's name
+        profile = await self.transit.refresh(self._identity(by))
+        return {"achievements": msgspec.to_builtins(matching(profile, filter))}
+
+    async def _ask_meta_goals(self, by: str | None) -> dict[str, Any]:
+        games, profile = games_of(self._house), await self._own(by)
+        known = []
+        for goal in goals.GOALS.values():
+            line: dict[str, Any] = msgspec.to_builtins(goal)
+            if profile is not None:
+                line["progress"] = msgspec.to_builtins(goals.evaluate(goal, profile, games))
+                line["pursued"] = any(one.goal == goal.id for one in profile.goals)
+            known.append(line)
+        own = [] if profile is None else [one for one in profile.goals if one.goal not in goals.GOALS]
+        return {"goals": known, "own": msgspec.to_builtins(own)}
+
+    async def _ask_wait_for_game(self, by: str | None, game_id: str, timeout: int) -> dict[str, Any]:  # noqa: ASYNC109 - of the house's clock
+        runner = find_game(self._house, game_id)
+        ends = self._house.clock.now() + timeout * 1000
+        while game_of(runner).status != "available" and self._house.clock.now() < ends:
+            if not await runner.changed_since(runner.version, ends):
+                break
+        return {"game": msgspec.to_builtins(game_of(runner))}
+
+    async def _own(self, by: str | None) -> Profile | None:
+        return await self.transit.refresh(self._identity(by)) if by is not None else None
+
+
+def _answer(profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"text": text, "public": public, "profile": msgspec.to_builtins(profile), "data": data}

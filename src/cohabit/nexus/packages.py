@@ -1,0 +1,156 @@
+"""What an agent takes into a game and brings back, and how its profile changes by that.
+
+Each function returns a changed copy of the profile. The ticket of a transit decides whether a package still applies, so
+that a package that arrives twice, or after the session has ended otherwise, changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from cohabit.errors import GameRejected
+from cohabit.model.observation import one_line
+from cohabit.model.travel import Travel
+from cohabit.nexus.achievements import earned
+from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.goals import progressed
+from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
+from cohabit.nexus.memories import MAX_MEMORY, remember
+from cohabit.nexus.skills import VISITS_KEPT, evidence, gains, learn, lifetime
+from cohabit.nexus.values import (
+    EntryPackage,
+    ExitPackage,
+    GameInfo,
+    Ongoing,
+    Profile,
+    Session,
+    Visit,
+    Wishes,
+    WorldTotals,
+)
+
+REFUSALS = {
+    "busy": "is busy",
+    "offline": "is offline",
+    "maintenance": "is closed for maintenance",
+}
+
+
+def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: GameInfo) -> EntryPackage:
+    """What this agent takes into a game. ``GameRejected`` if it cannot enter, or cannot take along what it wishes."""
+    _check_entry(profile, game)
+    _check_items(profile, travel, wishes, game)
+    return EntryPackage(
+        ticket=ticket,
+        identity=profile.agent_id,
+        name=profile.name,
+        bonuses=bonuses(travel, profile),
+        entering=equivalents(game.kind, travel, profile.carried, wanted=wishes.items),
+        avatar=wishes.avatar,
+        spawn=wishes.spawn,
+        goals=wishes.goals,
+        memories=(*profile.core_memories, *profile.strategies),
+        difficulty=wishes.difficulty,
+        max_steps=wishes.max_steps,
+        exit_conditions=wishes.exit_conditions,
+    )
+
+
+def began(profile: Profile, package: EntryPackage, session: Session, taken: Mapping[str, int] | None = None) -> Profile:
+    """The profile after a game has accepted the agent. What entered is not carried any more.
+
+    Unchanged if the agent is in a game, or has returned from this transit already.
+    ``taken`` is how many of each of its items the world could really give to the body; None: all of them.
+    """
+    if session.ticket != package.ticket or profile.agent_id != package.identity:
+        raise ValueError("the session, the package and the profile are not of one transit")
+    if profile.session is not None or package.ticket in (*profile.closed, *(visit.ticket for visit in profile.visits)):
+        return profile
+    entered = package.entering if taken is None else taken_of(package.entering, taken)
+    return replace(profile, session=session, carried=settle(profile.carried, entered))
+
+
+def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequence[GameInfo]) -> Profile:
+    """The profile after a visit. Unchanged if the package is not of the session that the agent is in."""
+    session = profile.session
+    if session is None or session.ticket != package.ticket or profile.agent_id != package.identity:
+        return profile
+    before = profile.worlds.get(package.world, WorldTotals())
+    totals = _added(before, package)
+    taught = gains(travel, lifetime(before), lifetime(totals), profile)
+    proof = evidence(package.game, travel, lifetime(before), lifetime(totals), profile, package.at)
+    achievements = earned(profile, travel, package)
+    visit = Visit(
+        package.game, package.world, package.at, package.playtime_ms, package.steps, package.reason,
+        tuple(one.id for one in achievements), taught, package.ticket,
+    )  # fmt: skip
+    after = learn(profile, taught, proof)
+    after = replace(
+        after,
+        worlds={**profile.worlds, package.world: totals},
+        achievements=[*profile.achievements, *achievements],
+        carried=pack(profile.carried, to_portable(package.world, travel, package.items)),
+        games_visited=list(dict.fromkeys([*profile.games_visited, package.game])),
+        visits=[*profile.visits, visit][-VISITS_KEPT:],
+        session=None,
+        closed={**profile.closed, package.ticket: package.game},
+    )
+    for memory in package.memories:
+        if words := one_line(memory).strip()[:MAX_MEMORY]:
+            after = remember(after, words)
+    return progressed(after, games, package.at)
+
+
+def leave_late(profile: Profile, travel: Travel, package: ExitPackage, games: Sequence[GameInfo]) -> Profile:
+    """The profile after a package has come of a visit that the agent had given up. Where it is now does not change."""
+    session = profile.given_up.get(package.ticket)
+    if session is None:
+        return profile
+    after = leave(replace(profile, session=session), travel, package, games)
+    rest = {ticket: given for ticket, given in profile.given_up.items() if ticket != package.ticket}
+    return replace(after, session=profile.session, given_up=rest)
+
+
+def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapping[str, int]) -> Ongoing:
+    """What an agent has done in a visit that is still going on, and what it has learned by that."""
+    before = profile.worlds.get(world, WorldTotals())
+    now = replace(before, steps=before.steps + steps, deeds=_sum(before.deeds, deeds))
+    return Ongoing(world, steps, dict(deeds), gains=gains(travel, lifetime(before), lifetime(now), profile))
+
+
+def _added(before: WorldTotals, package: ExitPackage) -> WorldTotals:
+    return WorldTotals(
+        visits=before.visits + 1,
+        steps=before.steps + package.steps,
+        playtime_ms=before.playtime_ms + package.playtime_ms,
+        deaths=before.deaths + package.deaths,
+        deeds=_sum(before.deeds, package.deeds),
+    )
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
+
+
+def _check_entry(profile: Profile, game: GameInfo) -> None:
+    if profile.session is not None:
+        raise GameRejected(f"you are in the game {profile.session.game}; leave it first with exit_game there")
+    if not game.transit_compatible:
+        raise GameRejected(f"agents cannot travel to {game.id}; list_games shows where they can")
+    if game.status != "available":
+        raise GameRejected(f"the game {game.id} {REFUSALS[game.status]} now; choose another one, or wait_for_game")
+    if not game.has_room:
+        raise GameRejected(
+            f"the game {game.id} has {game.max_agents} agents and is full; choose another one, or wait_for_game"
+        )
+
+
+def _check_items(profile: Profile, travel: Travel, wishes: Wishes, game: GameInfo) -> None:
+    for origin, count in (wishes.items or {}).items():
+        held = [item for item in profile.carried if item.origin == origin]
+        if count < 0 or count > sum(item.count for item in held):
+            raise GameRejected(
+                f"you carry {sum(item.count for item in held)} of {origin}, not {count}; see review_self"
+            )
+        if count and not any(local_names(game.kind, travel, item) for item in held):
+            raise GameRejected(f"the game {game.id} has nothing like {origin}; enter without it, it stays with you")

@@ -1,0 +1,92 @@
+"""What deeds teach: the rule by which skills rise.
+
+The first time that an agent does a deed in a world is worth the points of its lesson, and ``n`` times are worth
+``log2(1 + n)`` as much, at most ``LESSONS_PER_DEED`` times. Points close a part of the gap to 1: ``p`` points raise a
+level ``s`` by ``(1 - s) * (1 - e ** -p)``.
+
+Only the number of deeds over the agent's whole life in that world counts. Therefore it makes no difference in which
+order the deeds were done, in how many visits or with how many bodies, and repeating one deed soon teaches nothing.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from cohabit.model.travel import DOMAINS, Domain, Lesson, Travel
+from cohabit.nexus.values import Evidence, Profile, WorldTotals
+
+LESSONS_PER_DEED = 10.0  # reached with 1,023 repetitions
+EVIDENCE_KEPT = 50
+VISITS_KEPT = 20
+STEPS = "steps"  # a deed that the room counts
+NEW_WORLD = "new_world"
+NEW_WORLD_STEPS = 50
+NEW_WORLD_LESSON = Lesson("adaptation", 0.1)
+"""For getting through the first ``NEW_WORLD_STEPS`` in any world, once for each world."""
+_DIGITS = 9  # levels are rounded, so that they are the same on every machine
+
+
+def lifetime(totals: WorldTotals) -> dict[str, int]:
+    """The deeds of an agent in one world, with its steps."""
+    return {**totals.deeds, STEPS: totals.steps}
+
+
+def worth(count: int) -> float:
+    """How many times the points of its lesson a deed is worth that was done so often."""
+    return min(math.log2(1 + max(0, count)), LESSONS_PER_DEED)
+
+
+def evidence(
+    game: str,
+    travel: Travel,
+    deeds_before: Mapping[str, int],
+    deeds_now: Mapping[str, int],
+    profile: Profile,
+    at: int,
+) -> tuple[Evidence, ...]:
+    """What each deed has taught. Both mappings count the deeds of the agent's whole life in this world."""
+    points = _points(travel, deeds_before, deeds_now)
+    found = []
+    for domain in DOMAINS:
+        deeds = {deed: worth for deed, (of, worth) in points.items() if of == domain}
+        total = math.fsum(deeds.values())
+        gain = (1 - profile.skill(domain)) * -math.expm1(-total)
+        for deed, part in sorted(deeds.items()):
+            count = 1 if deed == NEW_WORLD else deeds_now[deed] - max(0, deeds_before.get(deed, 0))
+            found.append(Evidence(game, domain, deed, count, round(gain * part / total, _DIGITS), at))
+    return tuple(found)
+
+
+def gains(
+    travel: Travel, deeds_before: Mapping[str, int], deeds_now: Mapping[str, int], profile: Profile
+) -> dict[Domain, float]:
+    """How much each skill rises by what was done between two counts of the agent's whole life in this world."""
+    points = _points(travel, deeds_before, deeds_now)
+    found: dict[Domain, float] = {}
+    for domain in DOMAINS:
+        total = math.fsum(worth for of, worth in points.values() if of == domain)
+        gain = round((1 - profile.skill(domain)) * -math.expm1(-total), _DIGITS)
+        if gain > 0:
+            found[domain] = gain
+    return found
+
+
+def learn(profile: Profile, gains: Mapping[Domain, float], evidence: Sequence[Evidence] = ()) -> Profile:
+    """The profile with higher skills, and the newest evidence."""
+    skills = dict(profile.skills)
+    for domain, gain in gains.items():
+        skills[domain] = round(min(1.0, skills.get(domain, 0.0) + max(0.0, gain)), _DIGITS)
+    return replace(profile, skills=skills, evidence=[*profile.evidence, *evidence][-EVIDENCE_KEPT:])
+
+
+def _points(travel: Travel, before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, tuple[Domain, float]]:
+    """By deed: the skill that it teaches, and its points. Only deeds that taught something."""
+    found: dict[str, tuple[Domain, float]] = {}
+    for deed, lesson in travel.lessons.items():
+        points = lesson.points * (worth(now.get(deed, 0)) - worth(before.get(deed, 0)))
+        if points > 0:
+            found[deed] = (lesson.domain, points)
+    if before.get(STEPS, 0) < NEW_WORLD_STEPS <= now.get(STEPS, 0):
+        found[NEW_WORLD] = (NEW_WORLD_LESSON.domain, NEW_WORLD_LESSON.points)
+    return found

@@ -1,0 +1,158 @@
+"""The Nexus in words: what an agent in it sees, and what others see of an agent."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from cohabit.model.observation import one_line
+from cohabit.model.travel import DOMAINS, Travel
+from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.goals import GOALS, active
+from cohabit.nexus.items import local_names
+from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
+
+TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}
+VISITS_SHOWN = 5
+GAMES_SHOWN = 20
+BAR = 10  # characters
+MAX_NAME = 40
+_NOT_PLAIN = re.compile(r"[^\w.-]+")
+
+
+def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
+    """What an agent in the Nexus sees. ``travels`` has what the worlds declare, by their names."""
+    me = view.agent
+    sections = [
+        ("", _self(me)),
+        ("SKILLS", _skills(me)),
+        ("CARRIED ITEMS", [item_text(item) for item in me.carried]),
+        ("META-GOALS", [goal_text(goal) for goal in active(me)]),
+        ("GAMES", _games(view, travels)),
+        ("SUGGESTIONS", [_suggestion(number, one) for number, one in enumerate(view.suggested_games, 1)]),
+        ("LAST VISITS", [_visit(visit) for visit in reversed(me.visits[-VISITS_SHOWN:])]),
+        ("MEMORIES", [f"- {one_line(memory)}" for memory in me.core_memories]),
+        ("STRATEGIES", [f"- {one_line(strategy)}" for strategy in me.strategies]),
+    ]
+    return "\n\n".join("\n".join([title, *lines] if title else lines) for title, lines in sections if lines)
+
+
+def plain_name(name: str) -> str:
+    """A name as others see it: one that cannot be read as other words of a view."""
+    return _NOT_PLAIN.sub("-", name).strip("-")[:MAX_NAME] or "agent"
+
+
+def profile_text(profile: Profile) -> str:
+    """An agent in one line, for others."""
+    titles = f", {', '.join(profile.titles)}" if profile.titles else ""
+    known = [domain for domain in DOMAINS if profile.skill(domain) > 0]
+    best = sorted(known, key=lambda domain: -profile.skill(domain))[:3]
+    skills = ", ".join(f"{_words(domain)} {profile.skill(domain):.2f}" for domain in best)
+    where = f"in {profile.session.game}" if profile.session else "in the Nexus"
+    parts = [f"{plain_name(profile.name)} ({profile.agent_id}){titles}", where, skills or "no skills yet"]
+    return "; ".join([*parts, _counted(len(profile.achievements), "achievement")])
+
+
+def game_lines(game: GameInfo, profile: Profile, travel: Travel | None) -> list[str]:
+    """A game: its state, what it teaches, and what this agent would get there."""
+    lines = [f"{TAGS[game.status]} {game.id}: {one_line(game.name)}, {_agents(game)}"]
+    if game.description:
+        said = one_line(game.description).replace('"', "'")
+        lines.append(f'  its host says: "{said}"')
+    if game.skill_domains:
+        lines.append(f"  teaches: {', '.join(map(_words, game.skill_domains))}")
+    if travel and (gets := bonuses_text(bonuses(travel, profile))):
+        lines.append(f"  you would get: {gets}")
+    if travel and (enters := _items_there(game, profile, travel)):
+        lines.append(f"  you could take along: {enters}")
+    return lines
+
+
+def bonuses_text(amounts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
+
+
+def goal_text(goal: GoalProgress) -> str:
+    """A goal with its progress. An own goal is in the agent's words."""
+    if goal.goal not in GOALS:
+        return (
+            f"{goal.goal}: {one_line(goal.description)} ({'reached' if goal.completed_at is not None else 'your own'})"
+        )
+    known = GOALS[goal.goal]
+    if goal.completed_at is not None:
+        return f"{goal.goal}: {known.description} (completed)"
+    return f"{goal.goal}: {known.description} {int(goal.progress * 100)} %" + (
+        f", {goal.detail}" if goal.detail else ""
+    )
+
+
+def item_text(item: PortableItem) -> str:
+    return f"{item.count} x {item.origin} ({_words(item.category)}, tier {item.tier})"
+
+
+def _games(view: NexusView, travels: Mapping[str, Travel]) -> list[str]:
+    """The games; if there are many, those that are suggested and the first others."""
+    games = view.available_games
+    if len(games) > GAMES_SHOWN:
+        best = {one.game_id for one in view.suggested_games}
+        games = tuple(sorted(games, key=lambda game: game.id not in best)[:GAMES_SHOWN])
+    lines = [line for game in games for line in game_lines(game, view.agent, travels.get(game.kind))]
+    hidden = len(view.available_games) - len(games)
+    return [*lines, f"and {hidden:,} more (list_games)"] if hidden else lines
+
+
+def _self(me: Profile) -> list[str]:
+    where = f"You are in the game {me.session.game}." if me.session else "You are in the Nexus, without a body."
+    lines = [f"You are {one_line(me.name)} ({me.agent_id}). {where}"]
+    if me.titles:
+        lines.append(f"Titles: {', '.join(me.titles)}")
+    played = f"{_counted(me.total_steps, 'step')} in {_counted(len(me.games_visited), 'game')}"
+    lines.append(f"So far: {played}, {_counted(len(me.achievements), 'achievement')}")
+    return lines
+
+
+def _skills(me: Profile) -> list[str]:
+    width = max(map(len, DOMAINS))
+    return [
+        f"{_words(domain):{width}} {_bar(me.skill(domain))} {me.skill(domain):.2f}"
+        for domain in DOMAINS
+        if me.skill(domain) > 0
+    ]
+
+
+def _bar(level: float) -> str:
+    full = int(level * BAR)
+    return f"[{'#' * full}{'.' * (BAR - full)}]"
+
+
+def _agents(game: GameInfo) -> str:
+    if game.max_agents is None:
+        return _counted(game.active_agents, "agent")
+    return f"{game.active_agents} of {_counted(game.max_agents, 'agent')}" + ("" if game.has_room else " (full)")
+
+
+def _items_there(game: GameInfo, profile: Profile, travel: Travel) -> str:
+    found = [(item.origin, local_names(game.kind, travel, item)) for item in profile.carried]
+    return ", ".join(f"{origin} as {names[0]}" for origin, names in found if names)
+
+
+def _suggestion(number: int, one: Suggestion) -> str:
+    return f"{number}. {one.game_id} ({one.score:.2f})" + (f": {'; '.join(one.reasons)}" if one.reasons else "")
+
+
+def _visit(visit: Visit) -> str:
+    gains = [f"{_words(domain)} +{gain:.3f}" for domain, gain in visit.skill_gains.items()]
+    parts = [_counted(visit.steps, "step"), f"left: {one_line(visit.reason)}", *gains]
+    if visit.achievements:
+        parts.append(f"achieved {_list(visit.achievements)}")
+    return f"- {visit.game}: {', '.join(parts)}"
+
+
+def _list(ids: Iterable[str]) -> str:
+    return " ".join(one.partition(":")[2] or one for one in ids)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

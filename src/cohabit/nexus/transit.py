@@ -1,0 +1,402 @@
+"""Transit: brings agents into games and back, whatever happens in between.
+
+A profile says in which session an agent is; the game's record says which visits it has and which have ended. The game
+is always changed first, and the profile follows (``follow``), so after a stop or a failed write the profile is brought
+to what the games say. Doing that twice changes nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from cohabit.errors import CohabitError, GameRejected, OutcomeUnknown, PermissionDenied, Unreachable
+from cohabit.house.calls import SystemCall
+from cohabit.house.gate import handle_for
+from cohabit.house.identities import hashed, make_token
+from cohabit.house.running.remote import QueuedStep
+from cohabit.house.store.contract import Write
+from cohabit.model.entry import Admission
+from cohabit.model.identity import Credential, Identity
+from cohabit.model.travel import EntryPackage, ExitPackage
+from cohabit.nexus import goals
+from cohabit.nexus.games import find_game, game_of, games_of, travel_of
+from cohabit.nexus.packages import began, entry, leave, leave_late, so_far
+from cohabit.nexus.profiles import Profiles
+from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
+from cohabit.room.room import Room
+from cohabit.room.state import Visit
+from cohabit.room.transit import Receipt
+from cohabit.room.visits import ongoing
+from cohabit.scenario import free_handle
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+    from cohabit.house.runner import RoomRunner
+
+log = logging.getLogger("cohabit")
+LABEL = "Nexus"
+"""Of the tokens for games that the Nexus has issued."""
+
+
+class Transit:
+    """The transits of one house."""
+
+    def __init__(self, house: "House", changed: Callable[[], None]) -> None:
+        """``changed`` is called after visits and goals have changed profiles."""
+        self.house = house
+        self._changed = changed
+        self.profiles = Profiles(house)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking: dict[str, bool] = {}  # identities whose profile is being brought up to date, and if once more
+
+    # -- entering ---------------------------------------------------------------------------------
+    async def enter(self, identity: str, ticket: str, game: str, wishes: Wishes) -> tuple[Profile, Receipt]:
+        """Bring an agent into a game. Everything that is refused leaves it where it is."""
+        async with self.profiles.changing(identity):
+            profile = await self._followed(identity)
+            self._check_whole(profile)
+            runner = find_game(self.house, game)
+            package = entry(profile, travel_of(runner.room.world), ticket, wishes, game_of(runner))
+            receipt: Receipt = await runner.submit(QueuedStep("transit_in", partial(self._arrive, package)))
+            try:
+                return await self._followed(identity), receipt
+            except CohabitError as failed:  # it is there; its profile follows with the next look at it
+                raise OutcomeUnknown(f"you are in the game {game}, but {failed.message}") from failed
+
+    def _check_whole(self, profile: Profile) -> None:
+        """Refuse to go anywhere while a game that does not answer has a visit that the profile does not know of."""
+        for runner in self._rooms_of(profile):
+            state = runner.room.state
+            known = {*profile.closed, *profile.given_up}
+            of_it = [one for one in list(state.leaving.values()) if one.identity == profile.agent_id]
+            tickets = {one.ticket for one in (*of_it, state.visits.get(profile.agent_id)) if one is not None}
+            if runner.failure is not None and tickets - known:
+                raise GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
+
+    def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
+        """In the queue of the game's room: admit the agent if it is no member, and seat it."""
+        state, identity = room.state, package.identity
+        policy = state.nexus
+        known = self.house.identities.get(identity)
+        if policy is None or known is None or game_of(self.house.rooms[room.id]).status != "available":
+            raise PermissionDenied(f"the game {room.id} does not accept visitors now; choose another one, or wait")
+        if identity in state.blocked:
+            raise PermissionDenied("a host has blocked you in this game")
+        if (knock := state.knock_of(identity)) is not None and knock.denied:
+            raise PermissionDenied("a host has denied you entry to this game")
+        admitted = room.member_of(identity) is None
+        if admitted:
+            if room.members_limit is not None and len(state.members) >= room.members_limit:
+                raise PermissionDenied(
+                    f"the game {room.id} has its most members, {room.members_limit}; try again later"
+                )
+            room.system("admitted", msgspec.to_builtins(_admission(room, known, policy.role)), at)
+        try:
+            args = {"package": msgspec.to_builtins(package), "admitted": admitted}
+            receipt: Receipt = room.system("transit_in", args, at)
+        except CohabitError:
+            if admitted:
+                room.system("transit_refused", {"identity": identity}, at)
+            raise
+        return receipt
+
+    # -- leaving ----------------------------------------------------------------------------------
+    async def leave(self, identity: str, ticket: str, args: dict[str, Any]) -> tuple[Profile, ExitPackage]:
+        """Bring an agent back from its game, by the command `exit_game` there. ``ticket``: of the session that it
+        means; empty: the one that it is in."""
+        async with self.profiles.changing(identity):
+            profile = await self._followed(identity)
+            session = profile.session
+            if session is None:
+                raise GameRejected("you are in no game")
+            if ticket and ticket != session.ticket:
+                raise GameRejected(f"you are in the session {session.ticket}, not in {ticket[:100]}")
+            runner = self.house.rooms.get(session.game)
+            if runner is None or _is_offline(runner):
+                raise Unreachable(
+                    f"the game {session.game} is offline; try again when it is back, or return without anything with "
+                    "give_up_game"
+                )
+            step = partial(_exit_game, identity, session.ticket, args)
+            package: ExitPackage = await runner.submit(QueuedStep("leave_game", step))
+            return await self._followed(identity), package
+
+    async def token_for(self, identity: str, game: str) -> str | None:
+        """A token for a game, if the agent has none that is valid there. It is revoked when the visit ends."""
+        identities = self.house.identities
+        held = identities.of(identity, game)
+        if identities.of(identity, None) or any(known.label != LABEL for known in held):
+            return None
+        token, now = make_token(), self.house.clock.now()
+        credential = Credential(hashed(token), identity, game, LABEL, now)
+        runner = self.house.rooms.get(game)
+        member = runner.room.member_of(identity) if runner is not None else None
+        if runner is None or member is None:
+            return None
+        issued = {"member": member.id, "change": "replaced" if held else "issued", "label": LABEL}
+        await runner.submit(SystemCall("credential", issued, Write(credentials=[credential])))
+        identities.put_credential(credential)
+        if held:  # of a reply that was lost
+            await self.house.revoke_credentials(held)
+        return token
+
+    # -- while agents are in games ----------------------------------------------------------------
+    def looked_at(self, runner: "RoomRunner") -> None:
+        """Something happened in a room with visitors: a visit may have ended, or a goal may be reached."""
+        state = runner.room.state
+        for package in list(state.leaving.values()):
+            self._look_after(package.identity)
+        for identity in list(state.visits):
+            profile = self.profiles.cached(identity)
+            if profile is None or goals.active(profile):
+                self._look_after(identity)
+
+    def _look_after(self, identity: str) -> None:
+        """Bring a profile up to date soon: once for everything that happens until then."""
+        if identity in self._looking:
+            self._looking[identity] = True  # and once more
+            return
+        self._looking[identity] = False
+        self._start(self._looks(identity))
+
+    async def _looks(self, identity: str) -> None:
+        try:
+            again = True
+            while again:
+                self._looking[identity] = False
+                before = self.profiles.cached(identity)
+                if await self.refresh(identity) is not before:
+                    self._changed()
+                again = self._looking[identity]
+        finally:
+            del self._looking[identity]
+
+    async def refresh(self, identity: str) -> Profile:
+        """The profile, brought to what the games say, with its goals evaluated for the visit that is going on."""
+        async with self.profiles.changing(identity):
+            profile = await self._followed(identity)
+            session = profile.session
+            runner = self.house.rooms.get(session.game) if session is not None else None
+            far = None
+            if session is not None and runner is not None and runner.failure is None:
+                done = await runner.submit(QueuedStep("ongoing", lambda room, at: ongoing(room, identity)))
+                if done is not None:
+                    far = so_far(profile, travel_of(runner.room.world), session.world, done["steps"], done["deeds"])
+            after = goals.progressed(profile, games_of(self.house), self.house.clock.now(), far)
+            if after != profile:
+                after = await self.profiles.save(after)
+            if runner is not None and len(reached := _reached(after)) > len(_reached(profile)):
+                for goal in reached[len(_reached(profile)) :]:
+                    await runner.submit(SystemCall("meta_goal", {"identity": identity, "text": _reached_text(goal)}))
+            return after
+
+    async def change(self, identity: str, change: Callable[[Profile], Profile]) -> Profile:
+        """Change a profile that is up to date."""
+        async with self.profiles.changing(identity):
+            profile = await self._followed(identity)
+            after = change(profile)
+            return await self.profiles.save(after) if after != profile else profile
+
+    async def give_up(self, identity: str) -> Profile:
+        """End the session of an agent whose game is offline. It brings nothing back."""
+        async with self.profiles.changing(identity):
+            before = (await self.profiles.get(identity)).session
+            profile = await self._followed(identity)
+            session = profile.session
+            if session is None and before is not None:
+                return profile  # the game was deleted, or it has said so meanwhile
+            if session is None:
+                raise GameRejected("you are in no game")
+            runner = self.house.rooms.get(session.game)
+            if runner is not None and not _is_offline(runner):
+                raise GameRejected(f"the game {session.game} is online; leave it there with exit_game")
+            given_up = {**profile.given_up, session.ticket: session}
+            await self.profiles.save(replace(profile, session=None, given_up=given_up))
+            return await self._followed(identity)
+
+    async def _forget(self, profile: Profile) -> Profile:
+        """The game does not know of the session any more."""
+        assert profile.session is not None
+        closed = {**profile.closed, profile.session.ticket: profile.session.game}
+        return await self.profiles.save(replace(profile, session=None, closed=closed))
+
+    # -- following --------------------------------------------------------------------------------
+    async def recover(self) -> None:
+        """After a start: bring everything to its end that was under way."""
+        await self.house.all_open.wait()
+        for runner in list(self.house.rooms.values()):
+            state = runner.room.state
+            for identity in sorted({*state.visits, *(package.identity for package in state.leaving.values())}):
+                await self._try_to_refresh(identity)
+
+    async def retry(self) -> None:
+        """Complete what could not be completed when it came: because the disk was full, or a game was offline."""
+        for runner in list(self.house.rooms.values()):
+            if runner.failure is None:
+                state = runner.room.state
+                late = {package.identity for package in list(state.leaving.values())}
+                late.update(identity for identity in list(state.visits) if self._is_elsewhere(identity, runner.id))
+                for identity in sorted(late):
+                    await self._try_to_refresh(identity)
+
+    def _is_elsewhere(self, identity: str, game: str) -> bool:
+        profile = self.profiles.cached(identity)
+        return profile is not None and (profile.session is None or profile.session.game != game)
+
+    async def _try_to_refresh(self, identity: str) -> None:
+        """One agent that cannot be helped now must not hold up the others."""
+        try:
+            await self.refresh(identity)
+        except CohabitError as failed:
+            log.error("a transit of %s could not be completed; it is tried again later: %s", identity, failed)
+
+    def is_current(self, profile: Profile) -> bool:
+        """Whether the game of a profile still has its visit, as far as can be told at once."""
+        session = profile.session
+        runner = self.house.rooms.get(session.game) if session is not None else None
+        if session is None or (runner is not None and runner.failure is not None):
+            return True
+        return runner is not None and profile.agent_id in runner.room.state.visits
+
+    async def _followed(self, identity: str) -> Profile:
+        """Bring a profile to what the games say, and confirm the packages that it then has. Call it while no other
+        change of this profile is under way."""
+        await self.house.all_open.wait()
+        profile = await self.profiles.get(identity)
+        for runner in self._rooms_of(profile):
+            if runner.failure is not None:
+                continue
+            visit, left = await runner.submit(QueuedStep("visits", partial(_visits_of, identity)))
+            for package in left:
+                profile = await self._apply(profile, package, runner)
+            if visit is not None:
+                profile = await self._begin(profile, visit, runner)
+            elif profile.session is not None and profile.session.game == runner.id:
+                profile = await self._forget(profile)  # the room was set back to a time before the visit
+        if profile.session is not None and self.house.is_free(profile.session.game):
+            profile = await self._forget(profile)  # the room was deleted
+        return profile
+
+    def _rooms_of(self, profile: Profile) -> list["RoomRunner"]:
+        """The rooms that may know more than the profile: where it is, and those with a visit or package of it."""
+        found = []
+        for runner in list(self.house.rooms.values()):
+            state = runner.room.state
+            if (
+                profile.agent_id in state.visits
+                or (profile.session is not None and profile.session.game == runner.id)
+                or any(package.identity == profile.agent_id for package in list(state.leaving.values()))
+            ):
+                found.append(runner)
+        return found
+
+    async def _begin(self, profile: Profile, visit: Visit, runner: "RoomRunner") -> Profile:
+        """A visit that the profile may not know yet: what the agent brought along is in the game now."""
+        if profile.session is not None and profile.session.ticket == visit.ticket:
+            return profile
+        if visit.ticket in profile.closed or visit.ticket in profile.given_up or profile.session is not None:
+            # It was given up while the room did not answer: it takes nothing along, and its body stays.
+            await runner.submit(SystemCall("visit_dropped", {"identity": profile.agent_id}))
+            await self._revoke_tokens(profile.agent_id, runner.id)
+            return profile
+        package = EntryPackage(visit.ticket, profile.agent_id, profile.name, entering=visit.entering)
+        session = Session(visit.ticket, runner.id, runner.room.state.world, visit.since, visit.bonuses)
+        return await self.profiles.save(self._without_settled(began(profile, package, session, visit.items)))
+
+    def _without_settled(self, profile: Profile) -> Profile:
+        """Forget the tickets that no game can come back to."""
+        closed = {ticket: game for ticket, game in profile.closed.items() if self._may_return(ticket, game)}
+        given_up = {ticket: one for ticket, one in profile.given_up.items() if self._may_return(ticket, one.game)}
+        return replace(profile, closed=closed, given_up=given_up)
+
+    def _may_return(self, ticket: str, game: str) -> bool:
+        """Whether a game may still say something of a ticket."""
+        runner = self.house.rooms.get(game)
+        if runner is None or runner.failure is not None:
+            return not self.house.is_free(game)
+        state = runner.room.state
+        return ticket in state.leaving or any(visit.ticket == ticket for visit in list(state.visits.values()))
+
+    async def _apply(self, profile: Profile, package: ExitPackage, runner: "RoomRunner") -> Profile:
+        """A visit that has ended: the profile gets what it brought, then the room can forget it."""
+        known = package.ticket in profile.closed or package.ticket in profile.given_up
+        if profile.session is None and not known:  # it ended before its begin was noted
+            visit = Visit(package.ticket, package.at, entering=package.entering, items=package.entered)
+            profile = await self._begin(profile, visit, runner)
+        apply = leave_late if package.ticket in profile.given_up else leave
+        after = apply(profile, travel_of(runner.room.world), package, games_of(self.house))
+        if after is not profile:
+            after = await self.profiles.save(after)
+        await runner.submit(SystemCall("visit_closed", {"ticket": package.ticket}))
+        await self._revoke_tokens(profile.agent_id, runner.id)
+        return after
+
+    async def _revoke_tokens(self, identity: str, game: str) -> None:
+        """The tokens of a visit that has ended. Others of a member stay valid."""
+        held = [known for known in self.house.identities.of(identity, game) if known.label == LABEL]
+        if held:
+            await self.house.revoke_credentials(held)
+
+    # -- tasks ------------------------------------------------------------------------------------
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        failed = None if task.cancelled() else task.exception()
+        if failed is not None and not self.house.closing:
+            log.error("a transit could not be completed; it is tried again with the next one: %s", failed)
+
+    async def at_rest(self) -> None:
+        """Wait until no transit is under way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _is_offline(runner: "RoomRunner") -> bool:
+    return runner.failure is not None or bool(runner.room.state.archived)
+
+
+def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at: int) -> ExitPackage:
+    """In the queue of the game's room: the visitor leaves, by its own right to."""
+    member, visit = room.member_of(identity), room.state.visits.get(identity)
+    if member is None or visit is None or visit.ticket != ticket:
+        raise GameRejected("you have left this game already")
+    room.call(member.id, "exit_game", args, at=at)
+    return room.state.leaving[ticket]
+
+
+def _visits_of(identity: str, room: Room, at: int) -> tuple[Visit | None, list[ExitPackage]]:
+    """What a room knows of the visits of an identity, when all of it is durable."""
+    state = room.state
+    return state.visits.get(identity), [one for one in state.leaving.values() if one.identity == identity]
+
+
+def _admission(room: Room, known: Identity, role: str) -> Admission:
+    handle = free_handle(handle_for(known.name), lambda name: room.state.with_handle(name) is not None)
+    return Admission(handle, known.kind, known.id, known.name, role)
+
+
+def _reached(profile: Profile) -> list[GoalProgress]:
+    """The goals that an agent has reached, in this order."""
+    return sorted([one for one in profile.goals if one.completed_at is not None], key=lambda one: one.completed_at or 0)
+
+
+def _reached_text(progress: GoalProgress) -> str:
+    goal = goals.GOALS.get(progress.goal)
+    if goal is None:
+        return f"You have reached your goal: {progress.description}"
+    title = f" You are now called {goal.reward.title}." if goal.reward.title else ""
+    return f"You have reached the meta-goal {goal.name}: {goal.description}{title}"

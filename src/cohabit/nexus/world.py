@@ -1,0 +1,322 @@
+"""The Nexus as a room: where agents are between games, without a body.
+
+Its remote side is the house itself: profiles in the store, and the rooms that are open to the Nexus. This part holds
+what the record says of those who are present.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from cohabit.errors import GameRejected
+from cohabit.model.action import Action
+from cohabit.model.observation import Goal
+from cohabit.model.travel import Difficulty, Spawn
+from cohabit.nexus import goals
+from cohabit.nexus.games import travel_named
+from cohabit.nexus.suggestions import suggestions
+from cohabit.nexus.text import nexus_text, plain_name, profile_text
+from cohabit.nexus.values import GameInfo, NexusView, Profile
+from cohabit.room.avatars import Mode
+from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
+from cohabit.room.state import handle_of
+from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, action, query
+
+MAX_PRESENT = 1_000
+GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
+GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
+Memory = Annotated[str, Meta(min_length=1, max_length=300)]
+MemoryKind = Literal["memory", "strategy"]
+TO_LEARN = "The Nexus is looking up who you are. Look again in a moment."
+
+
+class Present(msgspec.Struct, omit_defaults=True):
+    """An agent with a seat in the Nexus."""
+
+    name: str
+    profile: Profile | None = None  # None: it has just come
+
+    def is_older_than(self, profile: Profile) -> bool:
+        """Whether a profile is news. A poll may be overtaken by the answer to an action."""
+        return self.profile is None or self.profile.version < profile.version
+
+
+class NexusState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a poll found: the games, and profiles that are not what the record says."""
+
+    games: list[GameInfo]
+    profiles: dict[SeatId, Profile] = {}
+
+
+class Nexus(SeparateWorld):
+    """The Nexus. You are between games, without a body. From here you travel to games, and return with what you have
+    learned: skills, achievements, items and memories.
+
+    `enter_game` takes you into a game, in a body of yours that sleeps there or in a new one. There you play as in any
+    room; `exit_game` brings you back. What you really do in games raises your skills, and skills give you bonuses
+    when you enter the next one. Meta-goals span several games (`set_goal`), and give you titles and more.
+    """
+
+    spec = WorldSpec(
+        name="nexus", title="The Nexus", seats=(0, MAX_PRESENT), open_information=True, quick=True, examples=True,
+        show_legal=False,
+    )  # fmt: skip
+    connector = "nexus"
+    refresh_for_members = True
+    how_to_connect = "start it with `cohabit serve`"
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.about: dict[str, str] = {}
+        self.reachable = False
+        self.games: list[GameInfo] = []
+        self.present: dict[SeatId, Present] = {seat.id: Present(seat.name) for seat in seats}
+        self.arrived = len(seats)
+        self.tickets = 0
+        self.sent: dict[str, Sent] = {}
+        self.ticket_of: dict[str, int] = {}  # the numbers of their tickets, by member
+
+    # -- seats -------------------------------------------------------------------------------------
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(seat, known.name) for seat, known in self.present.items()]
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        if len(self.present) >= MAX_PRESENT:
+            raise GameRejected(f"the Nexus has {MAX_PRESENT} agents; try again when one has left")
+        self.arrived += 1
+        seat = str(self.arrived)
+        self.present[seat] = Present(plain_name(arrival.name))
+        return Seat(seat, self.present[seat].name)
+
+    def depart(self, seat: Seat, mode: Any) -> None:
+        self.present.pop(seat.id, None)
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [seat for seat, known in self.present.items() if known.profile is None or known.profile.session is None]
+
+    def is_over(self) -> bool:
+        return False
+
+    # -- pending actions ---------------------------------------------------------------------------
+    def sending(self, sent: Sent) -> None:
+        self.tickets += 1
+        self.ticket_of[sent.by] = self.tickets
+        super().sending(sent)
+
+    def settled(self, by: str | None) -> Sent:
+        self.ticket_of.pop(by or "", None)
+        return super().settled(by)
+
+    def ticket_number(self, by: str) -> int:
+        """The number of the ticket of a member's pending action."""
+        return self.ticket_of[by]
+
+    def recorded_answer(self, sent: Ask, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Without the token for a game, which must not be in a record."""
+        return {name: value for name, value in answer.items() if name != "token"}
+
+    def shown_answer(self, sent: Ask, answer: Mapping[str, Any]) -> Any:
+        """What a caller cannot read in its view: the session, and the token for the game."""
+        data = answer.get("data")
+        return {**data, "token": answer["token"]} if data and "token" in answer else data
+
+    def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
+        known = self.present.get(sent.seat or "")
+        profile = msgspec.convert(answer["profile"], Profile)
+        if known is not None and known.is_older_than(profile):
+            known.profile = profile
+        who = handle_of(sent.by)
+        told = [Told(answer["text"], members=(sent.by,))]
+        if answer.get("public"):
+            told.append(Told(f"{who} {answer['public']}"))
+        return Outcome(answer["text"], told=tuple(told), data=answer.get("data"))
+
+    # -- what is known -----------------------------------------------------------------------------
+    def poll(self) -> Plan:
+        found = msgspec.convert((yield Ask("poll")), NexusState)
+        news = {
+            seat: profile
+            for seat, profile in found.profiles.items()
+            if seat in self.present and self.present[seat].is_older_than(profile)
+        }
+        if not news and found.games == self.games:
+            return None
+        return msgspec.to_builtins(NexusState(found.games, news))
+
+    def polled(self, state: Mapping[str, Any]) -> Polled:
+        found = msgspec.convert(state, NexusState)
+        before = {game.id: game.status for game in self.games}
+        changed = [game for game in found.games if game.status != before.get(game.id)]
+        told = [Told(f"the game {game.id} ({game.name}) is {game.status}") for game in changed]
+        told += [Told(f"the game {game} is gone") for game in before if game not in {one.id for one in found.games}]
+        self.games = found.games
+        for seat, profile in found.profiles.items():
+            known = self.present.get(seat)
+            if known is None or not known.is_older_than(profile):
+                continue
+            was = known.profile.session if known.profile is not None else None
+            known.profile = profile
+            if was is not None and profile.session is None:
+                told.append(Told(f"{known.name} returns from {was.game}"))
+        return Polled(told)
+
+    # -- views -------------------------------------------------------------------------------------
+    def observe(self, eye: Eye) -> Observation:
+        known = self.present.get(eye.seat or "")
+        if known is None or eye.sees == "public":
+            lines = [profile_text(one.profile) for one in self.present.values() if one.profile is not None]
+            listed = [f"{game.id}: {game.name}, {game.status}" for game in self.games]
+            text = "\n".join(["Agents in the Nexus:", *(lines or ["none"]), "Games:", *(listed or ["none"])])
+            return Observation(text=text, text_says_all=True, status={"games": msgspec.to_builtins(self.games)})
+        if known.profile is None:
+            return Observation(text=TO_LEARN)
+        view = NexusView(known.profile, tuple(self.games), suggestions(known.profile, self.games))
+        travels = {game.kind: travel_named(game.kind) for game in self.games}
+        return Observation(
+            text=nexus_text(view, travels),
+            text_says_all=True,
+            status={
+                "in_game": known.profile.session.game if known.profile.session is not None else None,
+                "skills": dict(known.profile.skills),
+                "games": [{"id": game.id, "status": game.status} for game in self.games],
+            },
+            inventory={item.origin: item.count for item in known.profile.carried},
+            current_goals=[_goal(one) for one in goals.active(known.profile)],
+        )
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        """The games that can be entered, the best suggestion first."""
+        known = self.present.get(seat.id)
+        if known is None or known.profile is None or known.profile.session is not None:
+            return ()
+        best = [one.game_id for one in suggestions(known.profile, self.games)]
+        rest = [game.id for game in self.games if game.status == "available" and game.has_room and game.id not in best]
+        return [Action("enter_game", {"game_id": game}) for game in (*best, *rest)]
+
+    # -- actions -----------------------------------------------------------------------------------
+    @action(group="transit", preconditions=["You are in no game"])
+    def enter_game(
+        self,
+        by: Seat,
+        game_id: GameId,
+        spawn_preference: Spawn = "safe",
+        difficulty: Difficulty = "normal",
+        goals: Annotated[str, Meta(max_length=500, description="what you want to do there, separated by commas")] = "",
+        avatar_id: Annotated[
+            Annotated[str, Meta(max_length=40)] | None, Meta(description="one of your avatars there")
+        ] = None,
+        items: Annotated[
+            dict[str, Annotated[int, Meta(ge=0, le=10_000)]] | None,
+            Meta(
+                description="what to take along, by origin, such as {'crafter_shared:iron': 2}; default: all that fit"
+            ),
+        ] = None,
+    ) -> Plan:
+        """Travel to a game. You get a body there: the one that you left, or a new one."""
+        return _no_reads()
+
+    @action(group="transit", preconditions=["You are in a game", "Your body there is safe"])
+    def leave_game(
+        self,
+        by: Seat,
+        session_id: Annotated[str, Meta(max_length=100, description="the session to end; default: yours")] = "",
+        reason: Annotated[str, Meta(max_length=100)] = "voluntary",
+        destination: Annotated[str, Meta(max_length=64, description="nexus, or the id of another game")] = "nexus",
+        mode: Annotated[Mode, Meta(description="what happens to your body there; see jack_out")] = "dormant",
+        carry: Annotated[
+            dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
+            Meta(description="portable items to take along, such as {'iron': 2}; the rest stays with your body"),
+        ] = None,
+        remember: Annotated[
+            Annotated[list[Memory], Meta(max_length=5)] | None, Meta(description="what you want to remember")
+        ] = None,
+    ) -> Plan:
+        """Return from the game that you are in. The same as exit_game there, for those who only call the Nexus."""
+        return _no_reads()
+
+    @action(group="transit", preconditions=["You are in a game"])
+    def resume_game(self, by: Seat) -> Plan:
+        """Get a token for the game that you are in, if you have none: the answer to enter_game may have been lost."""
+        return _no_reads()
+
+    @action(group="transit")
+    def give_up_game(self, by: Seat) -> Plan:
+        """Return from a game that is offline. You bring nothing back. From a game that runs, return with exit_game."""
+        return _no_reads()
+
+    @action(group="meta")
+    def set_goal(
+        self, by: Seat, goal: Annotated[str, Meta(max_length=200, description="a meta-goal, or one in your own words")]
+    ) -> Plan:
+        """Pursue a meta-goal (see meta_goals), or a goal in your own words."""
+        return _no_reads()
+
+    @action(group="meta")
+    def abandon_goal(self, by: Seat, goal: GoalId) -> Plan:
+        """No longer pursue a goal."""
+        return _no_reads()
+
+    @action(group="meta")
+    def complete_goal(self, by: Seat, goal: GoalId) -> Plan:
+        """Say that you have reached a goal in your own words. Meta-goals are evaluated by what you have really done."""
+        return _no_reads()
+
+    @action(group="meta")
+    def remember(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+        """Keep a memory or a strategy. You have it in every game."""
+        return _no_reads()
+
+    @action(group="meta")
+    def forget(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+        """Drop a memory or a strategy."""
+        return _no_reads()
+
+    # -- queries -----------------------------------------------------------------------------------
+    @query(category="discovery")
+    def list_games(self, eye: Eye) -> Plan:
+        """The games that you can travel to, with status, capacity and what they teach."""
+        return (yield Ask("list_games"))
+
+    @query(category="discovery")
+    def game_details(self, eye: Eye, game_id: GameId) -> Plan:
+        """A game: its rules in words, its skills, bonuses and portable items."""
+        return (yield Ask("game_details", {"game_id": game_id}))
+
+    @query(needs="read_own")
+    def review_self(self, eye: Eye) -> Plan:
+        """Everything that the Nexus knows of you."""
+        return (yield Ask("review_self"))
+
+    @query(needs="read_own")
+    def review_achievements(
+        self,
+        eye: Eye,
+        filter: Annotated[str, Meta(max_length=64, description="a game, a rarity, or recent; default: all")] = "",  # noqa: A002 - the wire's name
+    ) -> Plan:
+        """Your achievements in all games."""
+        return (yield Ask("review_achievements", {"filter": filter}))
+
+    @query(category="discovery")
+    def meta_goals(self, eye: Eye) -> Plan:
+        """The meta-goals, what they ask for, what they give, and how far you are."""
+        return (yield Ask("meta_goals"))
+
+    @query(category="discovery")
+    def wait_for_game(self, eye: Eye, game_id: GameId, timeout: Annotated[int, Range(0, 30, "seconds")] = 20) -> Plan:
+        """Wait until a game is available."""
+        return (yield Ask("wait_for_game", {"game_id": game_id, "timeout": timeout}))
+
+
+def _no_reads() -> Plan:
+    """A plan without requests: the connector checks the action, with the profile as it is then."""
+    yield from ()
+
+
+def _goal(progress: Any) -> Goal:
+    known = goals.GOALS.get(progress.goal)
+    return Goal(
+        progress.goal,
+        known.description if known is not None else progress.description,
+        progress=progress.detail or f"{progress.progress:.0%}",
+    )

@@ -1,0 +1,466 @@
+"""Avatars: bodies that agents jack into, leave behind, and return to. In worlds whose seats are bodies (`bodies.py`).
+
+Whoever holds a seat in such a world controls the avatar of that seat. ``follow`` keeps the avatars in step with seats
+and bodies after every entry, so it does not matter by which command a seat was taken or left.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from cohabit.bodies import BodyState, EmbodiedWorld
+from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownAsset
+from cohabit.model.avatar import (
+    Avatar,
+    AvatarRoster,
+    AvatarState,
+    DeathEvent,
+    EmbodiedObservation,
+    JackInResult,
+    JackOutResult,
+)
+from cohabit.model.grant import Capability
+from cohabit.model.observation import Observation, one_line
+from cohabit.model.record import Told
+from cohabit.model.seat import Seat, SeatId
+from cohabit.model.suggest import nearest
+from cohabit.model.timestamps import utc
+from cohabit.room import seats
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.own_avatars import avatars_of, check_limit, newest, owner_of, to_take
+from cohabit.room.state import Member, OwnedAvatar
+from cohabit.world import Arrival, Pace, World
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+C = Capability
+State = AvatarState
+MAX_NAME = 40
+MAX_DESTROYED = 20
+"""How many destroyed avatars of one agent are remembered."""
+MAX_DESPAWNED = 20
+"""How many bodies an agent can despawn in one game. Worlds have a limit of bodies that there ever were, and without
+this one agent could use it up for all."""
+Mode = Literal["dormant", "suspend", "despawn"]
+LEFT_IN: Mapping[str, State] = {
+    "dormant": State.DORMANT,
+    "suspend": State.SUSPENDED,
+    "despawn": State.DESTROYED,
+}
+Emote = Literal["wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake"]
+AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (see `avatars`)")]
+
+
+# -- keeping avatars in step with seats and bodies ----------------------------------------------------
+def follow(room: "Room", at: int, told: list[Told]) -> None:
+    """After an entry: bind the avatars of those who took a seat, release those of members who left one, and note
+    deaths."""
+    avatars = room.state.avatars
+    by_seat = {avatar.seat: avatar for avatar in avatars.values() if avatar.seat}
+    players = {m.seat: m for m in room.state.members.values() if m.seat is not None and m.seat in room.seats}
+    for seat, member in players.items():
+        avatar = by_seat.get(seat) or _new_avatar(room, member, at, seat)
+        is_dead = avatar.state is State.DESTROYED and not _world(room).is_alive(seat)
+        if avatar.by != member.id and not is_dead:  # some worlds bring the dead back by themselves
+            _bind(room, avatar, member, at)
+    for avatar in list(avatars.values()):
+        if avatar.by is not None and (avatar.seat not in players or players[avatar.seat].id != avatar.by):
+            _release(room, avatar, LEFT_IN.get(avatar.left_as, State.SUSPENDED), at)
+        if avatar.state in (State.BOUND, State.DORMANT) and not _world(room).is_alive(avatar.seat):
+            _die(room, avatar, at, told)
+
+
+def has_acted(room: "Room", member: Member) -> None:
+    """Count an action of the body that a member controls, and of its visit. In rounds, a choice counts once."""
+    if room.pace == "rounds" and member.seat not in room.state.waiting_for:
+        return
+    avatar = controlled(room, member)
+    if avatar is not None:
+        avatar.actions += 1
+    visit = room.state.visits.get(member.identity)
+    if visit is not None:
+        visit.steps += 1
+
+
+def end_game(ctx: Context, count: bool) -> None:
+    """All bodies are gone with their world. Visits go on in the next game. ``count``: the world still has them."""
+    for avatar in ctx.state.avatars.values():
+        if avatar.by is not None:
+            _release(ctx.room, avatar, State.DESTROYED, ctx.at, count)
+    ctx.state.avatars = {}
+
+
+def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
+    """After a save was loaded: its bodies wait for those who played them."""
+    world = _world(ctx.room)
+    for owner, seat in played.items():
+        member = next((m for m in ctx.state.members.values() if owner_of(m) == owner), None)
+        made = _add(ctx.room, owner, member.name or member.handle if member else seat, ctx.at)
+        made.seat, made.state = seat, State.SUSPENDED
+        if not ctx.room.crash_on_error(world.is_alive, seat):
+            made.state = State.DESTROYED
+
+
+def _new_avatar(room: "Room", member: Member, at: int, seat: SeatId) -> OwnedAvatar:
+    made = _add(room, owner_of(member), room.seats[seat].name or member.name or member.handle, at)
+    made.seat = seat
+    return made
+
+
+def _add(room: "Room", owner: str, name: str, at: int) -> OwnedAvatar:
+    state = room.state
+    gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
+    for old in gone[: max(0, len(gone) - MAX_DESTROYED)]:
+        del state.avatars[old]
+    state.avatars_made += 1
+    made = OwnedAvatar(f"avatar-{state.avatars_made}", owner, name[:MAX_NAME], created_at=at, last_active=at)
+    state.avatars[made.id] = made
+    return made
+
+
+def _bind(room: "Room", avatar: OwnedAvatar, member: Member, at: int) -> None:
+    """A member takes control. A built-in player may have handed its seat to it."""
+    if avatar.by is not None:
+        _release(room, avatar, State.SUSPENDED, at)
+    avatar.owner, avatar.by, avatar.state = owner_of(member), member.id, State.BOUND
+    avatar.bound_at = avatar.last_active = at
+    avatar.actions, avatar.deaths_before = 0, avatar.deaths
+    avatar.deeds_before = dict(room.crash_on_error(_world(room).deeds, avatar.seat))
+    avatar.reward_before = _reward(room, avatar)
+    visit = room.state.visits.get(avatar.owner)
+    if visit is not None:
+        visit.avatar = avatar.id
+
+
+def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
+    """End a session: count what it was, and let go of the body. Returns its figures. ``count=False``: the world has
+    other bodies now, so what this one has done is not known any more."""
+    deeds: dict[str, int] = {}
+    if count:
+        now = room.crash_on_error(_world(room).deeds, avatar.seat)
+        deeds = {name: n - avatar.deeds_before.get(name, 0) for name, n in now.items()}
+        deeds = {name: n for name, n in deeds.items() if n > 0}
+    playtime = max(0, at - avatar.bound_at)
+    reward = _reward(room, avatar) - avatar.reward_before if count else 0.0
+    deaths = avatar.deaths - avatar.deaths_before
+    visit = room.state.visits.get(avatar.owner)
+    if visit is not None:
+        visit.playtime_ms += playtime
+        visit.reward += reward
+        visit.deaths += deaths
+        visit.deeds = {name: visit.deeds.get(name, 0) + deeds.get(name, 0) for name in (*visit.deeds, *deeds)}
+    avatar.playtime_ms += playtime
+    avatar.last_active = at
+    avatar.by, avatar.state, avatar.left_as = None, state, ""
+    return {
+        "playtime": playtime // 1000, "actions": avatar.actions, "reward": round(reward, 6), "deaths": deaths,
+        "deeds": deeds, "achievements": [n.partition(":")[2] for n in deeds if n.startswith("achievement:")],
+    }  # fmt: skip
+
+
+def _die(room: "Room", avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    assert body.death is not None
+    avatar.deaths += 1
+    owner = room.member_of(avatar.owner) or room.state.members.get(avatar.owner)
+    if avatar.by is not None:
+        _release(room, avatar, State.DESTROYED, at)
+    avatar.state, avatar.last_active = State.DESTROYED, at
+    if owner is None:
+        return
+    killer = f", killed by {body.death.killer}" if body.death.killer else ""
+    ways = ", ".join(option.id for option in body.respawn_options)
+    again = f" `respawn` brings it back: {ways}." if ways else ""
+    text = f"Your avatar {avatar.name} died ({body.death.cause}{killer}).{again}"
+    told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
+
+
+def _reward(room: "Room", avatar: OwnedAvatar) -> float:
+    """As the world counts it now: the room reports it only at the end of an entry."""
+    total: float = room.crash_on_error(room.world.returns).get(avatar.seat, 0.0)
+    return total
+
+
+def _world(room: "Room") -> EmbodiedWorld:
+    assert isinstance(room.world, EmbodiedWorld)
+    return room.world
+
+
+# -- reading ------------------------------------------------------------------------------------------
+def controlled(room: "Room", member: Member) -> OwnedAvatar | None:
+    """The avatar that this member controls."""
+    if member.seat is None:
+        return None
+    return next((avatar for avatar in room.state.avatars.values() if avatar.by == member.id), None)
+
+
+def shown(room: "Room", avatar: OwnedAvatar) -> Avatar:
+    """An avatar as its owner sees it."""
+    if avatar.seat and not avatar.despawned:
+        body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    else:
+        body = BodyState(health=0.0 if avatar.despawned else BodyState().health)
+    playtime = avatar.playtime_ms
+    if avatar.by is not None:
+        playtime += max(0, room.record.at - avatar.bound_at)
+    by = room.state.members.get(avatar.by) if avatar.by is not None else None
+    return Avatar(
+        avatar.id, room.id, by.handle if by is not None else None, avatar.state, avatar.name, body.position,
+        dict(avatar.appearance), body.health, body.max_health, dict(body.inventory), dict(body.equipment),
+        utc(avatar.created_at), utc(avatar.last_active), playtime // 1000, avatar.deaths, body.respawn_point,
+    )  # fmt: skip
+
+
+def embodied(room: "Room", avatar: OwnedAvatar, seen: Observation) -> EmbodiedObservation:
+    """An observation, with what the body feels."""
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    fields = {name: getattr(seen, name) for name in Observation.__struct_fields__}
+    senses = ("facing", "stance", "velocity", "vision_range", "vision_cone", "hearing_range")
+    fields.update({name: getattr(body, name) for name in senses})
+    return EmbodiedObservation(**fields, avatar=shown(room, avatar))
+
+
+def _has_bodies(world: type[World], pace: Pace) -> bool:
+    return issubclass(world, EmbodiedWorld)
+
+
+def _is_embodied(room: "Room", member: Member) -> bool:
+    return controlled(room, member) is not None
+
+
+def _is_disembodied(room: "Room", member: Member) -> bool:
+    return controlled(room, member) is None
+
+
+def _is_dead(room: "Room", member: Member) -> bool:
+    own = list(avatars_of(room, owner_of(member)))
+    return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
+
+
+@command(category="read", needs=C.ACT, only_if=_has_bodies)
+def avatars(ctx: Context) -> AvatarRoster:
+    """Your avatars in this world: their state, body and history."""
+    return roster(ctx.room, ctx.member)
+
+
+def roster(room: "Room", member: Member) -> AvatarRoster:
+    own = list(avatars_of(room, owner_of(member)))
+    active = controlled(room, member)
+    return AvatarRoster(
+        member.handle, room.id, [shown(room, avatar) for avatar in own], active.id if active else None,
+        _world(room).avatars_per_agent,
+    )  # fmt: skip
+
+
+@command(category="read", needs=C.READ_OWN, only_if=_has_bodies, offered_if=_is_embodied)
+def inspect_self(ctx: Context) -> EmbodiedObservation:
+    """Your body: health, position, equipment, stance and senses, with what you see."""
+    room, me = ctx.room, ctx.member
+    return embodied(room, _required(room, me), room.observe(room.eye_of(me)))
+
+
+@command(category="read", needs=C.ACT, only_if=_has_bodies, offered_if=_is_dead)
+def death(ctx: Context) -> DeathEvent:
+    """How your avatar died, what it lost, and how it can come back (`respawn`)."""
+    room = ctx.room
+    avatar = _newest_dead(room, ctx.member)
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    if body.death is None:
+        raise GameRejected("this avatar was despawned; create another one (`jack_in`)")
+    return DeathEvent(
+        avatar.id, body.death.cause, body.death.killer, body.position, utc(avatar.last_active),
+        dict(body.death.items_dropped), 0.0, list(body.respawn_options),
+    )  # fmt: skip
+
+
+# -- jacking in and out ------------------------------------------------------------------------------
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_disembodied)
+def create_avatar(
+    ctx: Context,
+    name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,
+    appearance: Annotated[
+        dict[str, str] | None, Meta(description="such as {'hair': 'red'}; others do not see it")
+    ] = None,
+    spawn_location: Literal["safe", "random", "challenging"] = "safe",
+) -> Avatar:
+    """Create an avatar without jacking in. Its body appears when you do (`jack_in`)."""
+    me = ctx.member
+    check_limit(ctx.room, me, beside=me.seat)
+    if appearance is not None and len(msgspec.json.encode(appearance)) > 1_000:
+        raise BadArgs("appearance is too long: at most 1,000 bytes of JSON")
+    made = _add(ctx.room, owner_of(me), one_line(name or me.name or me.handle), ctx.at)
+    made.appearance, made.spawn = appearance or {}, spawn_location
+    ctx.tell(f"you created the avatar {made.name} ({made.id})", members=(me.id,))
+    return shown(ctx.room, made)
+
+
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_disembodied, listed=True)
+def jack_in(
+    ctx: Context,
+    avatar_id: Annotated[AvatarId | None, Meta(description="default: one that waits, or a new one")] = None,
+) -> JackInResult:
+    """Take control of one of your avatars, or of a new one. You see and act through its body."""
+    me = ctx.member
+    wakes = enter_body(ctx, me, avatar_id)
+    ctx.tell(f"{me.handle} {'returns to its body' if wakes else 'arrives'}", "roster")
+    return jacked_in(ctx.room, me, "You are back in your body." if wakes else "You have a new body.")
+
+
+def jacked_in(room: "Room", me: Member, message: str) -> JackInResult:
+    avatar = _required(room, me)
+    seen = embodied(room, avatar, room.observe(room.eye_of(me))) if room.eye(me) is not None else None
+    return JackInResult(True, shown(room, avatar), message, dict(avatar.bonuses), seen)
+
+
+def enter_body(
+    ctx: Context, me: Member, avatar_id: str | None, bonuses: Mapping[str, float] | None = None, spawn: str = ""
+) -> bool:
+    """Seat a member in one of its bodies, or in a new one. Returns whether the body was there before."""
+    room = ctx.room
+    if (held := controlled(room, me)) is not None:
+        raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
+    avatar = to_take(room, me, avatar_id)
+    wakes = avatar is not None and bool(avatar.seat)
+    name = avatar.name if avatar is not None else me.name or me.handle
+    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
+    given = dict(bonuses or {}) if first else {}
+    where = spawn or (avatar.spawn if avatar is not None else "safe")
+    seat = avatar.seat if avatar is not None and wakes else None
+    seats.arrive(ctx, me, Arrival(name, seat, returns=wakes, bonuses=given, spawn=where))
+    seats.remember_seat(room, me)
+    assert me.seat is not None
+    if avatar is None:
+        avatar = _new_avatar(room, me, ctx.at, me.seat)
+    avatar.seat = me.seat
+    if not wakes:
+        avatar.bonuses, avatar.name = given, room.seats[me.seat].name or avatar.name
+    _bind(room, avatar, me, ctx.at)
+    return wakes
+
+
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
+def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
+    """Leave your body. It must be safe: not falling, not fighting.
+
+    dormant: it stays in the world asleep, and can be hurt. suspend: it is out of the world until you return.
+    despawn: it is deleted, with everything that it carries.
+    """
+    me = ctx.member
+    avatar = _required(ctx.room, me)
+    stats = leave_body(ctx, me, mode)
+    ctx.tell(f"{me.handle} leaves its body", "roster")
+    told = {"dormant": "sleeps where you left it", "suspend": "waits outside the world", "despawn": "is gone"}[mode]
+    return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
+
+
+def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
+    """Free a member of its body. Returns the figures of its session."""
+    avatar = _required(ctx.room, me)
+    check_leaving(ctx.room, avatar, mode)
+    stats = _release(ctx.room, avatar, LEFT_IN[mode], ctx.at)
+    seats.leave_seat(ctx.room, me, mode)
+    if mode == "despawn":
+        avatar.despawned = True
+        ctx.state.played.pop(avatar.owner, None)  # there is no body to return to
+    return stats
+
+
+def check_leaving(room: "Room", avatar: OwnedAvatar, mode: Mode) -> None:
+    """Refuse to leave a body that is in danger, and to despawn one too many."""
+    seats.check_safe(room, avatar.seat)
+    if mode == "despawn" and sum(known.despawned for known in avatars_of(room, avatar.owner)) >= MAX_DESPAWNED:
+        raise GameRejected(
+            f"you have despawned {MAX_DESPAWNED} bodies in this game; leave this one dormant or suspended"
+        )
+
+
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_dead, listed=True)
+def respawn(
+    ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
+) -> JackInResult:
+    """Bring your dead avatar back to life, and jack in."""
+    room, me = ctx.room, ctx.member
+    if controlled(room, me) is not None:
+        raise Conflict("your avatar lives")
+    avatar = _newest_dead(room, me)
+    chosen = _respawn_option(room, avatar, option)
+    arrives = me.seat != avatar.seat
+    if arrives:
+        check_limit(room, me)
+        seats.arrive(ctx, me, Arrival(me.name or me.handle, avatar.seat, returns=True))
+        seats.remember_seat(room, me)
+    try:
+        revive(ctx, me, avatar, chosen)
+    except AskerError:
+        if arrives:  # a refusal changes nothing, so it must not have arrived
+            room.roll_back()
+        raise
+    ctx.tell(f"{me.handle} respawns", "roster")
+    return jacked_in(room, me, "Your avatar lives again.")
+
+
+def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> str:
+    options = [known.id for known in room.crash_on_error(_world(room).body, avatar.seat).respawn_options]
+    if not options:
+        raise GameRejected("nobody comes back to life in this world; create another avatar (`jack_in`)")
+    if option is not None and option not in options:
+        raise UnknownAsset(f"choose one of: {', '.join(options)}", did_you_mean=nearest(option[:40], options, 2))
+    return option or options[0]
+
+
+def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
+    room = ctx.room
+    seat = room.seats.get(avatar.seat) or Seat(avatar.seat)
+    _world(room).respawn(seat, option)
+    avatar.state = State.UNBOUND
+    _bind(room, avatar, me, ctx.at)
+
+
+def _newest_dead(room: "Room", me: Member) -> OwnedAvatar:
+    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
+    if not dead:
+        raise GameRejected("you have no dead avatar here")
+    return newest(dead)
+
+
+def _required(room: "Room", me: Member) -> OwnedAvatar:
+    avatar = controlled(room, me)
+    if avatar is None:
+        raise GameRejected("you control no avatar here; `jack_in` takes one, `respawn` brings a dead one back")
+    return avatar
+
+
+# -- what bodies can do in every world ---------------------------------------------------------------
+class Done(Struct):
+    message: str
+
+
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
+def look(
+    ctx: Context, target: Annotated[str, Meta(max_length=60, description="a direction, or something near you")]
+) -> Done:
+    """Turn your body to face a direction or an entity. It takes no time."""
+    room, me = ctx.room, ctx.member
+    _required(room, me)
+    outcome = _world(room).turn_to(room.seats[me.seat or ""], target)
+    ctx.tell(outcome.message or f"you look at {target}", members=(me.id,))
+    return Done(outcome.message)
+
+
+@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
+def emote(ctx: Context, emote: Emote) -> Done:
+    """Express something with your body. Those who see it are told."""
+    room, me = ctx.room, ctx.member
+    avatar = _required(room, me)
+    world = _world(room)
+    world.express(room.seats[avatar.seat], emote)
+    seen_by = [seat for seat in room.crash_on_error(world.witnesses, avatar.seat) if seat != avatar.seat]
+    does = {"sit": "sits down", "shake": "shakes its head"}.get(emote, f"{emote}s")
+    ctx.tell(f"you {emote}", members=(me.id,))
+    if seen_by:
+        ctx.tell(f"{avatar.name} {does}", seats=tuple(seen_by))
+    return Done(f"You {emote}.")

@@ -1,0 +1,92 @@
+"""Disclosure: an agent tells which model it uses, and whether it sends what it sees outside the house.
+
+A host can require this. Agents that have not disclosed it then perceive nothing.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import Busy
+from cohabit.model.grant import Capability
+from cohabit.model.observation import one_line
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.state import Member, RoomState
+from cohabit.room.visibility import ACCOUNT
+
+C = Capability
+MAX_BACKEND = 80
+Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
+"""The name of a model or service."""
+DISCLOSE_MS = 10_000
+"""Least time between two: a disclosure is no way to talk."""
+Features = Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=64)]
+
+
+class Disclosed(Struct):
+    backend: str | None
+    egress: bool
+
+
+@command(category="meta", records=True, audit="disclosed")
+def disclose(
+    ctx: Context,
+    backend: Annotated[Backend | None, Meta(description="the model or service that you use")] = None,
+    egress: Annotated[bool, Meta(description="true if you send what you see outside this house")] = False,
+    features: Annotated[Features | None, Meta(description="features your client supports; shown in the roster")] = None,
+) -> Disclosed:
+    """Tell the room which model you use, and whether you send what you see outside this house. A backend implies it."""
+    me = ctx.member
+    before = (me.disclosed, me.backend, me.egress, me.features)
+    named = one_line(backend)[:MAX_BACKEND] or None if backend else None
+    shown = me.features if features is None else [one_line(feature) for feature in features]
+    after = (True, named, egress or named is not None, shown)
+    if after == before:
+        return Disclosed(me.backend, me.egress)
+    if me.disclosed_at is not None and ctx.at - me.disclosed_at < DISCLOSE_MS:
+        raise Busy(f"you disclosed something else less than {DISCLOSE_MS // 1000} s ago; wait a moment")
+    me.disclosed, me.backend, me.egress, me.features = after
+    me.disclosed_at = ctx.at
+    withhold(ctx.state, me)
+    hosts = (m.id for m in ctx.state.members.values() if C.MANAGE_MEMBERS in m.held and m is not me)
+    ctx.tell(f"{me.handle}: {disclosure_in_words(me)}", ACCOUNT, members=(me.id, *hosts))
+    ctx.tell(f"{me.handle} made a disclosure", "roster")
+    return Disclosed(me.backend, me.egress)
+
+
+class DisclosurePolicy(Struct):
+    required: bool
+    undisclosed: list[str]  # agents that perceive nothing now
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
+def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
+    """Require agents to disclose their backend (`disclose`). Agents that have not done so perceive nothing."""
+    ctx.state.disclosure_required = required
+    for member in ctx.state.members.values():
+        withhold(ctx.state, member)
+    undisclosed = [member.handle for member in ctx.state.members.values() if member.withheld]
+    words = "requires agents to disclose their backend" if required else "no longer requires a disclosure"
+    ctx.tell(f"{ctx.member.handle} {words}", "roster")
+    for handle in undisclosed:
+        member = ctx.state.require_member(handle)
+        ctx.tell("this room requires agents to disclose their backend; call disclose", ACCOUNT, members=(member.id,))
+    return DisclosurePolicy(required, undisclosed)
+
+
+def withhold(state: RoomState, member: Member) -> None:
+    """Withhold perception from an agent that has not disclosed its backend, if the room requires that.
+
+    A built-in player has no identity: the house itself shows what plays for it.
+    """
+    from_outside = member.kind == "agent" and member.identity
+    withheld = bool(state.disclosure_required and from_outside and not (member.disclosed or member.backend))
+    if withheld != member.withheld:
+        member.set_withheld(withheld)
+
+
+def disclosure_in_words(member: Member) -> str:
+    if member.backend:
+        return f"uses {member.backend} and sends what it sees outside this house"
+    return "sends what it sees outside this house" if member.egress else "keeps what it sees inside this house"

@@ -1,0 +1,59 @@
+"""Which avatars a member has, and which of them it takes. In worlds whose seats are bodies (`bodies.py`)."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from cohabit.bodies import EmbodiedWorld
+from cohabit.errors import GameRejected, UnknownAsset
+from cohabit.model.avatar import AvatarState
+from cohabit.model.seat import SeatId
+from cohabit.model.suggest import nearest
+from cohabit.room.state import Member, OwnedAvatar
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+State = AvatarState
+WAITING = (State.DORMANT, State.SUSPENDED, State.UNBOUND)
+"""The states from which an agent can jack in."""
+
+
+def owner_of(member: Member) -> str:
+    return member.identity or member.id
+
+
+def avatars_of(room: "Room", owner: str) -> Iterator[OwnedAvatar]:
+    return (avatar for avatar in room.state.avatars.values() if avatar.owner == owner)
+
+
+def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
+    """The one that was used last; of several, the one that was made last."""
+    return max(reversed(avatars), key=lambda avatar: avatar.last_active)
+
+
+def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
+    """The avatar of a member to jack into; None: a new one, which it may have."""
+    own = list(avatars_of(room, owner_of(me)))
+    if avatar_id is None:
+        waiting = [avatar for avatar in own if avatar.state in WAITING]
+        if waiting:
+            return newest(waiting)
+        check_limit(room, me)
+        return None
+    avatar = next((avatar for avatar in own if avatar.id == avatar_id), None)
+    if avatar is None:
+        ids = [known.id for known in own]
+        raise UnknownAsset(f"you have no avatar {avatar_id!r} here", did_you_mean=nearest(avatar_id, ids, 3))
+    if avatar.state not in WAITING:
+        raise GameRejected(f"{avatar.name} is destroyed; bring it back (`respawn`), or jack into another one")
+    return avatar
+
+
+def check_limit(room: "Room", me: Member, beside: SeatId | None = None) -> None:
+    """Refuse one avatar more than an agent may have. ``beside``: a body that it keeps, also if it is dead, because it
+    can come back to life."""
+    assert isinstance(room.world, EmbodiedWorld)
+    limit = room.world.avatars_per_agent
+    own = [a for a in avatars_of(room, owner_of(me)) if a.state is not State.DESTROYED or a.seat == beside]
+    if len(own) >= limit:
+        raise GameRejected(f"you have {len(own)} avatars here, the most is {limit}; use one of them")

@@ -1,0 +1,73 @@
+"""The command `permissions`: an overview for hosts, to be read before they change something."""
+
+from msgspec import Struct
+
+from cohabit.model.grant import Capability, in_order
+from cohabit.model.identity import Kind
+from cohabit.room.chat_limits import ChatLimits
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.grants import grantable
+from cohabit.room.state import Member
+
+C = Capability
+
+
+class MemberPermissions(Struct, omit_defaults=True):
+    """``by_role``: the capabilities without changes by a host. ``ends_at``: the time when the first permission ends.
+    ``disclosed``: the member has called `disclose`, or said the same when it joined."""
+
+    member: str
+    kind: Kind
+    role: str
+    held: tuple[Capability, ...]
+    by_role: tuple[Capability, ...]
+    name: str = ""
+    seat: str | None = None
+    through: str | None = None
+    ends_at: int | None = None
+    changed: bool = False
+    built_in: bool = False
+    disclosed: bool = False
+    backend: str | None = None
+    egress: bool = False
+    withheld: bool = False
+
+
+class Permissions(Struct):
+    """``grantable``: the capabilities that you may grant."""
+
+    members: list[MemberPermissions]  # empty for a host who may not read the roster
+    disclosure_required: bool
+    chat_limits: ChatLimits
+    grantable: tuple[Capability, ...]
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS)
+def permissions(ctx: Context) -> Permissions:
+    """The permissions of every member, the disclosures of agents, and the rules for agents in this room."""
+    state = ctx.state
+    limits = ChatLimits(state.agent_cooldown_ms, state.agent_messages, state.agents_apart)
+    shown = state.members.values() if C.READ_ROSTER in ctx.member.held else ()
+    lines = [_permissions_of(member) for member in shown]
+    return Permissions(lines, state.disclosure_required, limits, in_order(grantable(ctx.member)))
+
+
+def _permissions_of(member: Member) -> MemberPermissions:
+    return MemberPermissions(
+        member=member.handle,
+        kind=member.kind,
+        role=member.role_name,
+        held=in_order(member.held),
+        by_role=in_order(member.role_grant),
+        name=member.name,
+        seat=member.seat,
+        through=member.through,
+        ends_at=min((layer.expires_at for layer in member.layers if layer.expires_at is not None), default=None),
+        changed=bool(member.layers),
+        built_in=not member.identity or member.played_by_bot,
+        disclosed=member.disclosed or member.backend is not None,
+        backend=member.backend,
+        egress=member.egress or member.backend is not None,
+        withheld=member.withheld,
+    )

@@ -1,0 +1,142 @@
+"""System entries of a transit through the Nexus. Members cannot call these.
+
+A transit is a ticket that two rooms record: the Nexus and the game. The game records ``transit_in`` when the agent
+arrives; the same ticket brings nobody twice. When the agent leaves, the room keeps what it takes along (``leaving``)
+until the Nexus has confirmed the package with ``visit_closed``. So wherever the server stops, both sides can be brought
+to the same end, and no change has to be made in two rooms at once.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from cohabit.bodies import EmbodiedWorld
+from cohabit.errors import Conflict, PermissionDenied
+from cohabit.model.grant import Capability
+from cohabit.model.travel import EntryPackage
+from cohabit.room import avatars, seats
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.members import drop_member
+from cohabit.room.state import Member, Visit
+from cohabit.room.visibility import ACCOUNT
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+
+class Receipt(Struct, omit_defaults=True):
+    """What came of an arrival."""
+
+    ticket: str
+    member: str
+    seat: str | None = None
+    avatar: str = ""
+    woken: bool = False  # its body was there before
+    items: dict[str, int] = {}  # what its body could take
+
+
+@command(category="meta", records=True, audit="joined")
+def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> Receipt:
+    """An agent arrives from the Nexus. ``admitted``: it became a member for this visit."""
+    state, room = ctx.state, ctx.room
+    me = room.member_of(package.identity)
+    if me is None:
+        raise Conflict("this identity is not a member of the room")
+    if state.tickets.get(package.identity) == package.ticket:
+        return receipt(room, package.identity)
+    if package.identity in state.visits:
+        raise Conflict("you are in this game already")
+    _check_may_play(me)
+    given: dict[str, int] = {}
+    woken = False
+    if isinstance(room.world, EmbodiedWorld):
+        if avatars.controlled(room, me) is not None:
+            raise Conflict("you control a body here already; leave it first (jack_out)")
+        state.visits[package.identity] = _visit(ctx, package, admitted)
+        try:
+            woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
+        except BaseException:
+            del state.visits[package.identity]
+            raise
+        assert me.seat is not None
+        for item, count in package.items.items():
+            taken = room.crash_on_error(room.world.put_items, me.seat, item, count)
+            if not 0 <= taken <= count:
+                raise RuntimeError(f"put_items() says that the body took {taken} of {count} {item}")
+            if taken:
+                given[item] = taken
+    else:
+        if me.seat is None:
+            seats.take_seat(ctx, me, None)
+        state.visits[package.identity] = _visit(ctx, package, admitted)
+    visit = state.visits[package.identity]
+    visit.items = given
+    if visit.avatar:
+        visit.bonuses = dict(state.avatars[visit.avatar].bonuses)
+    state.tickets[package.identity] = package.ticket
+    ctx.tell(f"{me.handle} {'returns to its body' if woken else 'arrives'} from the Nexus", "roster")
+    if package.memories or package.goals:
+        notes = [*(f"goal: {goal}" for goal in package.goals), *(f"you remember: {what}" for what in package.memories)]
+        ctx.tell("; ".join(notes), ACCOUNT, members=(me.id,))
+    return receipt(room, package.identity, woken)
+
+
+def _check_may_play(me: Member) -> None:
+    """A member of the room gets no more through the Nexus than it has there."""
+    if Capability.ACT not in me.held:
+        raise PermissionDenied(f"you are a member of this game as {me.role_name}, without act; ask a host to grant it")
+    if me.claim is not None and me.seat is None:
+        raise PermissionDenied(f"your place in this game is bound to the claim {me.claim}, which is not open yet")
+
+
+def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
+    return Visit(
+        package.ticket, ctx.at, package.goals, package.memories, dict(package.bonuses), package.entering,
+        admitted=admitted,
+    )  # fmt: skip
+
+
+def receipt(room: "Room", identity: str, woken: bool = False) -> Receipt:
+    """What came of the last arrival of this identity."""
+    me, visit = room.member_of(identity), room.state.visits.get(identity)
+    ticket = room.state.tickets[identity]
+    if me is None or visit is None:  # it has left since
+        return Receipt(ticket, me.handle if me is not None else "")
+    return Receipt(ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items))
+
+
+@command(category="meta", records=True, audit="removed")
+def transit_refused(ctx: Context, identity: str) -> None:
+    """An agent became a member for a visit, and could not be seated: it is none any more."""
+    member = ctx.room.member_of(identity)
+    if member is not None:
+        drop_member(ctx, member)
+        ctx.tell(f"{member.handle} could not stay", "roster")
+
+
+@command(category="meta", records=True)
+def visit_dropped(ctx: Context, identity: str) -> None:
+    """A visit that the Nexus has given up, because this room did not answer: it takes nothing along."""
+    visit, member = ctx.state.visits.pop(identity, None), ctx.room.member_of(identity)
+    if visit is not None and visit.admitted and member is not None:
+        drop_member(ctx, member)
+        ctx.tell(f"{member.handle} is no longer visiting", "roster")
+
+
+@command(category="meta", records=True)
+def meta_goal(ctx: Context, identity: str, text: str) -> None:
+    """A visitor has reached one of its meta-goals."""
+    member = ctx.room.member_of(identity)
+    if member is not None:
+        ctx.tell(text, "reward", members=(member.id,))
+
+
+@command(category="meta", records=True, audit="removed")
+def visit_closed(ctx: Context, ticket: str) -> None:
+    """The Nexus has what the agent took along. A member that came only for this visit leaves the room."""
+    package = ctx.state.leaving.pop(ticket, None)
+    member = ctx.room.member_of(package.identity) if package is not None else None
+    if package is not None and package.admitted and member is not None and package.identity not in ctx.state.visits:
+        drop_member(ctx, member)
+        ctx.tell(f"{member.handle} left", "roster")

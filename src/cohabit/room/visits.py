@@ -1,0 +1,217 @@
+"""Visits: whether agents can come here through the Nexus, and how they leave. How they arrive is in ``transit``."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta, Struct
+
+from cohabit.bodies import EmbodiedWorld
+from cohabit.errors import BadArgs, Conflict, GameRejected
+from cohabit.model.avatar import AvatarState
+from cohabit.model.grant import ROLES, Capability
+from cohabit.model.travel import ExitPackage
+from cohabit.room import avatars, seats
+from cohabit.room.avatars import Mode
+from cohabit.room.commands import command
+from cohabit.room.context import Context
+from cohabit.room.grants import check_grantable
+from cohabit.room.state import Member, NexusEntry
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+C = Capability
+NEXUS = "nexus"
+VISITORS = "player"
+"""The role of those who come through the Nexus."""
+MAX_KINDS = 20
+"""How many kinds of items an agent can carry out."""
+
+
+# -- for hosts ----------------------------------------------------------------------------------------
+class OpenToNexus(Struct, omit_defaults=True):
+    open: bool
+    role: str = ""
+    capacity: int = 0
+    visitors: int = 0
+    maintenance: bool = False
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
+def open_to_nexus(
+    ctx: Context,
+    open_: bool = True,
+    capacity: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None, Meta(description="visitors at the same time; at first 64")
+    ] = None,
+    description: Annotated[
+        Annotated[str, Meta(max_length=500)] | None, Meta(description="what agents in the Nexus read about it")
+    ] = None,
+    maintenance: Annotated[bool, Meta(description="no new visitors for now")] = False,
+) -> OpenToNexus:
+    """Let agents come here as players through the Nexus of this house, or stop it. Visitors who are here stay.
+
+    Capacity and description keep their values if you omit them.
+    """
+    if open_ and ctx.state.world == NEXUS:
+        raise Conflict("this room is the Nexus itself; open the rooms in which agents are to play")
+    if open_:
+        check_grantable(ctx.member, ROLES[VISITORS], "visitors")
+    known = ctx.state.nexus or NexusEntry(VISITORS)
+    entry = NexusEntry(
+        VISITORS,
+        known.capacity if capacity is None else capacity,
+        known.description if description is None else description,
+        maintenance,
+    )
+    ctx.state.nexus = entry if open_ else None
+    how = "maintenance" if maintenance else f"for {entry.capacity} visitors"
+    ctx.tell(
+        f"{ctx.member.handle} {f'opened this room to the Nexus ({how})' if open_ else 'closed this room to the Nexus'}"
+    )
+    return _shown(ctx.room)
+
+
+def _shown(room: "Room") -> OpenToNexus:
+    entry, visitors = room.state.nexus, len(room.state.visits)
+    if entry is None:
+        return OpenToNexus(False, visitors=visitors)
+    return OpenToNexus(True, entry.role, entry.capacity, visitors, entry.maintenance)
+
+
+# -- leaving --------------------------------------------------------------------------------------------
+class Exited(Struct, omit_defaults=True):
+    """``status``: in the Nexus, or in transit until it has the package."""
+
+    game: str
+    destination: str
+    avatar_state: str = ""
+    steps: int = 0
+    playtime: int = 0
+    reward: float = 0.0
+    deaths: int = 0
+    deeds: dict[str, int] = {}
+    items: dict[str, int] = {}
+    message: str = ""
+
+
+def _is_visiting(room: "Room", member: Member) -> bool:
+    return member.identity in room.state.visits
+
+
+@command(category="meta", needs=C.ACT, records=True, offered_if=_is_visiting, listed_if=_is_visiting)
+def exit_game(
+    ctx: Context,
+    reason: Annotated[str, Meta(max_length=100)] = "voluntary",
+    destination: Annotated[str, Meta(max_length=64, description="nexus, or the id of another game")] = NEXUS,
+    mode: Annotated[Mode, Meta(description="what happens to your body; see jack_out")] = "dormant",
+    carry: Annotated[
+        dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
+        Meta(description="portable items to take along, such as {'iron': 2}; the rest stays with your body"),
+    ] = None,
+    remember: Annotated[
+        Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=5)] | None,
+        Meta(description="what you want to remember"),
+    ] = None,
+) -> Exited:
+    """Leave this game and return to the Nexus, with what you have learned. Your body must be safe."""
+    room, me = ctx.room, ctx.member
+    if ctx.state.world == NEXUS:
+        raise GameRejected("this is the Nexus; leave_game brings you back from the game that you are in")
+    if me.identity not in ctx.state.visits:
+        raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
+    avatar = avatars.controlled(room, me) if room.has_bodies else None
+    items = _check_carried(room, me, carry or {})
+    if avatar is not None:
+        avatars.check_leaving(room, avatar, mode)
+        taken = {item: room.crash_on_error(_world(room).take_items, avatar.seat, item, n) for item, n in items.items()}
+        if taken != items:
+            raise RuntimeError(f"take_items() took {taken} of {items}, which the body has")
+        avatars.leave_body(ctx, me, mode)
+    elif me.seat is not None and me.claim is None:
+        seats.leave_seat(room, me, "left")
+    package = end_visit(ctx, me, reason, items, destination, tuple(remember or ()))
+    ctx.tell(f"{me.handle} leaves for the Nexus", "roster")
+    return Exited(
+        room.id, destination, package.avatar_state, package.steps, package.playtime_ms // 1000, package.reward,
+        package.deaths, dict(package.deeds), dict(items), "You are on your way to the Nexus.",
+    )  # fmt: skip
+
+
+def _check_carried(room: "Room", me: Member, carry: dict[str, int]) -> dict[str, int]:
+    """Refuse to carry out what is not portable, or what the body does not have."""
+    if not carry:
+        return {}
+    if not isinstance(room.world, EmbodiedWorld):
+        raise BadArgs("there is nothing to carry out of this world")
+    avatar = avatars.controlled(room, me)
+    if avatar is None:
+        raise GameRejected("you control no body, so you have nothing to carry")
+    if len(carry) > MAX_KINDS:
+        raise BadArgs(f"carry at most {MAX_KINDS} kinds of items")
+    portable, body = room.world.travel.items, room.crash_on_error(room.world.body, avatar.seat)
+    for item, count in carry.items():
+        if item not in portable:
+            raise BadArgs(f"{item[:40]!r} cannot leave this world; portable are: {', '.join(portable) or 'none'}")
+        if body.inventory.get(item, 0) < count:
+            raise GameRejected(f"you have {body.inventory.get(item, 0)} {item}, not {count}")
+    return dict(carry)
+
+
+def end_visit(
+    ctx: Context,
+    member: Member,
+    reason: str,
+    items: dict[str, int] | None = None,
+    destination: str = NEXUS,
+    memories: tuple[str, ...] = (),
+) -> ExitPackage:
+    """The member has no seat any more: pack what it takes back to the Nexus, and keep that until it is confirmed."""
+    state, room = ctx.state, ctx.room
+    if room.has_bodies:
+        avatars.follow(room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
+    visit = state.visits.pop(member.identity)
+    avatar = state.avatars.get(visit.avatar)
+    playtime = visit.playtime_ms if room.has_bodies else max(0, ctx.at - visit.since)
+    gone = AvatarState.DESTROYED.value if room.has_bodies else ""
+    package = ExitPackage(
+        ticket=visit.ticket,
+        identity=member.identity,
+        game=room.id,
+        world=state.world,
+        at=ctx.at,
+        reason=reason,
+        steps=visit.steps,
+        playtime_ms=playtime,
+        reward=round(visit.reward, 6),
+        deaths=visit.deaths,
+        deeds=dict(visit.deeds),
+        items=items or {},
+        memories=memories,
+        avatar_id=visit.avatar,
+        avatar_state=avatar.state.value if avatar is not None else gone,
+        destination="" if destination == NEXUS else destination,
+        admitted=visit.admitted,
+        entering=visit.entering,
+        entered=dict(visit.items),
+    )
+    state.leaving[visit.ticket] = package
+    return package
+
+
+def ongoing(room: "Room", identity: str) -> dict[str, Any] | None:
+    """What a visitor has done so far in its visit, without the parts that only a release counts."""
+    visit = room.state.visits.get(identity)
+    if visit is None:
+        return None
+    deeds = dict(visit.deeds)
+    me = room.member_of(identity)
+    avatar = avatars.controlled(room, me) if me is not None and room.has_bodies else None
+    if avatar is not None:
+        for name, n in room.crash_on_error(_world(room).deeds, avatar.seat).items():
+            deeds[name] = deeds.get(name, 0) + n - avatar.deeds_before.get(name, 0)
+    return {"steps": visit.steps, "deeds": {name: n for name, n in deeds.items() if n > 0}, "deaths": visit.deaths}
+
+
+def _world(room: "Room") -> EmbodiedWorld:
+    assert isinstance(room.world, EmbodiedWorld)
+    return room.world

@@ -1,0 +1,127 @@
+"""The bodies of shared Crafter: what they are like, how they sleep while their agent is away, die and come back."""
+
+from msgspec import Struct
+
+from cohabit.bodies import BodyState, Death
+from cohabit.errors import GameRejected
+from cohabit.model.avatar import RespawnOption
+from cohabit.model.observation import Goal
+from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.land import BORDER
+from cohabit.worlds.crafter.observing import inventory_of
+from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.rules import (
+    ACHIEVEMENT,
+    ARROW,
+    CREATURES_WALK,
+    ITEMS,
+    MOST,
+    RUNGS,
+    SKELETON,
+    VIEW_HEIGHT,
+    VIEW_WIDTH,
+    WOOD,
+    ZOMBIE,
+    Rung,
+)
+
+DANGER = 4
+"""Nobody leaves its body while a hostile creature is nearer than this."""
+HOSTILE = (ZOMBIE, SKELETON, ARROW)
+FACING = {(-1, 0): "west", (1, 0): "east", (0, -1): "north", (0, 1): "south"}
+DIRECTIONS = {name: way for way, name in FACING.items()} | {
+    "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)
+}  # fmt: skip
+CAUSES = {"want": "starvation", "lava": "fire", "zombie": "combat", "arrow": "combat"}
+KILLERS = {"zombie": "a zombie", "arrow": "a skeleton"}
+RESPAWNS = (
+    RespawnOption("start", "spawn_point", "near the start", None, ["lose_inventory"], "Near the start, with nothing."),
+    RespawnOption("random", "random", "anywhere", None, ["lose_inventory"], "Anywhere in the land, with nothing."),
+)
+
+
+class CrafterBody(Struct):
+    """What the rules of the original do not know of a body."""
+
+    dormant: bool = False  # its agent has left; it sleeps where it is
+    gone: bool = False  # it was despawned
+    guard: int = 0  # damage that it still shrugs off
+    steps: int = 0  # how many it has lived through
+    hint: bool = False  # its goals list the recipes
+    dropped: dict[str, int] = {}  # what it left behind when it died
+
+    def shrug_off(self, player: Player) -> None:
+        """Undo what the guard holds off of the damage in the last step."""
+        if self.guard and player.hits and player.alive:
+            held = min(self.guard, sum(damage for _, damage in player.hits), MOST - player.health)
+            player.health += held
+            player.health_when_awake = player.health_before = player.health
+            self.guard -= held
+
+
+def begin_with(player: Player, body: CrafterBody, bonuses: dict[str, float]) -> None:
+    """What skills from other worlds give a new body: some wood, and a thicker skin."""
+    player.items[WOOD] = min(MOST, int(bonuses.get("inventory_bonus", 0)))
+    body.hint = bool(bonuses.get("recipe_hint"))
+    body.guard = int(bonuses.get("health_bonus", 0) + round(MOST * bonuses.get("health", 0)))
+
+
+def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> BodyState:
+    """A body as its agent sees it."""
+    death = None
+    if not player.alive and not body.gone:
+        by = player.hurt_by
+        combat = "combat" if by.startswith("player ") else "environmental"
+        killer = KILLERS.get(by) or (by if by.startswith("player ") else None)
+        death = Death(CAUSES.get(by, combat), killer, dict(body.dropped))
+    return BodyState(
+        position=(player.x, player.y), health=player.health, max_health=MOST, inventory=inventory_of(player),
+        facing=FACING[player.dx, player.dy], stance="lying" if player.sleeping else "standing",
+        vision_range=VIEW_WIDTH // 2, hearing_range=VIEW_HEIGHT // 2, unsafe=_danger(game, player),
+        death=death, respawn_options=RESPAWNS if death is not None and respawns else (),
+    )  # fmt: skip
+
+
+def _danger(game: Game, player: Player) -> str:
+    if not player.alive or player.removed:
+        return ""
+    if any(by != "want" for by, _ in player.hits):
+        return "you were just hurt"
+    for thing in game.land.things:
+        if thing.kind in HOSTILE and abs(thing.x - player.x) + abs(thing.y - player.y) < DANGER:
+            return "something hostile is near"
+    return ""
+
+
+def goals_of(player: Player) -> list[Goal]:
+    """What a player has not achieved yet, with what it takes."""
+    left = [rung for rung in RUNGS if not player.achievements[ACHIEVEMENT[rung.name]]]
+    return [Goal(rung.name, rung.name.replace("_", " "), "achievement", None, _recipe(rung)) for rung in left]
+
+
+def _recipe(rung: Rung) -> list[str]:
+    uses = ", ".join(f"{count} {item}" for item, count in rung.uses)
+    return [*([f"uses {uses}"] if uses else []), *rung.needs, *(f"after {name}" for name in rung.after)]
+
+
+def revive(game: Game, player: Player, body: CrafterBody, option: str) -> None:
+    """A dead player lives again, with nothing but what it has learned."""
+    x, y = game.free_start() if option == "start" else _anywhere(game, player)
+    player.health = player.food = player.drink = player.energy = MOST
+    player.health_when_awake = player.health_before = MOST
+    player.hunger = player.thirst = player.recovery = 0.0
+    player.fatigue, player.sleeping, player.hurt_by = 0, False, ""
+    player.items = [0] * len(ITEMS)
+    player.begin_step()
+    body.dropped, body.guard = {}, 0
+    game.add_player(x, y, player)
+
+
+def _anywhere(game: Game, player: Player) -> tuple[int, int]:
+    land = game.land
+    free = [c for c, material in enumerate(land.material) if material in CREATURES_WALK and land.at[c] is None]
+    if not free:
+        raise GameRejected("there is no free cell for another player")
+    cell = free[int(game.draws.uniform(purpose.START, player.number) * len(free))]
+    return cell // land.stride - BORDER, cell % land.stride - BORDER

@@ -1,0 +1,197 @@
+"""The bodies of the planet world: they arrive, leave, sleep, die, come back, and carry things in and out."""
+
+from collections.abc import Mapping, Sequence
+
+from cohabit.bodies import BodyState, Death, DepartMode
+from cohabit.errors import GameRejected
+from cohabit.world import Arrival, Outcome, Seat, SeatId, Stream
+from cohabit.worlds.newcomers import check_new_body, unique_name
+from cohabit.worlds.starbound import harm, saves
+from cohabit.worlds.starbound.actions import PlanetActions
+from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.building import DIRECTIONS
+from cohabit.worlds.starbound.choices import Choice
+from cohabit.worlds.starbound.environment import is_submerged
+from cohabit.worlds.starbound.items import ITEM, PIXELS, SWORDS
+from cohabit.worlds.starbound.land import across, landing_site
+from cohabit.worlds.starbound.planets import SHIP, WIDTH
+from cohabit.worlds.starbound.status import vision_range
+from cohabit.worlds.starbound.travel import TRAVEL
+from cohabit.worlds.starbound.vision import view_of
+
+MAX_PLAYERS = 100
+CHALLENGE = "dune"  # where bodies land that ask for a challenge
+DANGER = 5  # tiles within which a hostile creature makes a body unsafe
+JUST_NOW = 2  # steps after a blow in which a body cannot be left, so that leaving is no way to dodge the next one
+
+
+class PlanetBodies(PlanetActions):
+    """What the contract of worlds with bodies asks for."""
+
+    travel = TRAVEL
+    chosen: dict[SeatId, Choice]
+
+    def _new_body(self, name: str) -> Body:
+        number = len(self.game.bodies) + 1
+        return self.game.add_body(unique_name(name, number, {body.name for body in self.game.bodies}))
+
+    def _body_of(self, seat: SeatId) -> Body:
+        return self.game.bodies[int(seat) - 1]
+
+    def _present(self) -> list[Body]:
+        """The bodies that somebody controls, also dead ones."""
+        return [body for body in self.game.bodies if body.presence == "awake"]
+
+    def seats_now(self) -> Sequence[Seat]:
+        return [Seat(body.seat, body.name) for body in self._present()]
+
+    def arrive(self, arrival: Arrival) -> Seat:
+        if arrival.returns and arrival.seat is not None and (body := self._waiting(arrival.seat)) is not None:
+            return self._wake(body)
+        present, ever = len(self._present()), len(self.game.bodies)
+        check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_BODIES)
+        body = self._new_body(arrival.name)
+        self._apply_bonuses(body, arrival.bonuses)
+        self._land(body, arrival.spawn)
+        return Seat(body.seat, body.name)
+
+    def _land(self, body: Body, spawn: str) -> None:
+        """Where a new body appears: at the landing site, anywhere on the first planet, or on a harder one."""
+        if spawn == "random":
+            first = Stream(self.game.seed, f"spawn {body.number}").below(WIDTH)
+            body.x, body.y = landing_site(self.game.land_of(body), body.number, first)
+        elif spawn == "challenging":
+            body.place = body.orbit = CHALLENGE
+            body.x, body.y = landing_site(self.game.land_of(body), body.number)
+            body.tally = {"planets": 1, f"visit:{CHALLENGE}": 1}
+            body.explored = {}
+        self.game.explore(body)
+
+    def _waiting(self, seat: SeatId) -> Body | None:
+        """The body of this seat, if it waits for its player."""
+        known = seat.isascii() and seat.isdecimal() and 1 <= int(seat) <= len(self.game.bodies)
+        body = self._body_of(seat) if known else None
+        return body if body is not None and body.presence in ("dormant", "suspended") else None
+
+    def _wake(self, body: Body) -> Seat:
+        land = self.game.land_of(body)
+        if body.presence == "suspended" and body.alive and not land.is_open(body.x, body.y):
+            body.y = land.top(body.x)  # somebody has built there since
+        body.presence = "awake"
+        body.events = [("info", "You wake up.")]
+        return Seat(body.seat, body.name)
+
+    def _apply_bonuses(self, body: Body, bonuses: Mapping[str, float]) -> None:
+        body.scanner = max(0, min(6, int(bonuses.get("scanner_range", 0))))
+        body.price = max(0.5, min(1.0, bonuses.get("price_modifier", 1.0)))
+        body.max_health = max(1, min(1000, round(body.max_health * (1 + bonuses.get("health", 0.0)))))
+        body.health = body.max_health
+        tier = int(bonuses.get("weapon_tier", 0))
+        if tier >= 1:
+            sword = SWORDS[min(tier, len(SWORDS)) - 1]
+            body.add(sword)
+            body.equipment["weapon"] = sword
+
+    def depart(self, seat: Seat, mode: DepartMode) -> None:
+        body = self._body_of(seat.id)
+        body.left_at = self.game.step_number
+        self.chosen.pop(seat.id, None)
+        if mode == "dormant":
+            body.presence = "dormant"
+        elif mode == "despawn":
+            body.presence, body.items, body.equipment, body.locker = "gone", {}, {}, {}
+        else:
+            body.presence = "suspended"
+
+    # -- what the room asks --------------------------------------------------------------------------------------------
+    def body(self, seat: SeatId) -> BodyState:
+        body = self._body_of(seat)
+        land = self.game.land_of(body)
+        standing = land.is_supported(body.x, body.y)
+        stance = "prone" if not body.alive else "sleeping" if body.presence == "dormant" else "standing"
+        if stance == "standing" and not standing:
+            stance = "falling"
+        return BodyState(
+            position=(float(body.x), float(body.y)),
+            health=float(body.health),
+            max_health=float(body.max_health),
+            inventory=dict(body.items),
+            equipment=dict(body.equipment),
+            facing="right" if body.facing > 0 else "left",
+            stance=stance,
+            vision_range=vision_range(body),
+            unsafe=self._unsafe(body) if body.alive else "",
+            death=Death(body.fate.cause, body.fate.killer, dict(body.fate.dropped)) if body.fate else None,
+            respawn_options=harm.respawn_options(self.game, body) if body.fate and body.presence != "gone" else (),
+            respawn_point=(float(body.bed[1]), float(body.bed[2])) if body.bed else None,
+        )
+
+    def is_alive(self, seat: SeatId) -> bool:
+        return self._body_of(seat).alive
+
+    def _unsafe(self, body: Body) -> str:
+        """Why a body cannot be left now. It says nothing of what the body does not see."""
+        land = self.game.land_of(body)
+        if not land.is_supported(body.x, body.y):
+            return "you are falling"
+        if is_submerged(land, body):
+            return "you are under water"
+        if body.struck_at is not None and self.game.step_number - body.struck_at <= JUST_NOW:
+            return "you were just hurt"
+        for thing in view_of(self.game, body).things:
+            if thing.state == "hostile" and abs(thing.x) + abs(thing.y) <= DANGER:
+                return f"a {thing.name} is near"
+        return ""
+
+    def respawn(self, seat: Seat, option: str) -> Outcome:
+        body = self._body_of(seat.id)
+        if body.fate is None:
+            raise GameRejected("you are alive")
+        known = {choice.id: choice for choice in harm.respawn_options(self.game, body)}
+        if option not in known:
+            raise GameRejected(f"you can respawn at: {', '.join(known)}")
+        cost = (known[option].cost or {}).get(PIXELS, 0)
+        if body.items.get(PIXELS, 0) < cost:
+            raise GameRejected(f"that costs {cost} pixels and you have {body.items.get(PIXELS, 0)}")
+        harm.respawn(self.game, body, option)
+        return Outcome(f"You are alive again, at {known[option].location if option != 'corpse' else 'that place'}.")
+
+    def put_items(self, seat: SeatId, item: str, count: int) -> int:
+        return self._body_of(seat).add(item, count) if item in ITEM else 0
+
+    def take_items(self, seat: SeatId, item: str, count: int) -> int:
+        return self._body_of(seat).remove(item, count)
+
+    def deeds(self, seat: SeatId) -> Mapping[str, int]:
+        body = self._body_of(seat)
+        return body.tally | {f"achievement:{name}": 1 for name in body.achievements}
+
+    def turn_to(self, seat: Seat, target: str) -> Outcome:
+        body = self._body_of(seat.id)
+        if target in DIRECTIONS:
+            dx = DIRECTIONS[target][0]
+        else:
+            things = view_of(self.game, body).things
+            found = next(
+                (thing for thing in things if target in (thing.name, thing.name.removeprefix("player "))), None
+            )
+            if found is None:
+                raise GameRejected(f"there is no {target[:40]!r} in sight; name a direction or something you see")
+            dx = found.x
+        if dx:
+            body.facing = 1 if dx > 0 else -1
+        return Outcome(f"You look {target}." if target in DIRECTIONS else f"You look at the {target}.")
+
+    def express(self, seat: Seat, emote: str) -> None:
+        self._body_of(seat.id).emote = emote
+
+    def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
+        body = self._body_of(seat)
+        if body.place == SHIP:
+            return ()
+        name = f"player {body.name}"
+        near = [
+            other for other in self._present()
+            if other is not body and other.alive and other.place == body.place and abs(across(other.x, body.x)) <= 14
+        ]  # fmt: skip
+        return tuple(o.seat for o in near if any(thing.name == name for thing in view_of(self.game, o).things))

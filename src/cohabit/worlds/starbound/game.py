@@ -1,0 +1,88 @@
+"""The game: bodies, planets, and one step of time. Planets are made when a body first comes to them."""
+
+from collections.abc import Mapping
+
+from cohabit.model.stream import Stream
+from cohabit.worlds.starbound import acting, creatures, environment, quests
+from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.choices import Choice
+from cohabit.worlds.starbound.land import Land, landing_site, make_land, ship_land
+from cohabit.worlds.starbound.planets import HOME, SHIP, WIDTH
+
+SECTION = 8  # columns of a planet that count as one when they are explored
+
+
+class Game:
+    """All of a game. ``draws`` decides what creatures do."""
+
+    def __init__(self, seed: int, fighting: bool = False) -> None:
+        self.seed = seed
+        self.fighting = fighting
+        self.step_number = 0
+        self.bodies: list[Body] = []
+        self.lands: dict[str, Land] = {}
+        self.draws = Stream(seed, "creatures")
+        self.creatures_made = 0
+
+    def land(self, place: str) -> Land:
+        """A planet, or the inside of a ship."""
+        if place == SHIP:
+            return ship_land()
+        if place not in self.lands:
+            self.lands[place] = make_land(self.seed, place)
+        return self.lands[place]
+
+    def land_of(self, body: Body) -> Land:
+        return self.land(body.place)
+
+    def add_body(self, name: str) -> Body:
+        number = len(self.bodies) + 1
+        x, y = landing_site(self.land(HOME), number)
+        body = Body(number, name, x, y, tally={"planets": 1, f"visit:{HOME}": 1})
+        self.bodies.append(body)
+        self.explore(body)
+        return body
+
+    def here(self) -> list[Body]:
+        """The living bodies in the world, awake or asleep."""
+        return [body for body in self.bodies if body.here]
+
+    def on(self, place: str) -> list[Body]:
+        """The living bodies on a planet."""
+        return [body for body in self.bodies if body.place == place and body.here]
+
+    def explore(self, body: Body) -> None:
+        """Count the sections of land that a body sees for the first time."""
+        if body.place == SHIP:
+            return
+        seen = body.explored.get(body.place, 0)
+        for x in (body.x - SECTION, body.x, body.x + SECTION):
+            bit = 1 << x % WIDTH // SECTION
+            if not seen & bit:
+                seen |= bit
+                body.count("explore")
+        body.explored[body.place] = seen
+
+    def step(self, choices: Mapping[str, Choice]) -> dict[str, float]:
+        """Let everybody act, then nature. Returns the rewards by seat."""
+        self.step_number += 1
+        living = self.here()
+        first = self.step_number % len(living) if living else 0
+        for body in living:
+            body.events = []
+        for body in living[first:] + living[:first]:  # everybody comes first at times
+            choice = choices.get(body.seat)
+            if choice is not None and body.here and body.presence == "awake":
+                acting.act(self, body, choice.name, choice.args)
+        for body in living:
+            if body.here:
+                environment.live(self, body)
+        creatures.step(self)
+        for land in self.lands.values():
+            environment.grow(self, land)
+        rewards = {}
+        for body in living:
+            self.explore(body)
+            if reward := quests.settle(body):
+                rewards[body.seat] = reward
+        return rewards

@@ -1,0 +1,209 @@
+"""The planet world: up to 100 players on the planets of one system, seen from the side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from cohabit.errors import GameRejected
+from cohabit.model.action import Action
+from cohabit.model.observation import Goal
+from cohabit.world import (
+    Eye,
+    Observation,
+    Outcome,
+    Range,
+    Seat,
+    SeatId,
+    Standing,
+    Told,
+    WorldSpec,
+    query,
+)
+from cohabit.worlds.starbound import harm, saves
+from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.changes import changes_text
+from cohabit.worlds.starbound.choices import Choice
+from cohabit.worlds.starbound.drawing.scene import body_scene, system_scene
+from cohabit.worlds.starbound.drawing.sprites import seat_colour
+from cohabit.worlds.starbound.embodied import MAX_PLAYERS, PlanetBodies
+from cohabit.worlds.starbound.game import Game
+from cohabit.worlds.starbound.legal import NUMBERED, WAIT, sensible
+from cohabit.worlds.starbound.planets import HEIGHT, PLANET_NAMES, WIDTH
+from cohabit.worlds.starbound.quests import goals_of
+from cohabit.worlds.starbound.status import crowd_observation, observation_of
+from cohabit.worlds.starbound.terrain import make_terrain
+from cohabit.worlds.starbound.tiles import TO_LETTERS
+from cohabit.worlds.starbound.travel import TRAVEL
+
+
+class Planet(PlanetBodies):
+    """Planets seen from the side. Gather, dig, build, craft, fight, and travel from planet to planet in your ship.
+
+    All players choose an action, then one step passes for everybody; a player who chooses nothing in time does nothing.
+    The map is cut open like a cliff: x goes right, y goes down, and gravity pulls. You walk over steps of one tile; a
+    jump goes up to three tiles up (more where gravity is low) and then sideways. Falling more than five tiles hurts.
+    Planets are round: walking on brings you back.
+
+    `use_tool` digs the tile next to you and gives you its material; trees (T) give wood. Stone and coal need a
+    wood_pickaxe, iron and crystal a stone_pickaxe, titanium, diamond and obsidian an iron_pickaxe. `craft` makes items
+    by hand or near a station that you have placed: workbench, furnace, anvil, campfire. Hunger, drowning, falls, lava,
+    cold, heat, poison and creatures kill; food, bandages, torches, armor and shelter help. At night hostile creatures
+    come out and are stronger. In the dark you see only a few tiles; torches light the way.
+
+    `beam_up` under open sky takes you to your ship. Aboard, `consume` coal (2 fuel) or crystal (20 fuel), `warp` to a
+    planet, and `beam_down`; the way home to Verdant takes no more fuel than you have. You can also `buy`, `sell`,
+    `store` and `fetch` there. What you carry falls when you die; what is in the ship's locker is safe.
+
+    Each achievement and each quest is worth 1.
+    """
+
+    spec = WorldSpec(
+        name="planet", title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False, examples=True,
+    )  # fmt: skip
+    travel = TRAVEL
+
+    def __init__(
+        self,
+        length: Annotated[int, Range(1, 1_000_000, "steps of a game")] = 10_000,
+        fighting: Annotated[bool, Range(doc="whether players can hurt each other")] = False,
+        respawn_after: Annotated[
+            int, Range(0, 10_000, "steps after which the dead wake up aboard by themselves; 0: never")
+        ] = 20,
+    ) -> None:
+        self.length = length
+        self.fighting = fighting
+        self.respawn_after = respawn_after
+
+    def describe(self) -> str:
+        fight = "Players can hurt each other." if self.fighting else "Players cannot hurt each other."
+        return f"{super().describe()} {fight} The game ends after {self.length} steps."
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.game = Game(seed, self.fighting)
+        self.chosen: dict[SeatId, Choice] = {}
+        self.totals: dict[SeatId, float] = {}
+        for seat in seats:
+            self._new_body(seat.name if seat.name != seat.id else "")
+
+    # -- turns ---------------------------------------------------------------------------------------------
+    def to_move(self) -> Sequence[SeatId]:
+        """The living who have not chosen; if all are dead, they pass the time together."""
+        if self.is_over():
+            return ()
+        return [body.seat for body in self._awaited() if body.seat not in self.chosen]
+
+    def _awaited(self) -> list[Body]:
+        """The bodies that a step waits for."""
+        present = self._present()
+        living = [body for body in present if body.fate is None]
+        return living or (present if self.respawn_after else [])
+
+    def is_over(self) -> bool:
+        return self.game.step_number >= self.length
+
+    def _choose(self, by: Seat, name: str, **args: Any) -> Outcome:
+        body = self._body_of(by.id)
+        if not body.alive and name != "wait":
+            raise GameRejected("you are dead; respawn, or wait")
+        before = self.chosen.get(by.id)
+        self.chosen[by.id] = Choice(name, args)
+        instead = "" if before is None else f" instead of {before.name}"
+        awaited = len(self._awaited())
+        waiting = awaited - len(self.chosen)
+        when = f"waiting for {waiting} of {awaited} players" if waiting > 0 else "all have chosen"
+        return Outcome(f"You chose {name}{instead}; {when}.")
+
+    def resolve(self) -> Sequence[Told]:
+        if not self._present():
+            return ()  # time stands still while nobody is here
+        chosen, self.chosen = self.chosen, {}
+        living = [body for body in self.game.bodies if body.alive]
+        for seat, reward in self.game.step(chosen).items():
+            self.totals[seat] = self.totals.get(seat, 0.0) + reward
+        self._wake_the_dead()
+        return [
+            Told(f"{body.name} {harm.CAUSES.get(body.fate.cause, 'died')}") for body in living if body.fate is not None
+        ]
+
+    def _wake_the_dead(self) -> None:
+        for body in self._present() if self.respawn_after else ():
+            if body.fate is not None and self.game.step_number - body.fate.step >= self.respawn_after:
+                harm.respawn(self.game, body, "ship")
+
+    def returns(self) -> Mapping[SeatId, float]:
+        return self.totals
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return sensible(self.game, self._body_of(seat.id))
+
+    def fallback(self, seat: Seat) -> Action:
+        return WAIT
+
+    def numbered(self) -> Sequence[Action]:
+        return NUMBERED
+
+    def goals(self, seat: Seat) -> Sequence[Goal]:
+        return goals_of(self._body_of(seat.id))
+
+    # -- views ---------------------------------------------------------------------------------------------
+    def observe(self, eye: Eye) -> Observation:
+        return self._observation(eye, with_text=True)
+
+    def observe_data(self, eye: Eye) -> Observation:
+        return self._observation(eye, with_text=False)
+
+    def _observation(self, eye: Eye, with_text: bool) -> Observation:
+        if eye.seat is not None and eye.sees != "public":
+            return observation_of(self.game, self._body_of(eye.seat), with_text)
+        return crowd_observation(self.game, self._present(), eye.sees == "all")
+
+    def changes(self, before: Observation, now: Observation) -> str | None:
+        if "map" not in before.status or "map" not in now.status:
+            return None
+        return changes_text(_facts(before), _facts(now))
+
+    @query(sees_all=True, listed=False)
+    def chart(self, eye: Eye, planet: Annotated[str, Range(doc="the name of a planet")] = "verdant") -> list[str]:
+        """The whole map of a planet, row by row, a letter for each tile."""
+        if planet not in PLANET_NAMES:
+            raise GameRejected(f"planets: {', '.join(PLANET_NAMES)}")
+        land = self.game.lands.get(planet)  # a planet that nobody has visited is as it was made
+        tiles = bytes(land.tiles) if land else make_terrain(self.game.seed, planet).tiles
+        letters = tiles.translate(TO_LETTERS).decode()
+        return [letters[row * WIDTH : (row + 1) * WIDTH] for row in range(HEIGHT)]
+
+    def picture(self, eye: Eye) -> bytes | None:
+        """The own view of a player; all planets for those who see all, and nothing for others."""
+        if eye.seat is not None and eye.sees == "own":
+            return body_scene(self.game, self._body_of(eye.seat))
+        return system_scene(self.game, self._present()) if eye.sees == "all" else None
+
+    def standings(self) -> Sequence[Standing]:
+        rows = [
+            Standing(
+                body.seat,
+                body.name,
+                len(body.achievements) + len(body.quests),
+                body.alive,
+                {
+                    "achievements": len(body.achievements),
+                    "quests": len(body.quests),
+                    "planets": body.tally.get("planets", 0),
+                    "deaths": body.tally.get("deaths", 0),
+                    "steps": self.game.step_number,
+                },
+                seat_colour(body.number),
+            )
+            for body in self._present()
+        ]
+        return sorted(rows, key=lambda row: -row.score)
+
+    # -- saves ---------------------------------------------------------------------------------------------
+    def snapshot(self) -> bytes:
+        return saves.save_game(self.game, self.chosen, self.totals)
+
+    def restore(self, data: bytes) -> None:
+        self.game, self.chosen, self.totals = saves.load_game(data, self.fighting)
+
+
+def _facts(observation: Observation) -> dict[str, Any]:
+    return {**observation.status, "inventory": observation.inventory, "step": observation.step}

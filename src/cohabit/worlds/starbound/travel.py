@@ -1,0 +1,90 @@
+"""What the planets teach, which of their items can leave them, and what skills from other worlds give here."""
+
+from cohabit.model.travel import BonusRule, Domain, Lesson, Portable, Rarity, Travel
+from cohabit.worlds.starbound.quests import ACHIEVEMENTS
+
+ACHIEVEMENT_LESSONS: dict[str, tuple[Domain, float]] = {
+    "collect_wood": ("resource_management", 0.02),
+    "collect_stone": ("resource_management", 0.02),
+    "collect_coal": ("resource_management", 0.03),
+    "collect_iron": ("resource_management", 0.04),
+    "collect_titanium": ("exploration", 0.06),
+    "collect_diamond": ("exploration", 0.08),
+    "collect_crystal": ("exploration", 0.04),
+    "place_workbench": ("crafting", 0.02),
+    "place_furnace": ("crafting", 0.03),
+    "place_anvil": ("crafting", 0.04),
+    "make_wood_pickaxe": ("crafting", 0.03),
+    "make_stone_pickaxe": ("crafting", 0.04),
+    "make_iron_pickaxe": ("crafting", 0.08),
+    "make_titanium_pickaxe": ("crafting", 0.1),
+    "make_iron_sword": ("crafting", 0.06),
+    "cook_meat": ("survival", 0.03),
+    "eat": ("survival", 0.02),
+    "first_blood": ("combat", 0.04),
+    "slayer": ("combat", 0.08),
+    "survive_a_night": ("survival", 0.04),
+    "builder": ("puzzle_solving", 0.04),
+    "explorer": ("exploration", 0.05),
+    "space_traveller": ("planning", 0.06),  # fuel must be gathered before
+    "pioneer_of_all": ("adaptation", 0.1),  # each planet has its own dangers
+    "guardian_slayer": ("combat", 0.15),
+}
+LESSONS = {f"achievement:{name}": Lesson(*ACHIEVEMENT_LESSONS[name]) for name in ACHIEVEMENTS} | {
+    "explore": Lesson("exploration", 0.01),
+    "defeat": Lesson("combat", 0.02),
+    "build": Lesson("puzzle_solving", 0.005),
+    "quest": Lesson("planning", 0.02),
+    "nights": Lesson("survival", 0.02),
+    "trade": Lesson("social", 0.02),
+    "planets": Lesson("adaptation", 0.04),
+    "steps": Lesson("survival", 0.01),
+}
+RARITIES: dict[str, Rarity] = {
+    "collect_titanium": "uncommon",
+    "make_iron_pickaxe": "uncommon",
+    "space_traveller": "uncommon",
+    "explorer": "uncommon",
+    "slayer": "rare",
+    "make_titanium_pickaxe": "rare",
+    "collect_diamond": "rare",
+    "pioneer_of_all": "legendary",
+    "guardian_slayer": "legendary",
+}
+TRAVEL = Travel(
+    genre=("survival", "crafting", "open_world", "space"),
+    lessons=LESSONS,
+    items={
+        "wood": Portable("material", 1),
+        "stone": Portable("material", 1),
+        "coal": Portable("material", 2),
+        "iron": Portable("material", 3),
+        "titanium": Portable("material", 4),
+        "diamond": Portable("material", 5),
+        "crystal": Portable("material", 4),
+        "wood_pickaxe": Portable("tool", 1),
+        "stone_pickaxe": Portable("tool", 2),
+        "iron_pickaxe": Portable("tool", 3),
+        "titanium_pickaxe": Portable("tool", 4),
+        "wood_sword": Portable("weapon", 1),
+        "stone_sword": Portable("weapon", 2),
+        "iron_sword": Portable("weapon", 3),
+        "titanium_sword": Portable("weapon", 4),
+        "hide_armor": Portable("armor", 1),
+        "fur_coat": Portable("armor", 2),
+        "iron_armor": Portable("armor", 3),
+        "hazard_suit": Portable("armor", 4),
+        "berries": Portable("consumable", 1),
+        "cooked_meat": Portable("consumable", 2),
+        "bandage": Portable("consumable", 3),
+        "core": Portable("key_item", 5),
+        "pixels": Portable("currency", 1),
+    },
+    bonuses=(
+        BonusRule("scanner_range", "exploration", base=1, factor=5, whole=True, description="sees further"),
+        BonusRule("weapon_tier", "combat", base=1, factor=2, whole=True, description="starts with a sword"),
+        BonusRule("price_modifier", "social", base=1, factor=-0.2, description="pays less"),
+        BonusRule("health", "survival", factor=0.2, description="more health"),
+    ),
+    rarities=RARITIES,
+)

@@ -1,0 +1,66 @@
+"""The front end that the documentation shows: forty lines that every document of ours has, and an example that works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from cohabit.house.front_ends import read_front_end
+from cohabit.registry import find_world, known_worlds
+from cohabit.scenario import AgentSpec, Scenario
+
+from .page import Running, Visit, token
+
+PAGE = (Path(__file__).parents[2] / "docs/worlds.md").read_text()
+(FORTY_LINES,) = re.findall(r"^```js\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+(DOCUMENT,) = re.findall(r"^```html\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+(COUNTDOWN,) = [
+    block
+    for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    if "class Countdown" in block
+]
+
+
+def test_the_forty_lines_are_at_most_forty() -> None:
+    assert len(FORTY_LINES.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("name", [name for name in known_worlds() if find_world(name).spec.front_end])
+def test_every_front_end_of_ours_begins_with_the_forty_lines(name: str) -> None:
+    assert f"<script>\n{FORTY_LINES}</script>" in read_front_end(find_world(name))
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Running]:
+    running = Running(tmp_path / "data")
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.mark.browser
+def test_the_front_end_of_the_documentation_plays_a_game(house: Running, visit: Visit, tmp_path: Path) -> None:
+    world = tmp_path / "countdown.py"
+    world.write_text(COUNTDOWN.replace("open_information=True)", 'open_information=True, front_end="countdown.html")'))
+    document = DOCUMENT.replace("/* the forty lines */", FORTY_LINES)
+    assert document != DOCUMENT
+    world.with_name("countdown.html").write_text(document)
+    people = [
+        AgentSpec(id=name, kind="human", role="human", claim=f"auto:{i}", token=token(name))
+        for i, name in enumerate(("ann", "bob"))
+    ]
+    house.open(Scenario(scenario="docs", world=str(world), agents=people))
+    frames = [visit(house.link(who)).frame_locator(".front-end-frame") for who in ("ann", "bob")]
+    for turn in range(7):
+        frame, other = frames[turn % 2], frames[1 - turn % 2]
+        expect(frame.locator("#number")).to_have_text(str(21 - 3 * turn))
+        expect(other.locator("#turn")).to_have_text(f"Waiting for {('ann', 'bob')[turn % 2]}.")
+        frame.get_by_role("button", name="\u22123").click()
+    for frame in frames:
+        expect(frame.locator("#turn")).to_have_text("Game over.")

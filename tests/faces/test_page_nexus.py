@@ -1,0 +1,97 @@
+"""The page of a traveller: from the Nexus into a game, in and out of a body, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from cohabit.scenario import AgentSpec, Scenario, read_scenario
+
+from .page import Running, Visit, events, token
+
+CAVES = f"{Path(__file__).parent.parent / 'worlds_samples' / 'bodies' / 'caves.py'}:Caves"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Running]:
+    running = Running(tmp_path)
+    running.start()
+    try:
+        for room in ("wilderness", "nexus"):
+            plan = read_scenario(room)
+            for agent in plan.agents:
+                agent.token = token(f"{room}-{agent.id}")
+            running.open(plan, room)
+        yield running
+    finally:
+        running.stop()
+
+
+def enter(page: Page) -> Page:
+    """Travel to the wilderness; the tab of the game."""
+    page.get_by_role("button", name="enter game wilderness").click()
+    link = page.get_by_role("link", name="Open the room wilderness")
+    with page.expect_popup() as opened:
+        link.click()
+    return opened.value
+
+
+def test_a_traveller_enters_a_game_plays_and_returns(house: Running, visit: Visit) -> None:
+    nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
+    expect(nexus.locator(".world pre")).to_contain_text("You are in the Nexus, without a body")
+    game = enter(nexus)
+    expect(game.locator("h1")).to_have_text("Crafter, shared")
+    expect(nexus.locator(".world pre")).to_contain_text("You are in the game wilderness")
+    expect(nexus.get_by_role("button", name="enter game wilderness")).to_have_count(0)
+    game.get_by_role("button", name="noop").click()
+    expect(game.locator(".world pre")).to_contain_text("Step 1/")
+    game.get_by_role("button", name="Return to the Nexus").click()
+    expect(game.get_by_text("You have returned to the Nexus. You can close this tab.")).to_be_visible()
+    expect(nexus.locator(".world pre")).to_contain_text("wilderness: 1 step, left: voluntary")
+    expect(nexus.get_by_role("button", name="enter game wilderness")).to_be_visible()
+    expect(nexus.get_by_role("link", name="Open the room wilderness")).to_have_count(0)
+    expect(events(nexus).filter(has_text="traveller returns from wilderness")).to_have_count(1)
+
+
+def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit: Visit) -> None:
+    nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
+    enter(nexus).close()
+    nexus.get_by_role("button", name="Return to the Nexus").click()
+    expect(nexus.locator(".world pre")).to_contain_text("You are in the Nexus, without a body")
+    expect(nexus.get_by_role("button", name="Return to the Nexus")).to_be_hidden()
+
+
+def test_the_page_offers_what_one_can_do_with_a_body(house: Running, visit: Visit) -> None:
+    game = enter(visit(house.link_with(token("nexus-traveller"), "nexus")))
+    body = game.locator(".body")
+    expect(body.locator("li")).to_have_text(re.compile("traveller you control it, health 9 of 9"))
+    body.get_by_role("button", name="Leave the body asleep").click()
+    expect(body.locator("li")).to_have_text(re.compile("traveller asleep in the world"))
+    expect(body.get_by_role("button", name="Leave the body asleep")).to_be_hidden()
+    expect(game.get_by_role("button", name="Take a seat")).to_have_count(0)
+    body.get_by_role("button", name="Enter a body").click()
+    expect(body.locator("li")).to_have_text(re.compile("you control it"))
+
+
+def test_the_dead_can_come_back_to_life(house: Running, visit: Visit) -> None:
+    ann = AgentSpec(id="ann", kind="human", role="human", token=token("ann"))
+    house.open(Scenario(world=CAVES, agents=[ann]), "caves")
+    page = visit(house.link("ann", "caves"))
+    body = page.locator(".body")
+    body.get_by_role("button", name="Enter a body").click()
+    expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
+    house.call("ann", "jump", "caves")
+    expect(body.locator("li")).to_have_text(re.compile("ann dead"))
+    expect(body.get_by_role("button", name="Enter a new body")).to_be_visible()
+    body.get_by_role("button", name="Come back to life").click()
+    expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
+
+
+def test_a_member_without_a_body_of_its_own_is_offered_none(house: Running, visit: Visit) -> None:
+    watching = visit(house.link_with(token("wilderness-spectator"), "wilderness"))
+    expect(watching.locator(".world pre")).to_contain_text("Nobody is here")
+    expect(watching.locator(".body .offer")).to_be_hidden()

@@ -1,0 +1,181 @@
+"""The audit: refused calls are in the hash chain, changes are listed for those whom they concern, and what left is counted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.house.house import House
+from cohabit.testing.clock import FakeClock
+
+from .making import ANN, BOB, HOST, Client, make_room, open_house
+
+OWL = {"id": "owl", "kind": "agent"}
+
+
+def entries(house: House, do: str) -> list[Any]:
+    return [line.entry for line in house.rooms["den"].recent if line.entry.do == do]
+
+
+async def refuse(caller: Client, name: str, args: dict[str, Any] | None = None) -> None:
+    with pytest.raises(CohabitError):
+        await caller(name, args or {})
+
+
+async def test_a_refused_call_is_part_of_the_record_when_its_minute_is_over() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await refuse(who["ann"], "revoke", {"member": "bob"})
+        await refuse(who["ann"], "revoke", {"member": "bob"})
+        await clock.advance(59_000)
+        assert entries(house, "refused") == []
+        await clock.advance(62_000)
+        (entry,) = entries(house, "refused")
+        (line,) = entry.args["lines"]
+        assert (line["member"], line["command"], line["code"], line["count"]) == (
+            "ann",
+            "revoke",
+            "PERMISSION_DENIED",
+            2,
+        )
+        await clock.advance(300_000)
+        assert len(entries(house, "refused")) == 1
+
+
+async def test_refusals_are_in_the_record_before_the_house_closes(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        who = await make_room(house)
+        await refuse(who["bob"], "archive")
+        room = house.rooms["den"].room
+    assert [e.entry.args["lines"][0]["command"] for e in room.record.tail if e.entry.do == "refused"] == ["archive"]
+    async with open_house(tmp_path) as house:
+        assert house.rooms["den"].room.state.audited == room.state.audited == 1
+        assert house.rooms["den"].room.digest() == room.digest()
+
+
+async def test_a_host_reads_every_change_and_a_member_those_that_concern_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        await who["hostess"]("narrow", {"member": "ann", "may": ["send_message"]})
+        request = (await who["owl"]("ask", {"may": ["send_message"], "why": "to talk"})).request
+        await who["hostess"]("allow", {"request": request, "lasts": "game"})
+        await who["owl"]("disclose", {"backend": "Claude"})
+
+        async def kinds(reader: str, **args: Any) -> list[str]:
+            return [change.kind for change in (await who[reader]("audit_log", args)).changes]
+
+        assert await kinds("hostess") == ["disclosed", "allowed", "asked", "revoked"]
+        assert await kinds("hostess", member="ann") == ["revoked"]
+        assert await kinds("owl") == ["disclosed", "allowed", "asked"]
+        assert await kinds("ann") == ["revoked"]
+        assert await kinds("bob") == []
+        assert await kinds("bob", member="ann") == []
+
+
+async def test_a_member_sees_its_own_refusals_with_their_reasons_and_nobody_elses() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await refuse(who["ann"], "revoke", {"member": "bob"})
+        await refuse(who["bob"], "archive")
+        assert [line.command for line in (await who["ann"]("audit")).refusals] == ["revoke"]
+        assert [line.command for line in (await who["ann"]("audit", {"member": "bob"})).refusals] == ["revoke"]
+        assert {line.command for line in (await who["hostess"]("audit")).refusals} == {"revoke", "archive"}
+        with pytest.raises(PermissionDenied):
+            await who["ann"]("revoke", {"member": "bob"})
+
+
+async def test_what_left_to_which_backend_is_counted_and_recorded_once_a_minute() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        for _ in range(3):
+            await who["ann"]("view")
+            await who["owl"]("view")
+        await clock.advance(120_000)
+        assert entries(house, "left") == []  # nobody has said that anything leaves
+        await who["owl"]("disclose", {"backend": "Claude"})
+        for _ in range(3):
+            await who["ann"]("view")
+            await who["owl"]("view")
+        await clock.advance(60_000)
+        (entry,) = entries(house, "left")
+        assert (entry.args["member"], entry.args["replies"]) == ("owl", 3)
+        (change,) = [c for c in (await who["owl"]("audit_log")).changes if c.kind == "sent"]
+        assert change.text.startswith("to Claude through owl: 3 replies")
+        assert not [c for c in (await who["ann"]("audit_log")).changes if c.kind == "sent"]
+
+
+async def test_pushed_frames_are_counted_too_also_of_a_stream_that_has_ended() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        await who["owl"]("disclose", {"egress": True})
+        stream = await house.subscribe(house.identify(who["owl"].token), "den", None)
+        await who["hostess"]("send_message", {"to": "*", "content": "hello"})
+        await house.rooms["den"].drained()
+        stream.close()
+        await clock.advance(60_000)
+        (entry,) = entries(house, "left")
+        assert entry.args["frames"] >= 1
+        assert entry.args["size"] > len("hello")
+
+
+async def test_what_left_is_recorded_also_for_a_member_that_takes_its_disclosure_back_or_leaves() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL, {"id": "emu", "kind": "agent"})
+        for name in ("owl", "emu"):
+            await who[name]("disclose", {"backend": "Claude"})
+        await clock.advance(20_000)
+        for name in ("owl", "emu"):
+            await who[name]("view")
+        await who["owl"]("disclose", {})
+        await who["emu"]("leave")
+        await clock.advance(60_000)
+        assert {(e.args["member"], e.args["backend"]) for e in entries(house, "left")} == {
+            ("owl", "Claude"),
+            ("emu", "Claude"),
+        }
+
+
+async def test_a_member_with_a_reused_handle_reads_nothing_of_the_one_before() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, {"id": "eve", "kind": "agent"})
+        await who["hostess"]("narrow", {"member": "eve", "may": ["read_chat"]})
+        await who["eve"]("disclose", {"backend": "Claude"})
+        await who["hostess"]("remove_member", {"member": "eve"})
+        made = await who["hostess"]("invite", {"id": "eve"})
+        new = await Client(house, "den", "eve", made.token).join()
+        assert (await new("whoami")).handle == "eve"
+        assert [c.kind for c in (await new("audit_log")).changes] == []
+
+
+async def test_a_refused_subscription_is_in_the_audit() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        await who["hostess"]("revoke", {"member": "owl"})
+        with pytest.raises(PermissionDenied):
+            await house.subscribe(house.identify(who["owl"].token), "den", None)
+        assert [(r.command, r.code) for r in (await who["owl"]("audit")).refusals] == [("events", "PERMISSION_DENIED")]
+
+
+async def test_a_page_of_events_is_limited_by_what_is_in_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, {"id": "pat", "kind": "human"})
+        for number in range(6):
+            await who["pat"]("send_data", {"data": f"{number}" + "x" * 100_000})
+        cursor, sizes, seen = "", [], []
+        while True:
+            page = await who["hostess"]("events", {"cursor": cursor, "max": 500})
+            sizes.append(sum(len(item.data or "") for item in page.items))
+            seen += [item.data[0] for item in page.items if item.data]
+            cursor = page.cursor
+            if not page.more:
+                break
+        assert seen == list("012345")
+        assert max(sizes) < 300_000
+        newest = (await who["hostess"]("events", {"last": 500})).items
+        assert sum(len(item.data or "") for item in newest) < 300_000
+        assert newest[-1].data[0] == "5"

@@ -1,0 +1,105 @@
+"""docs/nexus.md says what the rules are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+
+from cohabit.nexus import goals, memories, skills, suggestions
+from cohabit.nexus.values import Profile, Requirement, Reward
+from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
+
+PAGE = (Path(__file__).parents[2] / "docs" / "nexus.md").read_text()
+
+
+def rows_under(*head: str) -> list[list[str]]:
+    """The rows of the table with this head."""
+    lines = PAGE.splitlines()
+    start = lines.index(f"| {' | '.join(head)} |") + 2
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def test_the_table_of_repetitions_is_what_the_rule_gives() -> None:
+    found = rows_under("done", "worth")
+    assert len(found) >= 5
+    for done, worth in found:
+        times = int(done.split()[0].replace(",", ""))
+        assert f"{skills.worth(times):.3g}" == worth.removesuffix(" × the points")
+
+
+def test_the_lessons_of_crafter_are_those_of_the_code() -> None:
+    expected = [[f"`{deed}`", one.domain.replace("_", " "), f"{one.points:g}"] for deed, one in CRAFTER.lessons.items()]
+    assert sorted(rows_under("deed", "skill", "points")) == sorted(expected)
+
+
+def test_the_bonuses_of_crafter_are_those_of_the_code() -> None:
+    expected = []
+    for rule in CRAFTER.bonuses:
+        value = (
+            f"{rule.base:g}" if rule.is_flag else f"{rule.factor:g} × skill" + (", rounded down" if rule.whole else "")
+        )
+        expected.append(
+            [f"`{rule.name}`", rule.domain.replace("_", " "), f"{rule.threshold:g}", value, rule.description]
+        )
+    assert rows_under("bonus", "skill", "above", "value", "what it is") == expected
+
+
+def test_the_items_of_crafter_are_those_of_the_code() -> None:
+    expected = [[f"`{name}`", kind.category, str(kind.tier)] for name, kind in CRAFTER.items.items()]
+    assert rows_under("item", "category", "tier") == expected
+
+
+def reward_text(reward: Reward) -> str:
+    parts = [f"title {reward.title}"]
+    parts += [f"`{name}` {amount:g}" for name, amount in reward.bonuses.items()]
+    parts += [f"{domain.replace('_', ' ')}: {part:.0%} of what is missing" for domain, part in reward.skills.items()]
+    return "; ".join(parts)
+
+
+def test_the_meta_goals_are_those_of_the_code() -> None:
+    expected = [[f"`{one.id}`", one.description, reward_text(one.reward)] for one in goals.GOALS.values()]
+    assert rows_under("goal", "what it asks for", "reward") == expected
+
+
+def test_every_type_of_requirement_is_explained() -> None:
+    types = get_args(get_type_hints(Requirement)["type"])
+    assert [row[0] for row in rows_under("type", "what is measured")] == [f"`{one}`" for one in types]
+
+
+def test_the_weights_of_suggestions_are_those_of_the_code() -> None:
+    assert {name: float(weight) for name, weight, _ in rows_under("term", "weight", "share")} == suggestions.WEIGHTS
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"at most {skills.LESSONS_PER_DEED:g} times",
+        f"the newest {skills.EVIDENCE_KEPT} ",
+        f"the first {skills.NEW_WORLD_STEPS} steps",
+        f"{skills.NEW_WORLD_LESSON.points:g} points of adaptation",
+        f"at most {goals.MAX_ACTIVE} goals",
+        f"at most {goals.MAX_OWN_GOAL} characters",
+        f"{suggestions.MAX_SUGGESTIONS} games",
+        f"above {suggestions.STRONG:g}",
+        f"at most {suggestions.WEAK:g}",
+        f"the last {suggestions.RECENT} visits",
+        f"{memories.MEMORIES_KEPT} memories and {memories.MEMORIES_KEPT} strategies",
+        f"{memories.MAX_MEMORY} characters",
+    ],
+)
+def test_the_numbers_on_the_page_are_those_of_the_code(sentence: str) -> None:
+    assert sentence in PAGE.replace("\n", " ")
+
+
+def test_the_example_of_gains_is_what_the_rule_gives() -> None:
+    deeds = {"achievement:collect_wood": 7, "achievement:make_wood_pickaxe": 1}
+    found = skills.gains(CRAFTER, {}, deeds, Profile("a", "A"))
+    (row,) = rows_under("resource management", "crafting")
+    assert row == [f"{found['resource_management']:.4f}", f"{found['crafting']:.4f}"]

@@ -1,0 +1,503 @@
+"""Transit: agents enter games and come back with what they learned and carry, wherever something fails in between."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
+from cohabit.model.avatar import AvatarState
+from cohabit.nexus.values import PortableItem, Profile, Session
+from cohabit.nexus.world import Nexus
+from cohabit.room.remote import Sent
+from cohabit.world import Arrival
+
+from .games import AGENTS, Journeys
+
+
+@asynccontextmanager
+async def journeys() -> AsyncIterator[Journeys]:
+    world = await Journeys().begin()
+    try:
+        yield world
+    finally:
+        await world.close()
+
+
+async def refused(world: Journeys, *call: str, **args: Any) -> CohabitError:
+    """The reason why a call was refused. Nobody has moved by that."""
+    before = [world.profile(who) for who in AGENTS], world.all_items()
+    with pytest.raises(CohabitError) as reason:
+        await world(*call, **args)
+    await world.rest()
+    await world.check()
+    assert before == ([world.profile(who) for who in AGENTS], world.all_items())
+    return reason.value
+
+
+async def visit(world: Journeys, who: str, game: str, *items: str, **leaving: Any) -> None:
+    """Enter a game, take these items, and leave with them."""
+    await world(who, "nexus", "enter_game", game_id=game)
+    for item in items:
+        await world(who, game, "take", item=item)
+    await world(who, game, "exit_game", carry={item: items.count(item) for item in items} or None, **leaving)
+    await world.rest()
+
+
+def member(world: Journeys, who: str, game: str) -> Any:
+    return world.room(game).member_of(world.identity[who])
+
+
+# -- entering and leaving -----------------------------------------------------------------------------
+async def test_an_agent_brings_back_what_it_learned_and_carries_it_into_the_next_world_as_an_equivalent() -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await visit(world, "ann", "caves", "gold", "gold", "blade")
+        assert world.profile("ann").carried == [
+            PortableItem("caves:blade", "weapon", 2, 1), PortableItem("caves:gold", "currency", 1, 2)
+        ]  # fmt: skip
+        assert world.profile("ann").skill("resource_management") > 0
+        entered = await world("ann", "nexus", "enter_game", game_id="mines")
+        assert entered.data["items"] == {"axe": 1, "coin": 2}
+        await world.rest()
+        assert world.profile("ann").carried == []
+        assert world.all_items() == items
+        await world.check()
+
+
+async def test_what_a_body_cannot_take_stays_with_its_agent() -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await visit(world, "ann", "caves", *(["gold"] * 4))
+        await world("ann", "nexus", "enter_game", game_id="mines", items={"caves:gold": 1})
+        for _ in range(3):
+            await world("ann", "mines", "take", item="coin")
+        await world("ann", "mines", "exit_game", carry={"coin": 4})
+        entered = await world("ann", "nexus", "enter_game", game_id="zoo")
+        assert entered.data["items"] == {"gold": 4}
+        await world.rest()
+        assert world.profile("ann").carried == [PortableItem("mines:coin", "currency", 1, 3)]
+        assert world.all_items() == items
+
+
+async def test_who_is_in_a_game_cannot_enter_another_or_the_same() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world.rest()
+        for game in ("mines", "zoo"):
+            reason = await refused(world, "ann", "nexus", "enter_game", game_id=game)
+            assert reason.message == "you are in the game mines; leave it first with exit_game there"
+
+
+async def test_who_did_not_come_through_the_nexus_cannot_leave_for_it() -> None:
+    async with journeys() as world:
+        reason = await refused(world, "bob", "caves", "exit_game")
+        assert reason.message == "you did not come here through the Nexus; use jack_out, stand_up or leave"
+        await visit(world, "bob", "caves")
+        await refused(world, "bob", "caves", "exit_game")
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"maintenance": True}, "is closed for maintenance now"),
+        ({"open": False}, "unknown game"),
+        ({"capacity": 1}, "is busy now"),
+    ],
+)
+async def test_a_game_that_takes_nobody_refuses_and_the_agent_stays(how: dict[str, Any], says: str) -> None:
+    async with journeys() as world:
+        await world("cat", "nexus", "enter_game", game_id="mines")
+        await world.rest()
+        await world("host", "mines", "open_to_nexus", **how)
+        await world.rest()
+        assert says in (await refused(world, "ann", "nexus", "enter_game", game_id="mines")).message
+        assert member(world, "ann", "mines") is None
+        await world("cat", "mines", "exit_game")
+        await world.rest()
+        await world.check()
+
+
+async def test_an_agent_that_its_world_refuses_is_no_member_afterwards() -> None:
+    async with journeys() as world:
+        reason = await refused(world, "ann", "nexus", "enter_game", game_id="mines", avatar_id="avatar-9")
+        assert isinstance(reason, UnknownAsset)
+        assert member(world, "ann", "mines") is None
+
+
+async def test_a_sleeping_body_is_woken_and_what_happened_to_it_meanwhile_has_happened() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "caves", mode="dormant")
+        await world("cat", "nexus", "enter_game", game_id="caves")
+        await world("cat", "caves", "hit", whom="1")
+        back = await world("ann", "nexus", "enter_game", game_id="caves")
+        assert (back.data["woken"], back.data["avatar_id"]) == (True, "avatar-1")
+        assert world.room("caves").world.bodies["1"].health == 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("block", [False, True])
+async def test_who_is_removed_by_a_host_is_back_in_the_nexus_with_what_it_learned(block: bool) -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("ann", "mines", "take", item="iron")
+        await world("host", "mines", "remove_member", member="ann", block=block)
+        await world.rest()
+        await world.check()
+        assert world.profile("ann").session is None
+        assert world.profile("ann").worlds["mines"].deeds == {"take": 1}
+        if block:
+            assert "blocked" in (await refused(world, "ann", "nexus", "enter_game", game_id="mines")).message
+
+
+async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_avatar() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("ann", "mines", "take", item="iron")
+        await world("ann", "mines", "jump")
+        reason = await refused(world, "ann", "mines", "exit_game", carry={"iron": 1})
+        assert reason.message == "you control no body, so you have nothing to carry"
+        left = await world("ann", "mines", "exit_game")
+        assert (left.avatar_state, left.deaths, left.reward) == ("destroyed", 1, 2.0)
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        back = await world("ann", "mines", "jack_out")
+        assert back.avatar_state is AvatarState.DORMANT
+
+
+async def test_the_rewards_of_a_visit_are_counted_through_a_rematch() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("ann", "mines", "go", place="pit")
+        await world("ann", "mines", "jack_out")
+        await world("ann", "mines", "jack_in")
+        await world("ann", "mines", "go", place="hall")
+        await world("host", "mines", "rematch")
+        await world("ann", "mines", "jack_in")
+        await world("ann", "mines", "go", place="pit")
+        left = await world("ann", "mines", "exit_game")
+        assert (left.reward, left.deeds, left.steps) == (3.0, {"go": 3}, 3)
+
+
+# -- games that stop ----------------------------------------------------------------------------------
+async def test_an_agent_whose_game_is_deleted_is_in_the_nexus_without_doing_anything() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        await world.rest()
+        await world.house.delete_room("zoo")
+        await world.rest()
+        assert world.profile("ann").session is None
+        assert "You are in the Nexus" in (await world("ann", "nexus", "view")).text
+        await world("ann", "nexus", "enter_game", game_id="mines")
+
+
+async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
+    async with journeys() as world:
+        assert (await refused(world, "ann", "nexus", "give_up_game")).message == "you are in no game"
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world.rest()
+        reason = await refused(world, "ann", "nexus", "give_up_game")
+        assert reason.message == "the game mines is online; leave it there with exit_game"
+        await world("host", "mines", "archive")
+        await world("ann", "nexus", "give_up_game")
+        await world.rest()
+        await world.check()
+
+
+async def stop_before_the_nexus_knows(world: Journeys, who: str, game: str) -> None:
+    """An agent leaves a game, which stops before the Nexus has confirmed what it brought."""
+    with suppress(CohabitError):
+        await world(who, game, "exit_game", carry={"gold": 2})
+    world.house.rooms[game].stop(Quarantined("its world hangs"))
+    await world.rest()
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "a visit", "in another game"])
+async def test_a_package_of_a_visit_that_was_given_up_still_arrives_and_arrives_once(meanwhile: str) -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        for _ in range(2):
+            await world("ann", "zoo", "take", item="gold")
+        await world.rest()
+        world.store.refuses = {world.store.commits + 2}  # the profile, after the entry of the game
+        await stop_before_the_nexus_knows(world, "ann", "zoo")
+        assert world.profile("ann").session is not None
+        assert list(world.room("zoo").state.leaving)
+        await world("ann", "nexus", "give_up_game")
+        if meanwhile == "a visit":
+            await visit(world, "ann", "mines", "coin")
+        elif meanwhile == "in another game":
+            await world("ann", "nexus", "enter_game", game_id="mines")
+        await world.house.reopen_room("zoo")
+        for _ in range(2):
+            await world.rest()
+            await world.check()
+            assert world.all_items() == items
+        assert world.profile("ann").worlds["caves"].deeds == {"take": 2}
+
+
+async def test_a_visit_that_was_given_up_is_dropped_when_its_game_is_back_and_its_body_keeps_what_it_has() -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await visit(world, "ann", "caves", "gold", "gold")
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        await world.rest()
+        world.house.rooms["zoo"].stop(Quarantined("its world hangs"))
+        await world("ann", "nexus", "give_up_game")
+        await visit(world, "ann", "mines", "coin")
+        await world.house.reopen_room("zoo")
+        await world("ann", "nexus", "review_self")
+        await world.rest()
+        await world.check()
+        assert world.all_items() == items
+        back = await world("ann", "nexus", "enter_game", game_id="zoo", items={})
+        assert back.data["woken"]
+        assert world.room("zoo").world.bodies["1"].items == {"gold": 2}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("stays", [False, True])
+async def test_a_package_that_was_applied_is_not_applied_again_after_its_game_was_offline(stays: bool) -> None:
+    """The game could not record that its package was confirmed, and its agent has made another visit since."""
+    async with journeys() as world:
+        items = world.all_items()
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        for _ in range(2):
+            await world("ann", "zoo", "take", item="gold")
+        await world.rest()
+        world.store.refuses = {world.store.commits + 3}  # visit_closed, after the game's entry and the profile
+        await stop_before_the_nexus_knows(world, "ann", "zoo")
+        assert world.profile("ann").session is None
+        assert list(world.room("zoo").state.leaving)
+        if stays:
+            await world("ann", "nexus", "enter_game", game_id="mines")
+        else:
+            await visit(world, "ann", "mines", "coin")
+        await world.house.reopen_room("zoo")
+        await world.rest()
+        await world.check()
+        assert world.all_items() == items
+
+
+def test_what_a_poll_found_before_an_agent_left_does_not_bring_it_back() -> None:
+    nexus = Nexus()
+    nexus.reset(1, [])
+    seat = nexus.arrive(Arrival("ann")).id
+    at_home = Profile("i-1", "ann")
+    away = replace(at_home, version=1, session=Session("t1", "caves", "caves", 0))
+    poll = nexus.poll()
+    poll.send(None)
+    nexus.sending(Sent("ann", "enter_game", seat))
+    nexus.answered(nexus.settled("ann"), {"profile": msgspec.to_builtins(away), "text": "You arrive."})
+    with pytest.raises(StopIteration) as found:
+        poll.send(msgspec.to_builtins({"games": [], "profiles": {seat: at_home}}))
+    assert found.value.value is None  # it has nothing new
+    assert nexus.present[seat].profile == away
+    told, _ = nexus.polled(msgspec.to_builtins({"games": [], "profiles": {seat: at_home}}))  # as it was put on record
+    assert list(told) == []
+    assert nexus.present[seat].profile == away
+
+
+# -- power and disk -----------------------------------------------------------------------------------
+async def travel(world: Journeys) -> None:
+    """From one game to another and back, with items."""
+    for game, item in (("zoo", "gold"), ("mines", "coin")):
+        await world.tried(world("ann", "nexus", "enter_game", game_id=game))
+        await world.tried(world("ann", game, "take", item=item))
+        await world.tried(world("ann", game, "exit_game", carry={item: 1}))
+        await world.nexus.transit.at_rest()
+
+
+COMMITS = 32
+"""More writes than that journey makes."""
+
+
+@pytest.mark.parametrize("fails", ["power", "disk"])
+async def test_wherever_the_power_or_the_disk_fails_in_a_journey_nothing_is_made_or_lost(fails: str) -> None:
+    world = await Journeys().begin()
+    items = world.all_items()
+    for commits in range(COMMITS):
+        if fails == "power":
+            world.store.power = commits
+            await travel(world)
+            await world.kill()
+        else:
+            world.store.refuses = {world.store.commits + commits}
+            await travel(world)
+            world.store.refuses = set()
+        await world.rest()
+        await world.check()
+        assert world.all_items() == items
+        session = world.profile("ann").session
+        if session is not None:  # the next journey begins in the Nexus, and the agent can always come back
+            await world("ann", "nexus", "resume_game")
+            await world("ann", session.game, "exit_game")
+            await world.rest()
+        assert world.profile("ann").session is None
+    await world.close()
+
+
+async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_finds_it_again() -> None:
+    world = await Journeys({"camp": "crafter_shared"}).begin()
+    for commits in range(0, 14, 2):
+        world.store.power = commits
+        await world.tried(world("ann", "nexus", "enter_game", game_id="camp"))
+        await world.tried(world("ann", "camp", "act", action="noop"))
+        await world.tried(world("ann", "camp", "exit_game", mode="dormant"))
+        await world.kill()
+        await world.check()
+        assert len(world.room("camp").state.avatars) <= 1
+        if world.profile("ann").session is not None:
+            await world("ann", "nexus", "resume_game")
+            await world("ann", "camp", "exit_game", mode="dormant")
+            await world.rest()
+    back = await world("ann", "nexus", "enter_game", game_id="camp")
+    assert (back.data["woken"], back.data["avatar_id"]) == (True, "avatar-1")
+    await world.close()
+
+
+async def test_the_journey_above_is_shorter_than_the_commits_that_are_tried() -> None:
+    async with journeys() as world:
+        before = world.store.commits
+        await travel(world)
+        await world.rest()
+        assert 10 < world.store.commits - before <= COMMITS
+
+
+async def test_a_visit_that_ended_before_a_stop_is_completed_at_the_start_also_in_rooms_that_open_late() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        await world.rest()
+        world.store.power = 1
+        with suppress(CohabitError):
+            await world("ann", "zoo", "exit_game")
+        await world.close()
+        world.store.power = None
+        await world.open()
+        await world.nexus._recovered
+        assert world.profile("ann").session is None
+        assert not world.room("zoo").state.leaving
+
+
+async def test_one_profile_that_cannot_be_read_does_not_stop_the_nexus_for_others() -> None:
+    async with journeys() as world:
+        for who in ("ann", "cat"):
+            await world(who, "nexus", "enter_game", game_id="zoo")
+        await world.rest()
+        await world.close()
+        world.store._profiles[world.identity["ann"]] = b"not a profile"
+        await world.open()
+        await world.rest()
+        with pytest.raises(Unreachable, match=r"profile of .* cannot be read"):
+            await world("ann", "nexus", "review_self")
+        await world.rest()
+        assert (await world("cat", "nexus", "review_self"))["session"]["game"] == "zoo"
+        assert world.room("nexus").world.reachable  # type: ignore[attr-defined]
+
+
+async def test_a_call_that_comes_before_the_outcome_of_an_earlier_action_is_known_waits_for_it() -> None:
+    async with journeys() as world:
+        world.store.power = 1  # the action is on record, and nothing came of it
+        with suppress(CohabitError):
+            await world("ann", "nexus", "enter_game", game_id="zoo")
+        await world.close()
+        world.store.power = None
+        await world.open()
+        await world("ann", "nexus", "remember", text="the power failed")
+        await world.rest()
+        await world.check()
+        assert world.house.rooms["nexus"].failure is None
+        assert world.profile("ann").core_memories == ["the power failed"]
+
+
+async def test_an_agent_whose_answer_was_lost_gets_another_token_and_the_lost_one_is_worth_nothing() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="zoo")
+        lost = world.tokens["ann", "zoo"][-1]
+        assert (await refused(world, "bob", "nexus", "resume_game")).message.startswith("you are in no game")
+        await world.kill()
+        again = await world("ann", "nexus", "resume_game")
+        assert again.data["room"] == "zoo"
+        assert (await world("ann", "zoo", "whoami")).handle == "ann"
+        with pytest.raises(Unauthorized):
+            world.house.identify(lost)
+        entries = msgspec.json.encode([line.entry for line in world.room("nexus").record.tail])
+        assert again.data["token"].encode() not in entries
+
+
+async def test_a_token_of_a_visit_ends_with_it_also_for_one_who_stays_a_member() -> None:
+    async with journeys() as world:
+        whole = world.credential("bob", "nexus")
+        operator = world.house.identify(world.house.operator_token())
+        made = await world.house.call(operator, None, "issue_credential", {"name": "bob", "room": "nexus"})
+        await world.house.revoke_credentials([whole])
+        world.tokens["bob", "nexus"].append(made.token)
+        world.tokens["bob", "caves"] = []
+        await visit(world, "bob", "caves")
+        assert member(world, "bob", "caves") is not None
+        (token,) = world.tokens["bob", "caves"]
+        with pytest.raises(Unauthorized):
+            world.house.identify(token)
+
+
+async def test_a_new_nexus_gives_no_ticket_that_an_earlier_one_gave() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "zoo")
+        ticket = world.room("zoo").state.tickets[world.identity["ann"]]
+        await world.house.delete_room("nexus")
+        await world.make("nexus", "nexus", [{"id": "new", "role": "player"}])
+        await world("new", "nexus", "sit")
+        await world("new", "nexus", "enter_game", game_id="zoo")
+        mine = world.room("zoo").state.tickets[world.credential("new", "nexus").identity]
+        assert mine.rpartition(":")[2] == ticket.rpartition(":")[2] == "1"
+        assert mine != ticket
+
+
+# -- what others can see ------------------------------------------------------------------------------
+async def test_two_houses_that_differ_in_what_an_agent_has_look_the_same_to_everybody_else() -> None:
+    async def looks(secret: str, item: str) -> list[bytes]:
+        world = await Journeys().begin()
+        await visit(world, "ann", "caves", item)
+        await world("ann", "nexus", "remember", text=secret)
+        await world("ann", "nexus", "remember", text=f"{secret} first", kind="strategy")
+        await world("ann", "nexus", "set_goal", goal=f"find {secret}")
+        await world("ann", "nexus", "enter_game", game_id="mines", goals=secret)
+        await world.rest()
+        seen: list[Any] = []
+        reads = ("view", "list_games", "session_info", "get_events", "whoami", "meta_goals", "review_self")
+        for who, room in (("bob", "nexus"), ("cat", "nexus"), ("bob", "caves"), ("host", "mines"), ("host", "caves")):
+            for name in reads:
+                try:
+                    found = msgspec.to_builtins(await world(who, room, name))
+                except CohabitError as no:
+                    found = no.as_wire()
+                seen.append((who, room, name, found))
+        text = msgspec.json.encode(seen).decode()
+        for name, identity in world.identity.items():
+            text = text.replace(identity, f"the identity of {name}")
+        assert secret not in text
+        await world.close()
+        return sorted(line.encode() for line in _without_random(text))
+
+    assert await looks("lava", "gold") == await looks("fire", "ore")
+
+
+def _without_random(text: str) -> list[str]:
+    """Without what is random in every house: cursors, and the ids of views."""
+    return re.sub(r'"(cursor|next|since|id)":"[^"]{12,}"', '"random"', text).split("},{")
+
+
+async def test_nobody_reads_the_profile_the_avatars_or_the_tokens_of_another() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "take", item="gold")
+        await world.rest()
+        assert (await world("bob", "nexus", "review_self"))["name"] == "bob"
+        assert (await world("bob", "caves", "avatars")).avatars == []
+        with pytest.raises((GameRejected, UnknownAsset)):
+            await world("bob", "caves", "jack_in", avatar_id="avatar-1")
+        for room in ("nexus", "caves"):
+            record = msgspec.json.encode([line.entry for line in world.room(room).record.tail])
+            assert not [token for tokens in world.tokens.values() for token in tokens if token.encode() in record]

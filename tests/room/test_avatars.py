@@ -1,0 +1,462 @@
+"""Avatars: bodies that members jack into, leave behind, and return to."""
+
+from base64 import b64encode
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import settings
+
+from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.model.avatar import AvatarState
+from cohabit.room import saves
+from cohabit.room.avatars import MAX_DESPAWNED
+from cohabit.room.room import Room
+
+from .avatar_machine import CAVES, CavesMachine, CrafterMachine
+from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed
+
+ANN, BOB = {"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}
+State = AvatarState
+
+
+class Caves:
+    """A room of the caves, in which time passes only when it is told to."""
+
+    def __init__(self, *agents: Any, **keys: Any) -> None:
+        self.room: Room = make_room(*(agents or (ANN, BOB, HOST, GOD, OBSERVER)), world=CAVES, **keys)
+        self.at = 1000
+
+    def __call__(self, who: str, name: str, /, **args: Any) -> Any:
+        return self.room.call(who, name, args, at=self.at)
+
+    def refused(self, who: str, name: str, /, **args: Any) -> AskerError:
+        """The reason why a call is refused; it has changed nothing."""
+        before = self.room.digest()
+        with pytest.raises(AskerError) as refused:
+            self(who, name, **args)
+        assert self.room.digest() == before
+        return refused.value
+
+    def kill(self, who: str, whom: str) -> None:
+        while self.room.world.bodies[whom].health > 0:  # type: ignore[attr-defined]
+            self(who, "hit", whom=whom)
+
+    def state(self, avatar: int = 1) -> State:
+        return self.room.state.avatars[f"avatar-{avatar}"].state
+
+    def seat(self, who: str) -> str:
+        found = self.room.state.members[who].seat
+        assert found is not None
+        return found
+
+    def heard(self, who: str) -> list[str]:
+        """What a member was told by name or by seat."""
+        seat = self.room.state.members[who].seat
+        return [
+            told.text for entry in entries(self.room) for told in entry.told
+            if who in (told.members or ()) or seat in (told.seats or ())
+        ]  # fmt: skip
+
+
+# -- states -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("mode", "state"), [("dormant", State.DORMANT), ("suspend", State.SUSPENDED), ("despawn", State.DESTROYED)]
+)
+def test_a_body_is_left_in_the_state_that_its_agent_chose(mode: str, state: State) -> None:
+    caves = Caves()
+    assert caves("ann", "jack_in").avatar.state is State.BOUND
+    assert caves("ann", "jack_out", mode=mode).avatar_state is caves.state() is state
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+@pytest.mark.parametrize("mode", ["dormant", "suspend"])
+def test_a_body_that_waits_is_woken_as_it_was_left(mode: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("ann", "jack_out", mode=mode)
+    back = caves("ann", "jack_in")
+    assert (back.avatar.avatar_id, back.avatar.inventory, back.message) == (
+        "avatar-1", {"gold": 1}, "You are back in your body."
+    )  # fmt: skip
+
+
+def test_a_despawned_body_is_gone_and_the_next_one_is_new() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("ann", "jack_out", mode="despawn")
+    assert "destroyed" in caves.refused("ann", "jack_in", avatar_id="avatar-1").message
+    assert "no dead avatar" in caves.refused("ann", "respawn").message
+    again = caves("ann", "jack_in")
+    assert (again.avatar.avatar_id, again.avatar.inventory) == ("avatar-2", {})
+
+
+def test_who_controls_a_body_must_leave_it_before_it_takes_another() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    refused = caves.refused("ann", "jack_in")
+    assert isinstance(refused, Conflict)
+    assert "leave it first (jack_out)" in refused.message
+
+
+@pytest.mark.parametrize("name", ["jack_out", "emote", "look", "inspect_self"])
+def test_without_a_body_nothing_is_done_with_one_and_the_refusal_says_how_to_get_one(name: str) -> None:
+    args = {"emote": {"emote": "wave"}, "look": {"target": "hall"}}.get(name, {})
+    assert "`jack_in` takes one" in Caves().refused("ann", name, **args).message
+
+
+def test_a_body_in_danger_cannot_be_left() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "go", place="ledge")
+    for name in ("jack_out", "stand_up"):
+        assert caves.refused("ann", name).message == "you cannot leave this body now: you would fall"
+    caves("ann", "go", place="hall")
+    caves("ann", "jack_out")
+
+
+@pytest.mark.parametrize("how", ["leave", "remove"])
+def test_who_leaves_the_room_in_danger_leaves_its_body_asleep_in_the_world(how: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "go", place="ledge")
+    caves("ann", "leave") if how == "leave" else caves("hostess", "remove_member", member="ann")
+    assert caves.state() is State.DORMANT
+    assert caves.room.world.bodies["1"].asleep  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("how", ["leave", "remove", "stand_up"])
+def test_who_leaves_in_safety_takes_its_body_out_of_the_world(how: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("hostess", "remove_member", member="ann") if how == "remove" else caves("ann", how)
+    assert caves.state() is State.SUSPENDED
+    assert not caves.room.world.bodies["1"].here  # type: ignore[attr-defined]
+
+
+def test_a_dormant_body_can_be_hurt_and_killed_and_its_owner_is_told() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("ann", "jack_out", mode="dormant")
+    caves("bob", "jack_in")
+    caves("bob", "hit", whom="1")
+    assert caves("ann", "avatars").avatars[0].health == 2
+    caves.kill("bob", "1")
+    assert caves.state() is State.DESTROYED
+    died = "Your avatar ann died (combat, killed by bob). `respawn` brings it back: hall, bought."
+    assert died in caves.heard("ann")
+    caves("bob", "take", item="gold")
+
+
+def test_a_suspended_body_cannot_be_hurt() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jack_out", mode="suspend")
+    caves("bob", "jack_in")
+    assert caves.refused("bob", "hit", whom="1").message == "it is not here"
+
+
+# -- several avatars ----------------------------------------------------------------------------------
+def test_an_agent_has_at_most_three_avatars_and_destroyed_ones_do_not_count() -> None:
+    caves = Caves()
+    for _ in range(3):
+        caves("ann", "create_avatar")
+    for name in ("create_avatar",):
+        assert caves.refused("ann", name).message == "you have 3 avatars here, the most is 3; use one of them"
+    caves("ann", "jack_in")
+    caves("ann", "jack_out", mode="despawn")
+    caves("ann", "create_avatar")
+
+
+def test_a_dead_avatar_does_not_come_back_as_one_more_than_an_agent_may_have() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    caves("ann", "jack_in")
+    caves("ann", "create_avatar")
+    caves("ann", "create_avatar")
+    caves("ann", "jack_out")
+    assert caves.refused("ann", "respawn").message == "you have 3 avatars here, the most is 3; use one of them"
+
+
+def test_a_dead_body_that_its_agent_keeps_counts_because_it_can_come_back() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    caves("ann", "create_avatar")
+    caves("ann", "create_avatar")
+    assert caves.refused("ann", "create_avatar").message.startswith("you have 3 avatars here")
+    caves("ann", "respawn")
+    assert [a.state for a in caves("ann", "avatars").avatars] == [State.BOUND, State.UNBOUND, State.UNBOUND]
+
+
+def test_one_agent_does_not_use_up_the_bodies_of_a_world_by_despawning_its_own() -> None:
+    room = make_room(ANN, BOB, HOST, world="crafter_shared", config={"respawns": True})
+    for at in range(MAX_DESPAWNED):
+        room.call("ann", "jack_in", at=at)
+        room.call("ann", "jack_out", {"mode": "despawn"}, at=at)
+    room.call("ann", "jack_in", at=100)
+    with pytest.raises(GameRejected, match="you have despawned 20 bodies in this game"):
+        room.call("ann", "jack_out", {"mode": "despawn"}, at=100)
+    room.call("ann", "jack_out", {"mode": "suspend"}, at=100)
+    room.call("bob", "jack_in", at=100)
+    room.call("bob", "jack_out", {"mode": "despawn"}, at=100)
+
+
+@pytest.mark.parametrize("world", ["crafter_shared", "planet"])
+def test_no_two_bodies_have_one_name_also_if_a_name_is_chosen_for_that(world: str) -> None:
+    room = make_room(ANN, BOB, {"id": "cid", "role": "player"}, HOST, world=world)
+    for who, name in (("ann", "zoe-3"), ("bob", "zoe"), ("cid", "zoe")):
+        room.call(who, "create_avatar", {"name": name}, at=1)
+    names = [room.call(who, "jack_in", at=1).avatar.name for who in ("ann", "bob", "cid")]
+    assert names == ["zoe-3", "zoe", "zoe-3-3"]
+
+
+@pytest.mark.parametrize("name", ["sit", "jack_in"])
+def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -> None:
+    caves = Caves()
+    for _ in range(3):
+        caves("ann", "create_avatar")
+    caves("ann", name)
+    assert [avatar.state for avatar in caves.room.state.avatars.values()].count(State.BOUND) == 1
+    assert len(caves.room.state.avatars) == 3
+    caves("ann", "stand_up")
+    caves("ann", name)
+    assert len(caves.room.world.bodies) == 1  # type: ignore[attr-defined]
+
+
+def test_an_agent_with_two_avatars_plays_one_at_a_time_and_each_keeps_its_own() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("ann", "jack_out")
+    second = caves("ann", "create_avatar", name="Other").avatar_id
+    caves("ann", "jack_in", avatar_id=second)
+    caves("ann", "take", item="ore")
+    roster = caves("ann", "avatars")
+    assert (roster.active_avatar_id, [a.inventory for a in roster.avatars]) == (second, [{"gold": 1}, {"ore": 1}])
+    left = caves("ann", "jack_out", mode="suspend")
+    assert (left.avatar_state, left.message) == (State.SUSPENDED, "Other waits outside the world.")
+
+
+def test_what_is_reported_of_a_body_that_was_left_is_of_that_body() -> None:
+    caves = Caves()
+    first, _ = caves("ann", "create_avatar"), caves("ann", "create_avatar", name="Other")
+    caves("ann", "jack_in", avatar_id=first.avatar_id)
+    assert caves("ann", "jack_out", mode="suspend").avatar_state is State.SUSPENDED
+
+
+def test_nobody_uses_or_finds_the_avatar_of_another() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jack_out")
+    refused = caves.refused("bob", "jack_in", avatar_id="avatar-1")
+    assert isinstance(refused, UnknownAsset)
+    assert refused.did_you_mean == []
+    assert caves.refused("bob", "sit", seat="1").message == "seats cannot be chosen here"
+    assert caves("bob", "avatars").avatars == []
+    with pytest.raises(PermissionDenied):
+        caves("owl", "avatars")
+
+
+# -- death --------------------------------------------------------------------------------------------
+def test_a_death_says_its_cause_its_killer_what_was_dropped_and_how_to_come_back() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("bob", "jack_in")
+    caves.kill("bob", "1")
+    death = caves("ann", "death")
+    assert (death.cause, death.killer, death.items_dropped) == ("combat", "bob", {"gold": 1})
+    assert [option.id for option in death.respawn_options] == ["hall", "bought"]
+    back = caves("ann", "respawn", option="hall")
+    assert (back.avatar.state, back.avatar.health, back.avatar.death_count, back.avatar.avatar_id) == (
+        State.BOUND, 3, 1, "avatar-1"
+    )  # fmt: skip
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+@pytest.mark.parametrize("away", [False, True])
+@pytest.mark.parametrize(("option", "says"), [("nowhere", "choose one of: hall, bought"), ("bought", "costs 1 gold")])
+def test_a_refused_respawn_changes_nothing_wherever_the_member_is(away: bool, option: str, says: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    if away:
+        caves("ann", "stand_up")
+    assert says in caves.refused("ann", "respawn", option=option).message
+    assert caves("ann", "respawn").avatar.state is State.BOUND
+
+
+def test_who_lives_needs_no_respawn_and_who_has_no_dead_avatar_has_none_to_bring_back() -> None:
+    caves = Caves()
+    assert caves.refused("ann", "respawn").message == "you have no dead avatar here"
+    caves("ann", "jack_in")
+    assert caves.refused("ann", "respawn").message == "your avatar lives"
+
+
+def test_a_member_on_a_dead_body_can_take_another_one() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    assert caves.refused("ann", "go", place="pit").message == "you are dead"
+    assert caves("ann", "jack_in").avatar.avatar_id == "avatar-2"
+    assert caves.seat("ann") == "2"
+
+
+# -- counting -----------------------------------------------------------------------------------------
+def test_playtime_actions_rewards_deeds_and_deaths_of_a_session_are_counted() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves.at += 5_000
+    caves("ann", "go", place="pit")
+    caves("ann", "go", place="hall")
+    caves("ann", "take", item="gold")
+    assert caves("ann", "avatars").avatars[0].total_playtime == 5
+    left = caves("ann", "jack_out")
+    assert left.session_stats == {
+        "playtime": 5, "actions": 3, "reward": 3.0, "deaths": 0, "deeds": {"go": 2, "take": 1}, "achievements": [],
+    }  # fmt: skip
+    caves.at += 60_000
+    assert caves("ann", "avatars").avatars[0].total_playtime == 5
+    caves("ann", "jack_in")
+    caves("ann", "go", place="pit")
+    assert caves("ann", "jack_out").session_stats["deeds"] == {"go": 1}
+
+
+def test_in_rounds_an_agent_that_changes_its_mind_has_acted_once() -> None:
+    room = make_room(ANN, BOB, world="crafter_shared")
+    for at, who in enumerate(("ann", "bob"), 1):
+        room.call(who, "jack_in", at=at)
+    for _ in range(5):
+        room.call("ann", "act", {"action": "noop"}, at=3)
+    room.call("bob", "act", {"action": "noop"}, at=4)
+    assert room.call("ann", "jack_out", {"mode": "suspend"}, at=5).session_stats["actions"] == 1
+
+
+# -- other games --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["rematch", "reset"])
+def test_another_game_ends_all_bodies(name: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("bob", "jack_in")
+    caves("bob", "jack_out")
+    caves("zeus", name)
+    assert caves("ann", "avatars").avatars == caves("bob", "avatars").avatars == []
+    assert caves.room.state.members["ann"].seat is None
+    assert caves("ann", "jack_in").avatar.avatar_id == "avatar-3"
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def test_after_a_rematch_the_seat_of_a_claim_is_not_kept_by_another() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("hostess", "add_member", id="cid", role="player", claim="auto:0")
+    caves("hostess", "rematch")
+    assert (caves.room.state.members["ann"].seat, caves.seat("cid")) == (None, "1")
+
+
+def saved(room: Room) -> str:
+    return b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+
+
+def test_a_save_brings_the_bodies_back_to_those_who_played_them_and_to_nobody_else() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    save = saved(caves.room)
+    caves("zeus", "rematch")
+    caves("bob", "jack_in")
+    assert caves.seat("bob") == "1"
+    caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
+    assert caves.room.state.members["bob"].seat is None
+    assert [a.state for a in caves("ann", "avatars").avatars] == [State.SUSPENDED]
+    assert caves("ann", "jack_in").avatar.inventory == {"gold": 1}
+    assert caves("bob", "avatars").avatars == []
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+@pytest.mark.parametrize("end", ["jump", "despawn"])
+def test_a_save_brings_no_dead_or_despawned_body_back_to_life(end: str) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump") if end == "jump" else caves("ann", "jack_out", mode="despawn")
+    caves.room.system("loaded", {"by": "zeus", "save": saved(caves.room)}, caves.at)
+    states = [a.state for a in caves("ann", "avatars").avatars]
+    assert states == ([State.DESTROYED] if end == "jump" else [])
+
+
+# -- others -------------------------------------------------------------------------------------------
+def test_an_emote_is_seen_only_by_those_who_are_near() -> None:
+    caves = Caves({"id": "far", "role": "player"}, ANN, BOB, OBSERVER)
+    for who in ("ann", "bob", "far"):
+        caves("ann" if who == "ann" else who, "jack_in")
+    caves("far", "go", place="pit")
+    caves("ann", "emote", emote="shake")
+    assert "ann shakes its head" in caves.heard("bob")
+    assert "ann shakes its head" not in caves.heard("far")
+    assert "ann shakes its head" not in caves.heard("owl")
+
+
+def test_a_member_with_a_claim_that_leaves_its_body_has_no_seat_until_it_returns() -> None:
+    caves = Caves(player("cid", 0), HOST)
+    assert caves.state() is State.BOUND
+    caves("cid", "jack_out")
+    assert caves.room.state.members["cid"].seat is None
+    assert caves("cid", "jack_in").avatar.avatar_id == "avatar-1"
+
+
+def test_where_the_world_refuses_arrivals_nobody_gets_an_avatar() -> None:
+    caves = Caves()
+    caves("zeus", "bar", barred=True)
+    for name in ("jack_in", "sit"):
+        refused = caves.refused("ann", name)
+        assert isinstance(refused, GameRejected)
+        assert "barred" in refused.message
+    assert caves("ann", "avatars").avatars == []
+
+
+# -- side by side -------------------------------------------------------------------------------------
+READS = (
+    ("view", {}), ("whoami", {}), ("session_info", {}), ("avatars", {}), ("death", {}), ("inspect_self", {}),
+    ("standings", {}), ("get_events", {}), ("legal_actions", {}), ("exit_game", {}),
+)  # fmt: skip
+
+
+def test_what_one_does_with_its_avatars_out_of_sight_nobody_else_can_tell() -> None:
+    """Two rooms differ only in ann's waiting avatars and in what her body carries."""
+
+    def played(differently: bool) -> list[bytes]:
+        caves = Caves(ANN, BOB, HOST, AGENT)
+        caves("bob", "jack_in")
+        caves("bob", "go", place="pit")
+        caves("ann", "create_avatar", name="One", appearance={"hair": "red"} if differently else {"hair": "white"})
+        caves("ann", "create_avatar", name="Two" if differently else "Three")
+        caves("ann", "jack_in", avatar_id="avatar-2")
+        caves("ann", "take", item="gold" if differently else "ore")
+        caves("ann", "look", target="pit" if differently else "hall")
+        caves("ann", "jack_out", mode="dormant" if differently else "suspend")
+        seen = []
+        for who in ("bob", "bot", "hostess"):
+            for name, args in READS:
+                if name in caves.room.commands:
+                    try:
+                        found = caves(who, name, **args)
+                    except AskerError as refused:
+                        found = refused.as_wire()
+                    seen.append(msgspec.json.encode((who, name, found)))
+        return seen
+
+    one, other = played(True), played(False)
+    assert one == other
+    assert b'"gold"' not in b"".join(one)
+
+
+# -- any order ----------------------------------------------------------------------------------------
+CavesMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+test_no_order_of_commands_brings_avatars_out_of_step_with_seats_and_bodies = CavesMachine.TestCase
+CrafterMachine.TestCase.settings = settings(max_examples=8, stateful_step_count=15)
+test_no_order_of_commands_brings_the_avatars_of_crafter_out_of_step = CrafterMachine.TestCase

@@ -1,0 +1,260 @@
+"""Consent: what a member asks for, who answers, how long it lasts, and how it ends."""
+
+import pytest
+
+from cohabit.errors import BadArgs, Busy, Conflict, PermissionDenied, UnknownAsset
+from cohabit.model.grant import Capability
+from cohabit.model.seat import PUBLIC, Eye
+from cohabit.room.room import Room
+from cohabit.room.visibility import eye_for
+
+from .making import BLUE, HOST, RED, make_room
+
+C = Capability
+
+AGENT = {"id": "bot", "kind": "agent", "identity": "i-bot"}
+
+
+def room_with_agent() -> Room:
+    return make_room(RED, BLUE, HOST, AGENT)
+
+
+def held(room: Room, handle: str = "bot") -> frozenset[C]:
+    return room.state.require_member(handle).held
+
+
+def asked(room: Room, at: int = 1, **args: object) -> str:
+    return str(room.call("bot", "ask", args, at=at).request)
+
+
+def test_a_host_allows_what_an_agent_asks_for_and_it_ends_by_itself() -> None:
+    room = room_with_agent()
+    request = asked(room, may=["send-chat"], why="to greet")
+    assert C.SEND_BROADCAST not in held(room)
+    room.call("hostess", "allow", {"request": request, "seconds": 60}, at=1000)
+    assert C.SEND_BROADCAST in held(room)
+    room.settle(60_999)
+    assert C.SEND_BROADCAST in held(room)
+    room.settle(61_000)
+    assert C.SEND_BROADCAST not in held(room)
+
+
+def test_what_is_allowed_for_the_game_ends_with_it() -> None:
+    room = room_with_agent()
+    room.call("hostess", "allow", {"request": asked(room, may=["send_broadcast"]), "lasts": "game"}, at=2)
+    room.settle(10**9)
+    assert C.SEND_BROADCAST in held(room)
+    room.call("hostess", "rematch", {}, at=10**9)
+    assert C.SEND_BROADCAST not in held(room)
+    assert Room.replay(room.record.tail, lambda *_: room.world.__class__()).digest() == room.digest()
+
+
+def test_a_host_sees_what_every_member_may_do_and_what_agents_have_disclosed() -> None:
+    room = room_with_agent()
+    room.call("bot", "disclose", {"backend": "tiny-7b"}, at=1)
+    room.call("hostess", "widen", {"member": "bot", "may": ["send_broadcast"], "expires_in_s": 60}, at=1000)
+    room.call("hostess", "require_disclosure", {}, at=1001)
+    reply = room.call("hostess", "permissions", {}, at=1002)
+    bot = next(line for line in reply.members if line.member == "bot")
+    assert set(bot.held) - set(bot.by_role) == {C.SEND_BROADCAST}
+    assert (bot.changed, bot.ends_at, bot.disclosed, bot.backend, bot.egress) == (True, 61_000, True, "tiny-7b", True)
+    assert [line.member for line in reply.members] == ["ann", "bob", "hostess", "bot"]
+    assert reply.disclosure_required
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "permissions", {}, at=1003)
+    room.call("hostess", "narrow", {"member": "hostess", "may": ["read_roster"]}, at=1004)
+    assert room.call("hostess", "permissions", {}, at=1005).members == []
+
+
+def test_a_host_sees_which_capabilities_it_may_grant() -> None:
+    room = room_with_agent()
+    grantable = set(room.call("hostess", "permissions", {}, at=1).grantable)
+    for at, capability in enumerate(C, 2):
+        try:
+            room.call("hostess", "widen", {"member": "bot", "may": [capability]}, at=at)
+        except PermissionDenied:
+            assert capability not in grantable
+        else:
+            assert capability in grantable
+    assert C.SEND_BROADCAST in grantable
+    assert grantable < set(C)
+
+
+def test_a_player_is_told_who_sees_what_its_seat_sees() -> None:
+    room = room_with_agent()
+    room.call("ann", "allow", {"request": asked(room, through="red")}, at=2)
+    assert room.call("ann", "requests", {}, at=3).watchers == ["bot"]
+    assert room.call("bob", "requests", {}, at=3).watchers == []
+    room.call("ann", "withdraw", {"member": "bot"}, at=4)
+    assert room.call("ann", "requests", {}, at=5).watchers == []
+
+
+def test_only_the_player_of_a_seat_lets_somebody_see_what_it_sees() -> None:
+    room = room_with_agent()
+    request = asked(room, through="red", why="to learn")
+    for other in ("hostess", "bob"):
+        with pytest.raises((UnknownAsset, PermissionDenied)):
+            room.call(other, "allow", {"request": request}, at=2)
+    assert room.eye(room.state.require_member("bot")).sees == "public"
+    room.call("ann", "allow", {"request": request, "lasts": "game"}, at=3)
+    eye = room.eye(room.state.require_member("bot"))
+    assert (eye.seat, eye.sees) == ("red", "own")
+    room.call("ann", "withdraw", {"member": "bot"}, at=4)
+    assert room.eye(room.state.require_member("bot")).sees == "public"
+    assert C.READ_OWN not in held(room)
+
+
+def test_who_looks_through_a_seat_sees_nothing_of_it_while_the_player_who_agreed_does_not_play_it() -> None:
+    room = room_with_agent()
+    room.call("ann", "allow", {"request": asked(room, through="red")}, at=2)
+    ann, bot = room.state.require_member("ann"), room.state.require_member("bot")
+    assert eye_for(room.state, bot, room.seats, fog=False) == Eye("red", "own")
+    ann.seat = None  # as when a save is loaded in which she has played another seat
+    assert eye_for(room.state, bot, room.seats, fog=False) == PUBLIC
+    del room.state.members["ann"]
+    assert eye_for(room.state, bot, room.seats, fog=False) == PUBLIC
+
+
+def test_who_has_seen_one_seat_cannot_see_another_in_the_same_game() -> None:
+    room = room_with_agent()
+    room.call("ann", "allow", {"request": asked(room, through="red")}, at=2)
+    room.call("ann", "withdraw", {"member": "bot"}, at=3)
+    with pytest.raises(Exception, match="hidden information of seat red"):
+        asked(room, at=4, through="blue")
+
+
+def test_a_request_is_seen_by_its_author_and_those_who_can_answer_it() -> None:
+    room = room_with_agent()
+    asked(room, through="red")
+    asked(room, may=["act"])
+
+    def seen(who: str) -> list[tuple[str, bool]]:
+        lines = room.call(who, "requests", at=5).requests
+        return [(line.through or ",".join(line.may), line.you_may_answer) for line in lines]
+
+    assert seen("bot") == [("red", False), ("act", False)]
+    assert seen("ann") == [("red", True)]
+    assert seen("hostess") == [("act", True)]
+    assert seen("bob") == []
+
+
+def test_a_declined_request_gives_nothing_and_its_author_is_told() -> None:
+    room = room_with_agent()
+    request = asked(room, may=["act"])
+    room.call("hostess", "decline", {"request": request}, at=2)
+    assert C.ACT not in held(room)
+    assert room.call("bot", "requests", at=3).requests == []
+    told = room.record.tail[-1].entry.told[0]
+    assert told.members == ("bot",)
+    assert "declined" in told.text
+    with pytest.raises(UnknownAsset):
+        room.call("hostess", "allow", {"request": request}, at=4)
+
+
+def test_a_host_cannot_allow_what_it_does_not_have() -> None:
+    room = room_with_agent()
+    request = asked(room, may=["read_all"])
+    before = room.digest()
+    with pytest.raises(PermissionDenied):
+        room.call("hostess", "allow", {"request": request}, at=2)
+    assert room.digest() == before
+
+
+def test_requests_are_bounded_and_repeats_refused() -> None:
+    room = room_with_agent()
+    asked(room, may=["act"])
+    with pytest.raises(Conflict):
+        asked(room, may=["act"])
+    for name in ("send_message", "send_broadcast", "speak"):
+        asked(room, may=[name])
+    with pytest.raises(Busy):
+        asked(room, may=["read_own"])
+    for args in ({}, {"may": ["watch"]}, {"may": ["act"], "through": "red"}):
+        with pytest.raises((BadArgs, Busy)):
+            asked(room, **args)
+
+
+def test_a_member_that_leaves_takes_its_requests_along() -> None:
+    room = room_with_agent()
+    asked(room, may=["act"])
+    room.call("hostess", "remove_member", {"member": "bot"}, at=2)
+    assert room.state.requests == []
+
+
+def test_nobody_learns_names_from_withdrawing() -> None:
+    room = room_with_agent()
+    room.call("hostess", "narrow", {"member": "ann", "may": ["read_roster"]}, at=1)
+    with pytest.raises(UnknownAsset) as refused:
+        room.call("ann", "withdraw", {"member": "bobb"}, at=2)
+    assert refused.value.did_you_mean == []
+
+
+# -- how it ends ------------------------------------------------------------------------------------
+PERSON = {"id": "pat", "kind": "human", "identity": "i-pat"}
+
+
+def looks(room: Room, who: str) -> bool:
+    eye = room.eye(room.state.require_member(who))
+    return eye is not None and eye.seat == "red" and eye.sees == "own"
+
+
+def looking(lasts: str = "now") -> Room:
+    """A person, whose role has read_own anyway, looks through red for a minute, or for the game."""
+    room = make_room(RED, {**BLUE, "claim": None}, HOST, PERSON)
+    request = room.call("pat", "ask", {"through": "red"}, at=1).request
+    room.call("ann", "allow", {"request": request, "lasts": lasts, "seconds": 60}, at=2)
+    assert looks(room, "pat")
+    return room
+
+
+def test_a_look_that_was_allowed_for_a_minute_ends_also_for_a_member_that_may_see_its_own_seat() -> None:
+    room = looking()
+    room.settle(60_002)
+    assert not looks(room, "pat")
+
+
+def test_a_look_for_the_game_ends_with_the_game_whatever_was_granted_meanwhile() -> None:
+    room = looking("game")
+    room.call("hostess", "widen", {"member": "pat", "may": ["read_files"]}, at=3)
+    room.call("hostess", "narrow", {"member": "pat", "may": ["speak"]}, at=4)
+    assert looks(room, "pat")
+    room.call("hostess", "rematch", at=5)
+    assert not looks(room, "pat")
+
+
+def test_a_look_ends_when_the_player_leaves_the_seat_and_does_not_return_with_the_player() -> None:
+    room = make_room({"id": "ann", "kind": "human"}, HOST, PERSON)
+    room.call("ann", "sit", {"seat": "red"}, at=1)
+    request = room.call("pat", "ask", {"through": "red"}, at=2).request
+    room.call("ann", "allow", {"request": request, "lasts": "game"}, at=3)
+    assert looks(room, "pat")
+    room.call("ann", "stand_up", at=4)
+    room.call("ann", "sit", {"seat": "red"}, at=5)
+    assert not looks(room, "pat")
+
+
+def test_a_player_withdraws_whatever_its_own_grant_is() -> None:
+    room = looking("game")
+    room.call("hostess", "revoke", {"member": "ann"}, at=3)
+    room.call("ann", "withdraw", {"member": "pat"}, at=4)
+    assert not looks(room, "pat")
+
+
+def test_what_a_host_has_for_the_game_it_can_give_for_the_game_only() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, {"id": "zeus", "role": "god"})
+    request = room.call("hostess", "ask", {"may": ["read_all"]}, at=1).request
+    room.call("zeus", "allow", {"request": request, "lasts": "game"}, at=2)
+    with pytest.raises(PermissionDenied):
+        room.call("hostess", "widen", {"member": "bot", "may": ["read_all"]}, at=3)
+    wanted = asked(room, at=4, may=["read_all"])
+    room.call("hostess", "allow", {"request": wanted, "lasts": "game"}, at=5)
+    assert C.READ_ALL in held(room)
+    room.call("hostess", "rematch", at=6)
+    assert C.READ_ALL not in held(room)
+
+
+def test_the_id_of_a_request_says_nothing_about_the_requests_of_others() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT, PERSON)
+    for name in ("read_all", "act_global"):
+        room.call("pat", "ask", {"may": [name]}, at=1)
+    assert asked(room, may=["act"]) == "bot-1"

@@ -1,0 +1,96 @@
+"""Disclosure: agents say which model they use, and a room can require it."""
+
+import pytest
+
+from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.model.grant import ACT, PERCEIVE
+from cohabit.room.room import Room
+
+from .making import BLUE, HOST, RED, make_room
+
+AGENT = {"id": "bot", "kind": "agent", "identity": "i-bot", "role": "player", "claim": None}
+
+
+def room_with_agent() -> Room:
+    return make_room(RED, BLUE, HOST, {k: v for k, v in AGENT.items() if v is not None})
+
+
+def test_an_agent_that_has_not_disclosed_its_backend_perceives_nothing_where_that_is_required() -> None:
+    room = room_with_agent()
+    before = room.state.require_member("bot").held
+    reply = room.call("hostess", "require_disclosure", at=1)
+    assert reply.undisclosed == ["bot"]
+    assert room.state.require_member("bot").held.isdisjoint(PERCEIVE)
+    assert room.state.require_member("bot").held & set(ACT) == before & set(ACT)
+    with pytest.raises(PermissionDenied):
+        room.call("bot", "view", at=2)
+    room.call("bot", "disclose", {"backend": "Claude"}, at=3)
+    assert room.state.require_member("bot").held == before
+    room.call("bot", "view", at=4)
+
+
+def test_a_backend_implies_that_what_it_sees_leaves_the_house() -> None:
+    room = room_with_agent()
+    assert room.call("bot", "disclose", {"backend": "Claude"}, at=1).egress
+    grant = room.call("bot", "whoami", at=2).grant
+    assert (grant["backend"], grant["egress"]) == ("Claude", True)
+    assert not room.call("bot", "disclose", {}, at=10_001).egress
+    assert "egress" not in room.call("bot", "whoami", at=10_002).grant
+
+
+def test_people_and_built_in_players_need_not_disclose_anything() -> None:
+    room = make_room(RED, {**BLUE, "kind": "human", "identity": "i-bob"}, HOST)
+    assert room.call("hostess", "require_disclosure", at=1).undisclosed == []
+
+
+def test_an_agent_that_joins_later_is_withheld_too_and_a_replay_agrees() -> None:
+    room = room_with_agent()
+    room.call("hostess", "require_disclosure", at=1)
+    room.system("admitted", {"handle": "late", "kind": "agent", "identity": "i-late"}, 2)
+    assert room.state.require_member("late").held.isdisjoint(PERCEIVE)
+    room.call("hostess", "require_disclosure", {"required": False}, at=3)
+    assert not room.state.require_member("late").held.isdisjoint(PERCEIVE)
+    assert Room.replay(room.record.tail, lambda *_: type(room.world)()).digest() == room.digest()
+
+
+def test_a_name_with_line_breaks_stays_on_one_line_and_long_ones_are_refused() -> None:
+    room = room_with_agent()
+    assert "\n" not in room.call("bot", "disclose", {"backend": "a\nb"}, at=1).backend
+    with pytest.raises(CohabitError):
+        room.call("bot", "disclose", {"backend": "x" * 81}, at=2)
+
+
+def test_a_withheld_agent_learns_nothing_from_the_replies_to_its_own_actions() -> None:
+    seats = [
+        {"id": name, "kind": "agent", "identity": f"i-{name}", "role": "player", "claim": f"auto:{n}"}
+        for n, name in enumerate(("ann", "ben", "cat", "dan"))
+    ]
+    room = make_room(*seats, HOST, world="whist")
+    room.call("hostess", "require_disclosure", at=1)
+    for name in ("ann", "ben", "cat", "dan"):
+        reply = room.call(name, "cut", {"nonce": name}, at=2)
+        assert (reply.message, reply.observation, reply.data) == ("Done.", None, None)
+    with pytest.raises(CohabitError) as refused:
+        room.call("ann", "play", {"card": "X1"}, at=3)
+    assert refused.value.message == "The game refused this. You don't have permission to see why."
+    room.call("ann", "disclose", at=4)
+    with pytest.raises(CohabitError, match="play one of"):
+        room.call("ann", "play", {"card": "X1"}, at=5)
+
+
+def test_a_disclosure_is_no_way_to_talk() -> None:
+    room = room_with_agent()
+    room.call("bot", "disclose", {"backend": "hello everybody"}, at=1)
+    everyone = [told for told in room.record.tail[-1].entry.told if told.members is None]
+    assert "hello" not in str(everyone)
+    room.call("bot", "disclose", {"backend": "hello everybody"}, at=2)  # the same again is fine
+    with pytest.raises(CohabitError) as refused:
+        room.call("bot", "disclose", {"backend": "how are you"}, at=3)
+    assert refused.value.code == "BUSY"
+
+
+def test_a_withheld_agent_is_told_what_to_do() -> None:
+    room = room_with_agent()
+    room.call("hostess", "require_disclosure", at=1)
+    with pytest.raises(PermissionDenied, match="call disclose"):
+        room.call("bot", "view", at=2)
