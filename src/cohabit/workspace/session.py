@@ -42,7 +42,7 @@ class Session:
         now: Callable[[], datetime] = local_now,
     ) -> None:
         self.home = home
-        self.environ = environ
+        self.environ = dict(environ)  # ``os.environ`` would decode a value whenever it is read
         self.profile: Profile = profile
         self.now = now
         self.client: str | None = None

@@ -120,18 +120,19 @@ class Git:
         self.lock_fd = lock_fd
         self.killed = False
         """Whether a git was killed, and may have left locks."""
-        environ = os.environ if environ is None else environ
+        self._environ = environ = os.environ if environ is None else environ
         fixed = _fixed_environment(root)
-        self._local = {name: environ[name] for name in KEPT_VARIABLES if name in environ} | fixed
-        self._local |= _as_environment(CONFIG)
-        self._local |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
-        self._network = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
-        self._network |= fixed | _as_environment(NETWORK_CONFIG)
+        local = {name: environ[name] for name in KEPT_VARIABLES if name in environ} | fixed
+        local |= _as_environment(CONFIG)
+        local |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+        network = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+        network |= fixed | _as_environment(NETWORK_CONFIG)
         for name in ("SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY"):
-            self._network.pop(name, None)
+            network.pop(name, None)
         if "GIT_SSH_COMMAND" in environ:  # the person's own setting, like their credentials
-            self._network["GIT_SSH_COMMAND"] = environ["GIT_SSH_COMMAND"]
-        self._network["LC_ALL"] = "C.UTF-8"
+            network["GIT_SSH_COMMAND"] = environ["GIT_SSH_COMMAND"]
+        network["LC_ALL"] = "C.UTF-8"
+        self._local, self._network = _encoded(local), _encoded(network)
         self._program = _program(environ)
 
     def run(
@@ -180,7 +181,7 @@ class Git:
             process = subprocess.Popen(
                 [self._program, *settings, *args],
                 cwd=self.root,
-                env={**env, **environ} if environ else env,
+                env={**env, **_encoded(environ)} if environ else env,
                 stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -191,7 +192,7 @@ class Git:
         except FileNotFoundError as error:
             if error.filename != self._program:
                 raise GitFailed("the folder of this workspace no longer exists") from None
-            self._program = _program(env)  # it may be elsewhere now
+            self._program = _program(self._environ)  # it may be elsewhere now
             raise GitFailed("git is not installed, or not on the PATH; install git 2.38 or newer") from None
         with process, _killed_by(CANCELLATION.get() if network else None, process):
             try:
@@ -339,6 +340,11 @@ def _fixed_environment(root: Path) -> dict[str, str]:
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_FLUSH": "0",  # otherwise git writes every commit of a log separately
     }
+
+
+def _encoded(environ: Mapping[str, str]) -> dict[bytes, bytes]:
+    """Environment variables as the operating system takes them. Each start of git would encode them again."""
+    return {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
 
 
 def _as_environment(config: Mapping[str, str]) -> dict[str, str]:
