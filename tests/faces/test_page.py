@@ -732,3 +732,19 @@ def test_a_person_takes_over_from_an_agent_and_hands_the_seat_back(house: Runnin
     expect(agents).to_contain_text("You play.")
     house.call("bo2", "take", "watched", n=1)
     expect(turn(page)).to_have_text("It is your turn.")
+
+
+def test_in_a_room_without_a_game_the_page_shows_what_an_app_publishes(house: Running, visit: Visit) -> None:
+    roles = {"pat": "human", "sam": "human", "board": "app"}
+    people = [AgentSpec(id=who, kind="human", role=role, token=token(who)) for who, role in roles.items()]
+    house.open(Scenario(scenario="lounge", world="lounge", agents=people), "lounge")
+    page = visit(house.link("pat", "lounge"))
+    shown = page.locator(".app")
+    expect(page.get_by_role("heading", name="Lounge")).to_be_visible()
+    expect(shown).to_be_hidden()
+    house.call("board", "publish_view", "lounge", view={"stones": 3, "note": "<b>bold</b>"})
+    expect(shown.get_by_role("heading")).to_have_text("Shown by board")
+    expect(shown.locator("pre")).to_contain_text('"note": "<b>bold</b>"')
+    house.call("board", "publish_view", "lounge", view={"stones": 2}, to=["sam"])  # not for pat
+    house.call("board", "publish_view", "lounge", view="two stones")
+    expect(shown.locator("pre")).to_have_text("two stones")

@@ -1,6 +1,7 @@
 // One room: fetches what it shows, receives the pushes, and resumes from its cursor after a lost connection.
 
 import { Agents } from "./agents.js";
+import { AppView } from "./app_view.js";
 import { Board } from "./board.js";
 import { Body } from "./body.js";
 import { POLL_MS } from "./connection.js";
@@ -41,6 +42,7 @@ export class RoomScreen {
     this.timeRights = null; // what we may do with the time; null: not fetched yet
     this.world = new WorldView();
     this.frontEnd = new FrontEnd(room, (name, args, changes) => connection[changes ? "callOnce" : "call"](name, args, room), alone);
+    this.app = new AppView();
     this.board = new Board((command, args) => this.call(command, args));
     this.choices = new Choices((choice) => this.act(choice));
     this.roster = new Roster();
@@ -65,7 +67,7 @@ export class RoomScreen {
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
     this.description = h("div", { class: "prose" });
     this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
-    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.choices.element, this.forms.element, this.body.element);
+    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.app.element, this.choices.element, this.forms.element, this.body.element);
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
       this.manage.element,
@@ -153,6 +155,7 @@ export class RoomScreen {
       this.events.add(frame.items, this.recipients());
       this.cursor = frame.cursor;
       if (frame.items.some((item) => item.kind === "roster")) this.onMembersChanged();
+      if (frame.items.some((item) => item.do === "publish_view")) this.guarded(() => this.fetchApp());
       this.manage.onEvents(frame.items);
     } else if (frame.push === "view") {
       this.showView(frame.view);
@@ -215,6 +218,7 @@ export class RoomScreen {
       await this.fetchFrontEnd();
       await this.fetchAgents();
       await this.fetchBody();
+      await this.fetchApp();
       if (!this.timeRights) await this.fetchTimeRights();
     });
   }
@@ -226,6 +230,13 @@ export class RoomScreen {
     const speeds = commands.includes("list_speeds") ? (await this.call("list_speeds")).items.map((speed) => speed.id) : [];
     this.timeRights = { commands, speeds };
     this.drawHead();
+  }
+
+  /** Only in rooms without a game: in others the world owns the view. */
+  async fetchApp() {
+    if (this.session?.is_played ?? true) return;
+    const { app = null, view } = (await this.manage.may("app_view")) ? await this.call("app_view") : {};
+    this.app.draw(app, view);
   }
 
   /** Only in worlds with bodies, and in the Nexus. What is offered changes with what happens to the body. */
