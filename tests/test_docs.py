@@ -53,10 +53,24 @@ def test_every_scenario_that_ships_is_documented(name: str) -> None:
     assert f"`{name}`" in page("rooms.md")
 
 
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as the site makes them."""
+    found: set[str] = set()
+    text = re.sub(r"^( *)```.*?^\1```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        words = re.sub(r"[^\w\s-]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)).strip().lower()
+        slug = re.sub(r"[-\s]+", "-", words)
+        found.add(slug if slug not in found else f"{slug}_1")
+    return found
+
+
 def test_every_link_between_pages_leads_somewhere() -> None:
     for path in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", path.read_text()):
-            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text()):
+            linked = path.parent / target if target else path
+            assert linked.exists(), f"{path.name} links to {target}"
+            if anchor and linked.suffix == ".md":
+                assert anchor in anchors(linked), f"{path.name} links to {target}#{anchor}"
 
 
 @pytest.mark.parametrize("name", tools())

@@ -236,6 +236,11 @@ def test_serve_shows_a_host_credential_once_and_a_lost_one_can_be_issued_again(t
         assert "hera is invited to room r1 as human" in invited.stdout
         options = ("--name", "The Guests", "--uses", "20", "--expires", "2h")
         assert cohabit("invite", "guest", *options, "--room", "r1", home=tmp_path, env=as_host).returncode == 0
+        exact = cohabit("invite", "owl", "--may", "watch,read_chat", "--room", "r1", home=tmp_path, env=as_host)
+        assert "owl is invited to room r1 with watch,read_chat" in exact.stdout
+        unknown = cohabit("invite", "owl2", "--may", "fly", "--room", "r1", home=tmp_path, env=as_host)
+        assert unknown.returncode != 0
+        assert "fly" in unknown.stderr
         listed = cohabit("call", "invites", "--room", "r1", home=tmp_path, env=as_host)
         guest = next(one for one in json.loads(listed.stdout)["invites"] if one["member"] == "guest")
         assert guest["uses"] == 20

@@ -109,7 +109,7 @@ async def play(client: httpx2.AsyncClient) -> None:
 
 
 async def test_without_the_game_our_own_planets_take_its_place(tmp_path: Path) -> None:
-    async with running(tmp_path, "--stand-in", "--game-port", str(free_port())) as house:
+    async with running(tmp_path, "--simulate", "--game-port", str(free_port())) as house:
         async with connect(house.url, house.token("pilot")) as pilot:
             heard = await pilot.call("events", {"last": 1})
             while not (await pilot.call("whoami")).get("seat"):

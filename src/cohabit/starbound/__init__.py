@@ -8,7 +8,7 @@ server      the bridge over HTTP
 connector   the link of a room to a bridge, in this process or at an address
 world       the game as a remote world
 adapter     ``StarboundAdapter``: the game for one script, over HTTP
-stand_in    our own planet world in the place of the game
+simulated   our own planet world in the place of the game
 rcon        the remote console of a game server
 cli         ``cohabit starbound``
 mod/        the mod for OpenStarbound that plays the game's side

@@ -47,7 +47,7 @@ def starbound_options(parser: argparse.ArgumentParser) -> None:
         "--install-mod", metavar="MODS", help="copy the mod, with address and token, into this mods folder, and stop"
     )
     parser.add_argument(
-        "--stand-in", action="store_true", help="play without the game: our own planet world takes its place"
+        "--simulate", action="store_true", help="play without the game: our own planet world takes its place"
     )
     parser.add_argument("--rcon", metavar="HOST[:PORT]", help="instead of a room: the console of a game server")
     parser.add_argument(
@@ -72,7 +72,7 @@ def starbound(args: argparse.Namespace) -> int:
       cohabit starbound --install-mod ~/OpenStarbound/mods
       cohabit starbound
       cohabit starbound crew.json --game-host 0.0.0.0
-      cohabit starbound --stand-in
+      cohabit starbound --simulate
       COHABIT_RCON_PASSWORD=… cohabit starbound --rcon 127.0.0.1 --run list
     """
     if args.rcon:
@@ -92,16 +92,15 @@ def starbound(args: argparse.Namespace) -> int:
         from cohabit.starbound.bridge import Bridge
         from cohabit.starbound.connector import LocalLink, StarboundConnector
         from cohabit.starbound.server import BridgeServer
-        from cohabit.starbound.stand_in import StandIns
+        from cohabit.starbound.simulated import SimulatedPlayers
 
         listener = listen(args.game_host, args.game_port, "--game-port")
         bridge = Bridge(house.clock)
         own = msgspec.structs.replace(settings, host=args.game_host, tls_cert="", tls_key="")
         server = BridgeServer(bridge, token, listener, own, house.clock)
         server.start()
-        others = (
-            [StandIns(f"http://127.0.0.1:{server.port}", token, stand_ins_of(plan.scenario))] if args.stand_in else []
-        )
+        address, simulated = f"http://127.0.0.1:{server.port}", characters_of(plan.scenario)
+        others = [SimulatedPlayers(address, token, simulated)] if args.simulate else []
         connector = StarboundConnector(LocalLink(bridge, *others, server))
         house.connectors[plan.room] = connector
         greeting = await open_room(house, plan, args)
@@ -156,7 +155,7 @@ def plan_of(wanted: str | None, room: str | None) -> Plan:
     return Plan(room or f"{WORLD}-{named.room}", msgspec.structs.replace(named.scenario, **changed), named.source)
 
 
-def stand_ins_of(scenario: Scenario) -> dict[str, str]:
+def characters_of(scenario: Scenario) -> dict[str, str]:
     """A character for each member with a seat: ids and names."""
     return {agent.id: agent.id for agent in scenario.agents if agent.claim is not None}
 

@@ -52,6 +52,9 @@ def invite_options(parser: argparse.ArgumentParser) -> None:
         "--kind", choices=("human", "agent"), default="agent", help="kind of the new member (default: agent)"
     )
     parser.add_argument("--role", help="role of the new member (default: agent, which is watch-only, or human)")
+    parser.add_argument(
+        "--may", metavar="A,B", help="exactly these capabilities instead of a role, such as watch,read_chat"
+    )
     parser.add_argument("--claim", help="the seat: auto:N (the N-th, counted from 0) or id:X")
     parser.add_argument("--team", help="one of the room's teams")
     parser.add_argument("--name", dest="shown", metavar="TEXT", help="display name (default: the handle)")
@@ -67,9 +70,10 @@ def invite(args: argparse.Namespace) -> int:
     You need permission to manage members, for example the credential of a host or a god.
 
     Examples:
-      cohabit invite hera --role player --claim auto:2 --room pvp
+      cohabit invite hera --role player --room demo
       cohabit invite grandma --kind human --name "Grandma" --expires 7d --room demo
       cohabit invite guest --uses 20 --room demo
+      cohabit invite owl --may watch,read_chat,send_broadcast --room whist
     """
     from cohabit.faces.cli.token import parse_time
     from cohabit.faces.cli.up import claude_line, page_link
@@ -78,6 +82,7 @@ def invite(args: argparse.Namespace) -> int:
         "id": args.handle,
         "kind": args.kind,
         "role": args.role,
+        "may": args.may.split(",") if args.may else None,
         "claim": args.claim,
         "team": args.team,
         "name": args.shown,
@@ -87,7 +92,8 @@ def invite(args: argparse.Namespace) -> int:
     place = place_of(args)
     made = asyncio.run(ask(place, "invite", {k: v for k, v in wanted.items() if v is not None}))
     room, token = made["room"], made["token"]
-    tell(f"{args.handle} is invited to room {room} as {made['role']}. The token is shown once:")
+    granted = f"with {args.may}" if args.may else f"as {made['role']}"
+    tell(f"{args.handle} is invited to room {room} {granted}. The token is shown once:")
     tell(f"  {token}")
     tell(f"  {page_link(place.url, room, token)}")
     tell(f"  {claude_line(place.url, room, args.handle, token)}")

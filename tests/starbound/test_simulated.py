@@ -15,16 +15,16 @@ from tests.starbound.games import Table, a_bridge, a_room
 from cohabit.starbound.actions import ACTIONS
 from cohabit.starbound.adapter import StarboundAdapter
 from cohabit.starbound.bridge import TIMEOUT_MS
-from cohabit.starbound.stand_in import StandIn, StandIns
+from cohabit.starbound.simulated import SimulatedGame, SimulatedPlayers
 from cohabit.starbound.wire import read_outcome, read_view
 from cohabit.wsap import Action
 
 
 @asynccontextmanager
-async def at_play(seed: int = 3, **players: str) -> AsyncIterator[tuple[Table, StandIns]]:
+async def at_play(seed: int = 3, **players: str) -> AsyncIterator[tuple[Table, SimulatedPlayers]]:
     """A room around two characters on our planets."""
     async with a_bridge() as served:
-        games = StandIns(served.url, served.token or "", players or {"uuid-a": "Ann", "uuid-b": "Ben"}, seed)
+        games = SimulatedPlayers(served.url, served.token or "", players or {"uuid-a": "Ann", "uuid-b": "Ben"}, seed)
         while sum(player.connected for player in served.bridge.players()) < len(players or "ab"):
             await asyncio.sleep(0)
         try:
@@ -90,7 +90,7 @@ async def test_the_planets_stop_answering_and_come_back() -> None:
         await table.served.clock.advance(TIMEOUT_MS)
         with pytest.raises(Exception, match="did not fetch"):
             await acting
-        again = StandIns(table.served.url, table.served.token or "", {"uuid-a": "Ann"}, 3)
+        again = SimulatedPlayers(table.served.url, table.served.token or "", {"uuid-a": "Ann"}, 3)
         while not table.served.bridge.is_connected("uuid-a"):
             await asyncio.sleep(0)
         assert (await table.call("ann", "jump")).success
@@ -124,7 +124,7 @@ def commands(draw: st.DrawFn) -> dict[str, Any]:
 @given(seed=st.integers(0, 5), asked=st.lists(commands(), max_size=12))
 @settings(max_examples=25, deadline=None)
 def test_whatever_is_asked_the_planets_answer_in_the_shapes_of_the_wire(seed: int, asked: list[dict[str, Any]]) -> None:
-    game = StandIn(["a", "b"], seed)
+    game = SimulatedGame(["a", "b"], seed)
     for command in asked:
         outcome = read_outcome(game.answer(command))
         assert outcome.message

@@ -34,7 +34,7 @@ DIRECTIONS = {"L": "left", "R": "right", "U": "above", "D": "below"}
 FAILED = re.compile(r"\w+ failed: ")
 
 
-class StandIn:
+class SimulatedGame:
     """A planet world with a body for each player. Each action of one lets a step pass for all."""
 
     def __init__(self, players: Sequence[str], seed: int = 0) -> None:
@@ -44,7 +44,7 @@ class StandIn:
         scenario = Scenario(world=WORLD, agents=seated, partial_intel=world.spec.fog)
         self._members = dict(zip(players, handles, strict=True))
         self._at = 0
-        self.room = Room.create(opening_state(scenario, world, WORLD, "stand-in", seed, "00" * 16), world, 0)
+        self.room = Room.create(opening_state(scenario, world, WORLD, "simulation", seed, "00" * 16), world, 0)
         self._actions = {action.name: action for action in self.room.commands.action_space().actions}
 
     def answer(self, command: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _arguments(action: ActionDef, given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-async def play(url: str, token: str, player: str, name: str, game: StandIn) -> None:
+async def play(url: str, token: str, player: str, name: str, game: SimulatedGame) -> None:
     """Poll the bridge for one player, and play what it asks for, until cancelled."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
     query: dict[str, str | int] = {"wait": POLL_SECONDS, "player_id": player, "name": name, "version": VERSION}
@@ -181,12 +181,12 @@ async def play(url: str, token: str, player: str, name: str, game: StandIn) -> N
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-class StandIns:
-    """The polls of all players of a stand-in, which end when it is closed."""
+class SimulatedPlayers:
+    """The polls of all players of a simulated game, which end when this is closed."""
 
     def __init__(self, url: str, token: str, players: Mapping[str, str], seed: int = 0) -> None:
         """``players``: their names by their ids."""
-        self.game = StandIn(list(players), seed)
+        self.game = SimulatedGame(list(players), seed)
         self._polls = [asyncio.ensure_future(play(url, token, id_, name, self.game)) for id_, name in players.items()]
 
     async def close(self) -> None:
