@@ -107,6 +107,16 @@ async def test_what_left_to_which_backend_is_counted_and_recorded_once_a_minute(
         assert not [c for c in (await who["ann"]("audit_log")).changes if c.kind == "sent"]
 
 
+async def test_what_is_sent_to_a_member_counts_also_if_a_host_has_named_its_backend() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, {**OWL, "backend": "Claude"})
+        await who["owl"]("view")
+        await clock.advance(60_000)
+        (entry,) = entries(house, "left")
+        assert (entry.args["member"], entry.args["backend"], entry.args["replies"]) == ("owl", "Claude", 1)
+
+
 async def test_pushed_frames_are_counted_too_also_of_a_stream_that_has_ended() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:

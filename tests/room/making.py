@@ -9,6 +9,7 @@ from cohabit.model.record import Entry
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
+from cohabit.room.visibility import feed
 from cohabit.scenario import parse_scenario
 
 WORLDS = str(Path(__file__).with_name("worlds.py"))
@@ -61,3 +62,10 @@ def whole(room: Room) -> list[Any]:
 
 def entries(room: Room, do: str | None = None) -> list[Entry]:
     return [line.entry for line in room.record.tail if do in (None, line.entry.do)]
+
+
+def told_last(room: Room) -> dict[str, list[str]]:
+    """What the newest entry tells each member. Members who are told nothing are left out."""
+    newest = room.record.tail[-1].entry
+    told = {m.handle: [item.text for item in feed(newest, m, room.eye(m))] for m in room.state.members.values()}
+    return {handle: texts for handle, texts in told.items() if texts}

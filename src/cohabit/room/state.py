@@ -47,7 +47,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses
-    egress: bool = False  # it sends what it sees outside the house, by its own account
+    egress: bool = False  # it sends what it sees outside the house, by its own account; a backend implies that
     disclosed: bool = False  # it has said so, or that nothing leaves …
     disclosed_at: int | None = None  # … the last time
     withheld: bool = False  # it perceives nothing, because the room requires a disclosure and it has made none
