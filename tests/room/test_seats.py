@@ -1,5 +1,6 @@
 """Seats that open and close, and which member gets which."""
 
+from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.room import games
+from cohabit.room import games, saves
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
 
@@ -406,3 +407,22 @@ def test_a_member_whose_seat_is_not_in_the_remote_game_that_replaces_the_old_one
     room.system("polled", {"state": {"number": 2, "bays": [{"id": "south", "crates": 0}]}}, 3)
     assert room.state.members["fay"].seat is None
     assert room.call("fay", "sit", at=4).seat == "south"
+
+
+def test_a_player_loses_a_seat_that_a_loaded_save_does_not_have() -> None:
+    room = make_room(FREE, GOD, world="Realms")
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    save = b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+    room.call("zeus", "rise", {"name": "burgundy"}, at=2)
+    room.call("fay", "sit", {"seat": "burgundy"}, at=3)
+    room.system("loaded", {"by": "zeus", "save": save}, 4)
+    assert seat(room, "fay") is None
+    assert [open_.id for open_ in room.state.seats] == ["avalon"]
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_player_without_a_seat_is_shown_the_free_ones_and_nothing_if_there_is_none() -> None:
+    room = make_room(RED, FREE, {**FREE, "id": "una"})
+    assert "You have no seat. `sit` takes one of: blue." in room.call("fay", "view", at=1).text
+    room.call("fay", "sit", at=2)
+    assert [("seat" in room.call(who, "view", at=3).text) for who in ("fay", "una")] == [False, False]

@@ -218,6 +218,17 @@ def test_a_player_that_moves_in_time_is_not_skipped() -> None:
     assert room.next_deadline() == 19_999
 
 
+def test_a_player_that_moves_again_has_its_whole_time_again() -> None:
+    room = make_room(RED, BLUE, world="Double", turn_seconds=10)
+    room.call("ann", "move", at=9_000)
+    assert room.next_deadline() == 19_000
+    room.call("ann", "move", at=18_000)
+    room.settle(27_999)
+    assert room.movers() == ["bob"]
+    room.settle(28_000)
+    assert [told.text for told in entries(room)[-1].told] == ["two sleeps"]
+
+
 def test_a_time_limit_is_refused_for_a_world_that_does_not_say_what_a_skip_is() -> None:
     from cohabit.room.opening import opening_state
     from cohabit.scenario import parse_scenario
