@@ -196,6 +196,14 @@ def test_rewards_of_a_round_are_told_to_each_seat_alone_and_shown_in_its_view() 
     assert len(heard(room, "zeus")) == 3, "a member that sees everything sees all rewards"
 
 
+@pytest.mark.parametrize("world", ["lanterns", "statecraft"])
+def test_a_world_that_does_not_tell_rewards_shows_none_in_its_views(world: str) -> None:
+    room = make_room(RED, BLUE, world=world)
+    assert room.world.returns()
+    view = room.call("ann", "view", at=1)
+    assert (view.total_reward, "total reward" in view.text) == (None, False)
+
+
 def test_a_round_that_gives_nothing_tells_no_reward() -> None:
     room = room_of("harvest", player("ann", 0), player("bob", 1), player("cy", 2))
     for at, who in enumerate(("ann", "bob", "cy")):
