@@ -8,7 +8,7 @@ from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
 from cohabit.room.visibility import eye_for
 
-from .making import BLUE, HOST, RED, make_room, told_last
+from .making import BLUE, HOST, RED, make_room, saved, told_last
 
 C = Capability
 
@@ -100,6 +100,7 @@ def test_only_the_player_of_a_seat_lets_somebody_see_what_it_sees() -> None:
     room.call("ann", "allow", {"request": request, "lasts": "game"}, at=3)
     eye = room.eye(room.state.require_member("bot"))
     assert (eye.seat, eye.sees) == ("red", "own")
+    assert "You look through seat red: this is what ann sees." in room.call("bot", "view", at=3).text
     room.call("ann", "withdraw", {"member": "bot"}, at=4)
     assert room.eye(room.state.require_member("bot")).sees == "public"
     assert C.READ_OWN not in held(room)
@@ -354,6 +355,14 @@ def test_a_look_for_the_game_ends_with_the_game_whatever_was_granted_meanwhile()
     assert looks(room, "pat")
     room.call("hostess", "rematch", at=5)
     assert not looks(room, "pat")
+
+
+def test_what_is_allowed_for_the_game_ends_when_another_one_is_loaded() -> None:
+    room = room_with_agent()
+    save = saved(room)
+    room.call("hostess", "allow", {"request": asked(room, may=["send_broadcast"]), "lasts": "game"}, at=2)
+    room.system("loaded", {"by": "hostess", "save": save}, 3)
+    assert C.SEND_BROADCAST not in held(room)
 
 
 def test_a_look_for_some_minutes_outlasts_what_was_allowed_for_the_game() -> None:

@@ -112,6 +112,13 @@ def test_act_cannot_call_itself() -> None:
         room.call("ann", "act", {"action": "act", "params": {"action": "nod"}}, at=1)
 
 
+@pytest.mark.parametrize("wrong", [{"action": 7}, {"params": []}, {"reasoning": 7}, {"action": None}, {"params": None}])
+def test_act_refuses_a_name_parameters_or_a_reason_of_another_type(wrong: dict[str, Any]) -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    with pytest.raises(BadArgs):
+        room.call("ann", "act", {"action": "nod", "params": {}, "reasoning": "because", **wrong}, at=1)
+
+
 @given(
     action=st.text(min_size=1, max_size=5) | st.just("act"),
     params=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3) | st.lists(st.booleans())),

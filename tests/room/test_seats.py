@@ -1,6 +1,5 @@
 """Seats that open and close, and which member gets which."""
 
-from base64 import b64encode
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.room import games, saves
+from cohabit.room import games
 
-from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
+from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
 
 FREE = {"id": "fay", "role": "player"}
 
@@ -199,6 +198,7 @@ def test_when_the_last_member_of_the_turn_order_is_removed_the_order_begins_anew
     for at, name in enumerate(("ann", "bob"), 2):
         room.call("hostess", "remove_member", {"member": name}, at=at)
     assert (room.state.turn_order, room.state.turn_index) == ([], 0)
+    assert room.call("hostess", "session_info", at=4).current_turn is None
 
 
 def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -> None:
@@ -412,7 +412,7 @@ def test_a_member_whose_seat_is_not_in_the_remote_game_that_replaces_the_old_one
 def test_a_player_loses_a_seat_that_a_loaded_save_does_not_have() -> None:
     room = make_room(FREE, GOD, world="Realms")
     room.call("zeus", "rise", {"name": "avalon"}, at=1)
-    save = b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+    save = saved(room)
     room.call("zeus", "rise", {"name": "burgundy"}, at=2)
     room.call("fay", "sit", {"seat": "burgundy"}, at=3)
     room.system("loaded", {"by": "zeus", "save": save}, 4)

@@ -315,7 +315,7 @@ class RoomState(Struct, omit_defaults=True):
     @property
     def turn_holder(self) -> str | None:
         """The id of the member whose turn it is, in a turn-based room."""
-        return self.turn_order[self.turn_index] if self.turn_based and self.turn_order else None
+        return self.turn_order[self.turn_index] if self.turn_order else None
 
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
