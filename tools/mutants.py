@@ -69,7 +69,12 @@ FACES = _files(
 )
 DOCS = "tests/test_docs.py"  # the reference pages have the arguments of commands, and settings, with their defaults
 TARGETS = (
-    Target("room", ("room/*.py",), ("tests/room", "tests/model"), ("tests/house", "tests/testing", DOCS, *FACES)),
+    Target(
+        "room",
+        ("room/*.py",),
+        ("tests/room", "tests/model", "tests/nexus"),
+        ("tests/house", "tests/testing", DOCS, *FACES),
+    ),
     Target("grants", ("model/grant.py",), ("tests/room", "tests/model"), ("tests/house",)),
     Target(
         "house",
@@ -316,6 +321,10 @@ WITHOUT_EFFECT = (
     WithoutEffect(
         "house/store/sqlite.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
         "The size of a cache.",
+    ),
+    WithoutEffect(
+        "house/store/sqlite.py", "uri=True", "uri=False",
+        "Where SQLite is compiled with URI file names, as usual, it takes them without this option.",
     ),
 )  # fmt: skip
 

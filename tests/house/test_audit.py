@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.house import audit_log
 from cohabit.house.house import House
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, Client, make_room, open_house
+from .making import ANN, BOB, HOST, Client, HeldStore, make_room, open_house
 
 OWL = {"id": "owl", "kind": "agent"}
 
@@ -53,6 +54,64 @@ async def test_refusals_are_in_the_record_before_the_house_closes(tmp_path: Path
     async with open_house(tmp_path) as house:
         assert house.rooms["den"].room.state.audited == room.state.audited == 1
         assert house.rooms["den"].room.digest() == room.digest()
+
+
+async def test_refusals_are_stored_within_a_second_and_many_of_them_in_one_write() -> None:
+    clock, store = FakeClock(), HeldStore()
+    async with open_house(store=store, clock=clock) as house:
+        who = await make_room(house)
+        await refuse(who["ann"], "archive")
+        await clock.advance(2_000)
+        for number, name in ((2, "revoke"), (3, "unblock")):
+            commits = len(store.commits)
+            for _ in range(5):
+                await refuse(who["ann"], name, {"member": "bob"})
+            await clock.advance(999)
+            assert len(store.refusals("den")) == number - 1
+            await clock.advance(1)
+            assert len(store.refusals("den")) == number
+            assert len(store.commits) == commits + 1
+
+
+async def test_every_refused_call_is_recorded_once_its_own_minute_is_over() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        await refuse(who["ann"], "archive")
+        await clock.advance(30_000)
+        await refuse(who["bob"], "archive")
+        await clock.advance(31_000)
+        assert [[line["member"] for line in e.args["lines"]] for e in entries(house, "refused")] == [["ann"]]
+        await clock.advance(60_000)
+        assert [[line["member"] for line in e.args["lines"]] for e in entries(house, "refused")] == [["ann"], ["bob"]]
+        await refuse(who["ann"], "archive")
+        await clock.advance(61_000)
+        assert len(entries(house, "refused")) == 3
+
+
+@pytest.mark.parametrize("archived", [False, True])
+async def test_closing_a_house_adds_nothing_to_a_room_without_refusals_or_in_the_archive(archived: bool) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        if archived:
+            await refuse(who["bob"], "archive")
+            await who["hostess"]("archive")
+        room = house.rooms["den"].room
+        before = room.record.seq
+    assert room.record.seq == before
+
+
+async def test_a_change_of_long_ago_is_found_in_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_log, "PAGE", 20)
+    async with open_house(recent_entries=10) as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        await who["hostess"]("narrow", {"member": "owl", "may": ["read_chat"]})
+        for number in range(50):
+            await who["ann"]("hide", {"n": number})
+        await who["hostess"]("widen", {"member": "owl", "may": ["read_chat"]})
+        changes = (await who["hostess"]("audit_log", {"member": "owl"})).changes
+        assert [change.kind for change in changes] == ["granted", "revoked"]
+        assert [change.kind for change in (await who["owl"]("audit_log", {"max": 1})).changes] == ["granted"]
 
 
 async def test_a_host_reads_every_change_and_a_member_those_that_concern_it() -> None:
@@ -105,6 +164,16 @@ async def test_what_left_to_which_backend_is_counted_and_recorded_once_a_minute(
         (change,) = [c for c in (await who["owl"]("audit_log")).changes if c.kind == "sent"]
         assert change.text.startswith("to Claude through owl: 3 replies")
         assert not [c for c in (await who["ann"]("audit_log")).changes if c.kind == "sent"]
+
+
+async def test_what_is_sent_to_a_member_counts_also_if_a_host_has_named_its_backend() -> None:
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, ANN, BOB, HOST, {**OWL, "backend": "Claude"})
+        await who["owl"]("view")
+        await clock.advance(60_000)
+        (entry,) = entries(house, "left")
+        assert (entry.args["member"], entry.args["backend"], entry.args["replies"]) == ("owl", "Claude", 1)
 
 
 async def test_pushed_frames_are_counted_too_also_of_a_stream_that_has_ended() -> None:

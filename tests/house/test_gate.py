@@ -182,6 +182,19 @@ async def test_wrong_codes_lock_the_code_of_one_room_for_a_minute() -> None:
         assert (line.member, line.command, line.count) == ("(newcomer)", "join", GUESSES)
 
 
+async def test_wrong_codes_of_a_deleted_room_do_not_lock_a_new_one_with_its_name() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("set_entry", {"code": "new"})
+        for _ in range(GUESSES):
+            with pytest.raises(PermissionDenied, match="wrong code"):
+                await knock(house, {"room": "den", "name": "Eve", "code": "AAA-AAA"})
+        await house.delete_room("den")
+        who = await make_room(house)
+        code = (await who["hostess"]("set_entry", {"code": "new"})).code
+        await come(house, name="Ann", code=code)
+
+
 async def test_right_codes_do_not_count_as_guesses() -> None:
     async with open_house() as house:
         who = await make_room(house)

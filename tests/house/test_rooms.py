@@ -43,6 +43,18 @@ async def test_of_several_rooms_created_at_once_with_one_name_all_but_one_are_a_
         assert (await who["ann"]("hide", {"n": 1})).success
 
 
+async def test_the_name_of_a_room_is_taken_until_it_is_deleted() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 7})
+        with pytest.raises(Conflict, match="already exists"):
+            await make_room(house)
+        assert (await who["ann"]("numbers"))["red"] == [7]
+        await house.delete_room("den")
+        again = await make_room(house)
+        assert (await again["ann"]("numbers"))["red"] == []
+
+
 async def test_rooms_without_a_name_get_one_each() -> None:
     async with open_house() as house:
         plan = Scenario(agents=[AgentSpec(id="a")], scenario="My Game!")

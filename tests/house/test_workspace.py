@@ -198,6 +198,15 @@ async def test_a_watcher_sees_pushed_work_and_may_change_nothing(tmp_path: Path)
         assert sorted(path.name for path in (tmp_path / "workspaces" / "den").iterdir()) == [".board", "ann"]
 
 
+async def test_a_member_without_a_seat_or_without_act_reads_what_was_pushed_and_no_clone(tmp_path: Path) -> None:
+    async with office(tmp_path) as o:
+        ann, zoe = o.who["ann"], await invited(o, "zoe", kind="human")
+        assert (await zoe("workspace_info"))["agent_id"] == ""
+        await ann("write", {"path": "drafts/plan.md", "content": "mine"})
+        await o.who["hostess"]("narrow", {"member": "ann", "may": ["act"]})
+        assert (await refused(ann("read", {"path": "drafts/plan.md"}))).code == "UNKNOWN_ASSET"
+
+
 async def test_a_host_sees_the_board_and_a_person_who_sits_down_can_work(tmp_path: Path) -> None:
     async with office(tmp_path) as o:
         await o.poll()

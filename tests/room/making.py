@@ -1,14 +1,17 @@
 """Rooms for the tests, made the way a house makes them: from a scenario."""
 
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
+from cohabit.room import saves
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
+from cohabit.room.visibility import feed
 from cohabit.scenario import parse_scenario
 
 WORLDS = str(Path(__file__).with_name("worlds.py"))
@@ -61,3 +64,15 @@ def whole(room: Room) -> list[Any]:
 
 def entries(room: Room, do: str | None = None) -> list[Entry]:
     return [line.entry for line in room.record.tail if do in (None, line.entry.do)]
+
+
+def saved(room: Room) -> str:
+    """A save of the room's world, as its record has it."""
+    return b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+
+
+def told_last(room: Room) -> dict[str, list[str]]:
+    """What the newest entry tells each member. Members who are told nothing are left out."""
+    newest = room.record.tail[-1].entry
+    told = {m.handle: [item.text for item in feed(newest, m, room.eye(m))] for m in room.state.members.values()}
+    return {handle: texts for handle, texts in told.items() if texts}

@@ -9,7 +9,7 @@ from cohabit.room.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBE
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 
-from .making import BLUE, HOST, RED, make_room
+from .making import BLUE, HOST, RED, make_room, told_last
 
 APP = {"id": "board", "role": "app", "identity": "i-board"}
 WATCHER = {"id": "owl", "kind": "agent", "identity": "i-owl"}
@@ -179,6 +179,20 @@ def test_an_agent_has_a_number_of_messages_a_minute_whatever_they_are() -> None:
     room.call("bot", "send_data", {"data": 1}, at=200)
     assert not said(room, 59_999)
     assert said(room, 60_000)
+    room.call("hostess", "set_chat_limits", {"messages_per_minute": 3}, at=60_001)
+    assert said(room, 60_002)
+    assert said(room, 60_003)
+    assert not said(room, 60_004)
+
+
+def test_a_change_of_the_chat_limits_keeps_what_it_does_not_name_and_everybody_is_told() -> None:
+    room = make_room(RED, HOST, PERSON)
+    room.call("hostess", "set_chat_limits", {"cooldown_ms": 5000, "agents_apart": True}, at=1)
+    reply = room.call("hostess", "set_chat_limits", {"messages_per_minute": 2}, at=2)
+    assert (reply.cooldown_ms, reply.messages_per_minute, reply.agents_apart) == (5000, 2, True)
+    assert told_last(room)["pat"] == ["hostess changed the chat limits for agents"]
+    reply = room.call("hostess", "set_chat_limits", {"cooldown_ms": 0, "messages_per_minute": 0}, at=3)
+    assert (reply.cooldown_ms, reply.messages_per_minute, reply.agents_apart) == (0, 0, True)
 
 
 def test_agents_that_are_kept_apart_do_not_get_each_others_messages() -> None:

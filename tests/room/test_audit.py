@@ -89,6 +89,15 @@ def test_grants_that_differ_from_the_role_are_listed_and_no_others() -> None:
     assert [each.member for each in shown(room).grants] == ["owl"]
 
 
+def test_a_host_sees_the_grants_of_all_also_beside_the_refusals_of_one_and_others_see_their_own() -> None:
+    room = make_room(RED, BLUE, HOST, OBSERVER)
+    for member in ("owl", "ann"):
+        room.call("hostess", "narrow", {"member": member, "may": ["read_chat"]}, at=2)
+    for named in ("owl", "bob", "hostess"):
+        assert [each.member for each in shown(room, member=named).grants] == ["ann", "owl"]
+    assert [each.member for each in shown(room, "ann", member="owl").grants] == ["ann"]
+
+
 @pytest.mark.parametrize("name", ["move", "view"])
 def test_a_call_in_which_the_world_fails_is_in_the_audit_once(name: str) -> None:
     room = make_room(RED, BLUE, HOST, world="Moody", config={"fails_in": "observe"})

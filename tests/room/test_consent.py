@@ -2,13 +2,13 @@
 
 import pytest
 
-from cohabit.errors import BadArgs, Busy, Conflict, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
 from cohabit.room.visibility import eye_for
 
-from .making import BLUE, HOST, RED, make_room
+from .making import BLUE, HOST, RED, make_room, saved, told_last
 
 C = Capability
 
@@ -59,6 +59,7 @@ def test_a_host_sees_what_every_member_may_do_and_what_agents_have_disclosed() -
     assert set(bot.held) - set(bot.by_role) == {C.SEND_BROADCAST}
     assert (bot.changed, bot.ends_at, bot.disclosed, bot.backend, bot.egress) == (True, 61_000, True, "tiny-7b", True)
     assert [line.member for line in reply.members] == ["ann", "bob", "hostess", "bot"]
+    assert [line.built_in for line in reply.members] == [True, True, True, False]  # the others have no identity
     assert reply.disclosure_required
     with pytest.raises(PermissionDenied):
         room.call("ann", "permissions", {}, at=1003)
@@ -99,6 +100,7 @@ def test_only_the_player_of_a_seat_lets_somebody_see_what_it_sees() -> None:
     room.call("ann", "allow", {"request": request, "lasts": "game"}, at=3)
     eye = room.eye(room.state.require_member("bot"))
     assert (eye.seat, eye.sees) == ("red", "own")
+    assert "You look through seat red: this is what ann sees." in room.call("bot", "view", at=3).text
     room.call("ann", "withdraw", {"member": "bot"}, at=4)
     assert room.eye(room.state.require_member("bot")).sees == "public"
     assert C.READ_OWN not in held(room)
@@ -160,6 +162,127 @@ def test_a_host_cannot_allow_what_it_does_not_have() -> None:
     assert room.digest() == before
 
 
+def test_only_those_who_can_answer_a_request_are_told_of_it_and_of_its_reason() -> None:
+    room = room_with_agent()
+    asked(room, through="red", why="to learn")
+    text = "bot asks to see what seat red sees: to learn (request bot-1)"
+    assert told_last(room) == {"bot": [text], "ann": [text]}
+    asked(room, may=["act", "send_broadcast"])
+    text = "bot asks act, send_broadcast (request bot-2)"
+    assert told_last(room) == {"bot": [text], "hostess": [text]}
+
+
+def test_a_host_that_asks_is_told_once_and_does_not_answer_itself() -> None:
+    room = make_room(RED, BLUE, HOST, {"id": "zeus", "role": "god"})
+    assert room.call("hostess", "ask", {"may": ["read_all"]}, at=1).answered_by == ["zeus"]
+    assert {who: len(texts) for who, texts in told_last(room).items()} == {"hostess": 1, "zeus": 1}
+
+
+def test_a_request_says_who_can_answer_it_unless_its_author_may_not_read_the_roster() -> None:
+    room = room_with_agent()
+    assert room.call("bot", "ask", {"may": ["act"]}, at=1).answered_by == ["hostess"]
+    room.call("hostess", "narrow", {"member": "bot", "may": ["read_roster"]}, at=2)
+    assert room.call("bot", "ask", {"through": "red"}, at=3).answered_by == []
+
+
+def test_a_view_shows_the_requests_that_wait_for_an_answer_with_their_reasons() -> None:
+    room = room_with_agent()
+    asked(room, through="red", why="to learn")
+    asked(room, may=["act"])
+    assert "bot asks to see what seat red sees: to learn (`allow` or `decline` request bot-1)." in (
+        room.call("ann", "view", at=3).text
+    )
+    assert "bot asks act (`allow` or `decline` request bot-2)." in room.call("hostess", "view", at=3).text
+    assert "asks" not in room.call("bob", "view", at=3).text + room.call("bot", "view", at=3).text
+
+
+def test_what_is_allowed_is_told_to_its_author_and_in_the_roster_with_its_duration() -> None:
+    room = room_with_agent()
+    room.call("hostess", "allow", {"request": asked(room, may=["act"]), "seconds": 60}, at=2)
+    assert told_last(room)["bob"] == ["hostess allowed bot act for 60 seconds"]
+    assert "hostess allowed you act for 60 seconds" in told_last(room)["bot"]
+    room.call("ann", "allow", {"request": asked(room, at=3, through="red"), "lasts": "game"}, at=4)
+    assert told_last(room)["bob"] == ["ann allowed bot to see what seat red sees until the next game begins"]
+    assert "ann allowed you to see what seat red sees until the next game begins" in told_last(room)["bot"]
+    room.call("hostess", "rematch", at=5)
+    assert "the permissions of bot for this game have ended" in told_last(room)["bob"]
+
+
+def test_everybody_hears_that_a_player_no_longer_shows_what_its_seat_sees() -> None:
+    room = room_with_agent()
+    room.call("ann", "allow", {"request": asked(room, through="red")}, at=2)
+    room.call("ann", "withdraw", {"member": "bot"}, at=3)
+    assert told_last(room)["bob"] == ["ann no longer lets bot see what its seat sees"]
+
+
+def test_a_request_is_answered_once() -> None:
+    room = room_with_agent()
+    request = asked(room, may=["act"])
+    room.call("hostess", "allow", {"request": request}, at=2)
+    assert room.call("hostess", "requests", at=3).requests == []
+    for answer in ("allow", "decline"):
+        with pytest.raises(UnknownAsset):
+            room.call("hostess", answer, {"request": request}, at=4)
+
+
+def test_the_author_of_a_request_can_take_it_back_and_keeps_the_others() -> None:
+    room = room_with_agent()
+    first, second = asked(room, may=["act"]), asked(room, may=["speak"])
+    room.call("bot", "decline", {"request": second}, at=2)
+    (left,) = room.call("bot", "requests", at=3).requests
+    assert (left.request, left.yours) == (first, True)
+    assert [line.yours for line in room.call("hostess", "requests", at=3).requests] == [False]
+    assert told_last(room) == {}
+
+
+def test_a_request_for_what_a_host_has_taken_away_can_be_allowed() -> None:
+    room = room_with_agent()
+    room.call("hostess", "narrow", {"member": "bot", "may": ["read_chat"]}, at=1)
+    room.call("hostess", "allow", {"request": asked(room, at=2, may=["read_chat"]), "seconds": 60}, at=3)
+    assert C.READ_CHAT in held(room)
+    room.settle(60_003)
+    assert C.READ_CHAT not in held(room)
+
+
+def test_a_seat_is_not_shown_to_somebody_who_has_seen_another_one_since_the_request() -> None:
+    room = room_with_agent()
+    red, blue = asked(room, through="red"), asked(room, through="blue")
+    room.call("bob", "allow", {"request": blue}, at=2)
+    before = room.digest()
+    with pytest.raises(CohabitError, match="hidden information of seat blue"):
+        room.call("ann", "allow", {"request": red}, at=3)
+    assert room.digest() == before
+
+
+def test_nobody_withdraws_what_it_has_not_allowed() -> None:
+    room = room_with_agent()
+    room.call("ann", "allow", {"request": asked(room, through="red")}, at=2)
+    with pytest.raises(UnknownAsset, match="bot does not see what your seat sees"):
+        room.call("bob", "withdraw", {"member": "bot"}, at=3)
+    assert room.call("ann", "requests", at=4).watchers == ["bot"]
+
+
+def test_asking_counts_as_a_message_to_everyone() -> None:
+    room = room_with_agent()
+    room.call("hostess", "set_chat_limits", {"cooldown_ms": 5000}, at=1)
+    asked(room, at=10, may=["act"])
+    with pytest.raises(Busy, match="retry in 1 ms"):
+        asked(room, at=5009, may=["speak"])
+    asked(room, at=5010, may=["speak"])
+
+
+def test_a_room_has_a_limit_of_requests_that_wait_for_an_answer() -> None:
+    agents = [{"id": f"bot{n}", "kind": "agent", "identity": f"i-bot{n}"} for n in range(17)]
+    room = make_room(RED, BLUE, HOST, *agents)
+    names = ("act", "send_message", "send_broadcast", "speak")
+    for n in range(64):
+        room.call(f"bot{n // 4}", "ask", {"may": [names[n % 4]]}, at=1)
+    with pytest.raises(Busy, match="too many requests"):
+        room.call("bot16", "ask", {"may": ["act"]}, at=2)
+    room.call("hostess", "decline", {"request": "bot0-1"}, at=3)
+    room.call("bot16", "ask", {"may": ["act"]}, at=4)
+
+
 def test_requests_are_bounded_and_repeats_refused() -> None:
     room = room_with_agent()
     asked(room, may=["act"])
@@ -169,9 +292,21 @@ def test_requests_are_bounded_and_repeats_refused() -> None:
         asked(room, may=[name])
     with pytest.raises(Busy):
         asked(room, may=["read_own"])
-    for args in ({}, {"may": ["watch"]}, {"may": ["act"], "through": "red"}):
-        with pytest.raises((BadArgs, Busy)):
-            asked(room, **args)
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ({}, "or a seat in `through`"),
+        ({"may": ["watch"]}, "you have those that you named already"),
+        ({"may": ["act"], "through": "red"}, "in two requests"),
+    ],
+)
+def test_a_request_that_asks_for_nothing_or_for_two_things_is_refused(args: dict[str, object], why: str) -> None:
+    room = room_with_agent()
+    with pytest.raises(BadArgs, match=why):
+        asked(room, **args)
+    assert room.state.requests == []
 
 
 def test_a_member_that_leaves_takes_its_requests_along() -> None:
@@ -220,6 +355,38 @@ def test_a_look_for_the_game_ends_with_the_game_whatever_was_granted_meanwhile()
     assert looks(room, "pat")
     room.call("hostess", "rematch", at=5)
     assert not looks(room, "pat")
+
+
+def test_what_is_allowed_for_the_game_ends_when_another_one_is_loaded() -> None:
+    room = room_with_agent()
+    save = saved(room)
+    room.call("hostess", "allow", {"request": asked(room, may=["send_broadcast"]), "lasts": "game"}, at=2)
+    room.system("loaded", {"by": "hostess", "save": save}, 3)
+    assert C.SEND_BROADCAST not in held(room)
+
+
+def test_a_look_for_some_minutes_outlasts_what_was_allowed_for_the_game() -> None:
+    room = looking()
+    request = room.call("pat", "ask", {"may": ["manage_members"]}, at=3).request
+    room.call("hostess", "allow", {"request": request, "lasts": "game"}, at=4)
+    room.call("hostess", "rematch", at=5)
+    assert C.MANAGE_MEMBERS not in held(room, "pat")
+    assert looks(room, "pat")
+
+
+def test_a_look_that_is_allowed_again_lasts_as_long_as_the_second_answer_says() -> None:
+    room = looking()
+    request = room.call("pat", "ask", {"through": "red"}, at=3).request
+    room.call("ann", "allow", {"request": request, "lasts": "game"}, at=4)
+    room.settle(60_002)
+    assert looks(room, "pat")
+
+
+def test_a_look_stays_when_a_request_for_something_else_is_allowed() -> None:
+    room = looking()
+    request = room.call("pat", "ask", {"may": ["manage_members"]}, at=3).request
+    room.call("hostess", "allow", {"request": request}, at=4)
+    assert looks(room, "pat")
 
 
 def test_a_look_ends_when_the_player_leaves_the_seat_and_does_not_return_with_the_player() -> None:

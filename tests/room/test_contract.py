@@ -112,6 +112,13 @@ def test_act_cannot_call_itself() -> None:
         room.call("ann", "act", {"action": "act", "params": {"action": "nod"}}, at=1)
 
 
+@pytest.mark.parametrize("wrong", [{"action": 7}, {"params": []}, {"reasoning": 7}, {"action": None}, {"params": None}])
+def test_act_refuses_a_name_parameters_or_a_reason_of_another_type(wrong: dict[str, Any]) -> None:
+    room = make_room(RED, BLUE, world="Plain")
+    with pytest.raises(BadArgs):
+        room.call("ann", "act", {"action": "nod", "params": {}, "reasoning": "because", **wrong}, at=1)
+
+
 @given(
     action=st.text(min_size=1, max_size=5) | st.just("act"),
     params=st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=3) | st.lists(st.booleans())),
@@ -194,6 +201,14 @@ def test_rewards_of_a_round_are_told_to_each_seat_alone_and_shown_in_its_view() 
         assert heard(room, who) == []
         assert room.call(who, "view", at=4).total_reward is None
     assert len(heard(room, "zeus")) == 3, "a member that sees everything sees all rewards"
+
+
+@pytest.mark.parametrize("world", ["lanterns", "statecraft"])
+def test_a_world_that_does_not_tell_rewards_shows_none_in_its_views(world: str) -> None:
+    room = make_room(RED, BLUE, world=world)
+    assert room.world.returns()
+    view = room.call("ann", "view", at=1)
+    assert (view.total_reward, "total reward" in view.text) == (None, False)
 
 
 def test_a_round_that_gives_nothing_tells_no_reward() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.errors import Busy, CohabitError, PermissionDenied
 from cohabit.model.grant import ACT, PERCEIVE
 from cohabit.room.room import Room
 
-from .making import BLUE, HOST, RED, make_room
+from .making import BLUE, HOST, RED, make_room, told_last
 
 AGENT = {"id": "bot", "kind": "agent", "identity": "i-bot", "role": "player", "claim": None}
 
@@ -84,9 +84,9 @@ def test_a_disclosure_is_no_way_to_talk() -> None:
     everyone = [told for told in room.record.tail[-1].entry.told if told.members is None]
     assert "hello" not in str(everyone)
     room.call("bot", "disclose", {"backend": "hello everybody"}, at=2)  # the same again is fine
-    with pytest.raises(CohabitError) as refused:
-        room.call("bot", "disclose", {"backend": "how are you"}, at=3)
-    assert refused.value.code == "BUSY"
+    with pytest.raises(Busy, match="less than 10 s ago"):
+        room.call("bot", "disclose", {"backend": "how are you"}, at=10_000)
+    room.call("bot", "disclose", {"backend": "how are you"}, at=10_001)
 
 
 def test_a_withheld_agent_is_told_what_to_do() -> None:
@@ -94,3 +94,47 @@ def test_a_withheld_agent_is_told_what_to_do() -> None:
     room.call("hostess", "require_disclosure", at=1)
     with pytest.raises(PermissionDenied, match="call disclose"):
         room.call("bot", "view", at=2)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"backend": "Claude"}, "uses Claude and sends what it sees outside this house"),
+        ({"egress": True}, "sends what it sees outside this house"),
+        ({}, "keeps what it sees inside this house"),
+    ],
+)
+def test_hosts_are_told_what_was_disclosed_and_the_others_only_that_it_was(args: dict[str, object], words: str) -> None:
+    room = room_with_agent()
+    room.call("bot", "disclose", args, at=1)
+    full, short = f"bot: {words}", "bot made a disclosure"
+    assert told_last(room) == {"ann": [short], "bob": [short], "hostess": [full, short], "bot": [full, short]}
+
+
+def test_a_host_that_discloses_something_is_told_once() -> None:
+    room = make_room(RED, BLUE, HOST)
+    room.call("hostess", "disclose", {"egress": True}, at=1)
+    assert told_last(room)["hostess"] == [
+        "hostess: sends what it sees outside this house", "hostess made a disclosure",
+    ]  # fmt: skip
+
+
+def test_everybody_is_told_whether_a_disclosure_is_required_and_those_who_owe_one_what_to_do() -> None:
+    room = room_with_agent()
+    room.call("hostess", "require_disclosure", at=1)
+    told = told_last(room)
+    assert told["ann"] == ["hostess requires agents to disclose their backend"]
+    assert told["bot"] == ["this room requires agents to disclose their backend; call disclose"]
+    room.call("hostess", "require_disclosure", {"required": False}, at=2)
+    assert told_last(room)["ann"] == told_last(room)["bot"] == ["hostess no longer requires a disclosure"]
+
+
+def test_an_agent_whose_backend_a_host_has_named_counts_as_disclosed_and_as_sending_outside() -> None:
+    room = make_room(RED, BLUE, HOST, {"id": "bot", "kind": "agent", "identity": "i-bot", "backend": "Claude"})
+    room.call("hostess", "add_member", {"id": "new", "backend": "Claude"}, at=1)
+    assert room.call("hostess", "require_disclosure", at=1).undisclosed == []
+    shown = {line.member: line for line in room.call("hostess", "permissions", at=2).members}
+    assert (shown["bot"].disclosed, shown["bot"].egress) == (True, True)
+    assert (shown["ann"].disclosed, shown["ann"].egress) == (False, False)
+    roster = {line.handle: line.egress for line in room.call("ann", "roster", at=3).members}
+    assert (roster["bot"], roster["new"], roster["ann"]) == (True, True, False)

@@ -5,7 +5,7 @@ import pytest
 from cohabit.errors import Conflict, GameRejected
 from cohabit.room.room import Room
 
-from .making import HOST, make_room
+from .making import HOST, make_room, told_last
 
 BOT = {"id": "robin", "role": "player", "claim": "auto:0", "brain": "random", "gives_way": True}
 STAYS = {"id": "sandy", "role": "player", "claim": "auto:1", "brain": "random"}
@@ -21,6 +21,7 @@ def test_a_newcomer_takes_the_seat_of_a_player_that_gives_way_and_it_returns() -
     room = make_room(BOT, STAYS, HOST, PERSON, OTHER)
     assert room.call("pat", "sit", at=1).seat == "red"
     assert (seat_of(room, "pat"), seat_of(room, "robin")) == ("red", None)
+    assert told_last(room)["hostess"] == ["robin gives way", "pat takes seat red"]
     with pytest.raises(Conflict):
         room.call("kim", "sit", at=2)
     room.call("pat", "stand_up", at=3)

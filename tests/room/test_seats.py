@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.room import games
 
-from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed
+from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
 
 FREE = {"id": "fay", "role": "player"}
 
@@ -198,6 +198,7 @@ def test_when_the_last_member_of_the_turn_order_is_removed_the_order_begins_anew
     for at, name in enumerate(("ann", "bob"), 2):
         room.call("hostess", "remove_member", {"member": name}, at=at)
     assert (room.state.turn_order, room.state.turn_index) == ([], 0)
+    assert room.call("hostess", "session_info", at=4).current_turn is None
 
 
 def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -> None:
@@ -406,3 +407,22 @@ def test_a_member_whose_seat_is_not_in_the_remote_game_that_replaces_the_old_one
     room.system("polled", {"state": {"number": 2, "bays": [{"id": "south", "crates": 0}]}}, 3)
     assert room.state.members["fay"].seat is None
     assert room.call("fay", "sit", at=4).seat == "south"
+
+
+def test_a_player_loses_a_seat_that_a_loaded_save_does_not_have() -> None:
+    room = make_room(FREE, GOD, world="Realms")
+    room.call("zeus", "rise", {"name": "avalon"}, at=1)
+    save = saved(room)
+    room.call("zeus", "rise", {"name": "burgundy"}, at=2)
+    room.call("fay", "sit", {"seat": "burgundy"}, at=3)
+    room.system("loaded", {"by": "zeus", "save": save}, 4)
+    assert seat(room, "fay") is None
+    assert [open_.id for open_ in room.state.seats] == ["avalon"]
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_player_without_a_seat_is_shown_the_free_ones_and_nothing_if_there_is_none() -> None:
+    room = make_room(RED, FREE, {**FREE, "id": "una"})
+    assert "You have no seat. `sit` takes one of: blue." in room.call("fay", "view", at=1).text
+    room.call("fay", "sit", at=2)
+    assert [("seat" in room.call(who, "view", at=3).text) for who in ("fay", "una")] == [False, False]

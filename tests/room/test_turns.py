@@ -13,7 +13,7 @@ from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
 from cohabit.room.visibility import feed
 
-from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed
+from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed, told_last
 
 
 def texts(room: object, do: str) -> list[str]:
@@ -216,6 +216,17 @@ def test_a_player_that_moves_in_time_is_not_skipped() -> None:
     room = make_room(RED, BLUE, world="nim", turn_seconds=10)
     room.call("ann", "take", {"n": 1}, at=9_999)
     assert room.next_deadline() == 19_999
+
+
+def test_a_player_that_moves_again_has_its_whole_time_again() -> None:
+    room = make_room(RED, BLUE, world="Double", turn_seconds=10)
+    room.call("ann", "move", at=9_000)
+    assert room.next_deadline() == 19_000
+    room.call("ann", "move", at=18_000)
+    room.settle(27_999)
+    assert room.movers() == ["bob"]
+    room.settle(28_000)
+    assert [told.text for told in entries(room)[-1].told] == ["two sleeps"]
 
 
 def test_a_time_limit_is_refused_for_a_world_that_does_not_say_what_a_skip_is() -> None:
@@ -701,6 +712,17 @@ def test_a_stand_in_takes_a_seat_whose_player_is_away_and_gives_it_back_at_once(
     assert "own seat" in refused.value.message
     assert room.call("ann", "take", {"n": 1}, at=22_003).success
     assert replayed(room).digest() == room.digest()
+
+
+def test_a_player_that_returns_is_told_for_how_long_its_stand_in_played_and_the_others_that_it_is_here() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="nim", stand_in_seconds=20)
+    room.system("presence", {"members": ["ann"], "here": False}, 1000)
+    room.settle(21_000)
+    room.system("presence", {"members": ["ann"], "here": True}, 21_000 + 61_000)
+    told = told_last(room)
+    assert "your stand-in played for you for 1 min 1 s" in told["ann"]
+    assert "ann is here" in told["bob"]
+    assert not [text for text in told["bob"] if "stand-in" in text]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from cohabit.room.cursors import seal, unseal
 from cohabit.room.room import Room
 from cohabit.room.visibility import FeedItem, feed, is_news
 
-from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed
+from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed, told_last
 
 if TYPE_CHECKING:
     from cohabit.house.subscriptions import Subscription
@@ -324,3 +324,15 @@ def test_an_observer_sees_all_and_a_host_given_read_all_does_too() -> None:
     assert Capability.READ_ALL in room.state.members["hostess"].held
     room.call("ann", "hide", {"n": 5}, at=2)
     assert room.call("hostess", "numbers", at=3) == room.call("owl", "numbers", at=3) == {"red": [5], "blue": []}
+
+
+def test_a_notice_to_a_seat_is_for_the_member_who_plays_it_at_that_time() -> None:
+    people = [{"id": name, "role": "player", "kind": "human"} for name in ("ann", "bob")]
+    room = make_room(*people, HOST)
+    room.call("ann", "sit", {"seat": "red"}, at=1)
+    room.call("ann", "hide", {"n": 5}, at=2)
+    assert told_last(room) == {"ann": ["red keeps 5"]}
+    room.call("ann", "stand_up", at=3)
+    room.call("bob", "sit", {"seat": "red"}, at=4)
+    room.call("bob", "hide", {"n": 6}, at=5)
+    assert told_last(room) == {"bob": ["red keeps 6"]}

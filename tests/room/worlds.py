@@ -572,3 +572,10 @@ class Gloomy(Moody):
     def _fail(self, where: str) -> None:
         if self.fails_in == where:
             raise GameRejected("too dark to see")
+
+
+class Double(Moody):
+    """Pace turns. Each seat moves twice in a row."""
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [self.order[self.moves // 2 % 2]]

@@ -196,6 +196,16 @@ def test_archiving_closing_and_claiming_are_no_losses(three, now):
     assert eve.call("health", {})["counts"]["lost"] == 0
 
 
+def test_archiving_the_only_entry_of_a_journal_is_no_loss(clone, now):
+    ann, eve = clone("ann"), clone("eve")
+    post(ann, "Ann was here")
+    eve.call("sync", {})
+    now.move(days=40)
+    ann.call("archive", {})
+    share(ann)
+    assert "notes" not in eve.call("pull", {})
+
+
 def test_only_something_that_is_lost_can_be_restored(three):
     ann, _, _ = three
     [entry, _] = ann.call("journal_tail", {})["entries"]

@@ -56,6 +56,7 @@ class AuditChain:
         room = self._room
         if room.state.archived:
             return
+        lines = room.audit.unrecorded(room.state.audited)  # before the entry: most rooms apply it at once
         closed = room.audit.unrecorded(room.state.audited, self._clock.now())
         if closed:
             try:
@@ -63,7 +64,7 @@ class AuditChain:
             except CohabitError:  # the room is busy or quarantined: the lines stay in the store
                 self._plan_to_record()
                 return
-        if len(room.audit.unrecorded(room.state.audited)) > len(closed):
+        if len(lines) > len(closed):
             self._plan_to_record()
 
 

@@ -40,7 +40,7 @@ class Call:
         self.credential = credential
         self.result: Any = None
         self.error: BaseException | None = None
-        self.done = False  # the reply may be sent
+        self.done = False  # the reply can be sent at once
         self.ran = False
         self.then: Callable[[Call], None] | None = None  # called when the reply may be sent
         self.future: asyncio.Future[Any] | None = None
@@ -81,7 +81,6 @@ class Call:
     def settle(self, failure: CohabitError | None = None) -> None:
         """Release the reply, or fail the call."""
         self.error = failure or self.error
-        self.done = True
         if self.then is not None:
             self.then(self)
         if self.future is None or self.future.done():

@@ -163,5 +163,5 @@ class Timekeeper:
 
 
 def _is_queued(call: Call | None) -> bool:
-    """Whether a call has not been run, and will be."""
-    return call is not None and not call.ran and not call.done
+    """Whether a call has not been run yet. Calls that never run are those of a room that has stopped."""
+    return call is not None and not call.ran

@@ -3,6 +3,7 @@
 A line goes to the store at once, and into the record, where it is part of the hash chain, when its minute is over.
 """
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta, Struct, structs
@@ -123,8 +124,9 @@ def audit(
     """
     me = ctx.member
     about: Member | None = me
+    members: Iterable[Member] = [me]
     if C.MANAGE_MEMBERS in me.held:
         about = ctx.state.require_member(member, me) if member is not None else None
+        members = ctx.state.members.values()
     lines = [_shown(r, me) for r in reversed(ctx.room.audit.kept) if about is None or r.member == about.id]
-    members = ctx.state.members.values() if about is None or about is not me else [me]
     return AuditReply(lines[:max], [Granted(m.handle, grant_wire(m)) for m in members if m.layers])

@@ -219,7 +219,7 @@ def grant_wire(member: Member) -> dict[str, Any]:
         wire["through"] = member.through
     if member.backend:
         wire["backend"] = member.backend
-    if member.backend or member.egress:
+    if member.egress:
         wire["egress"] = True
     return wire
 

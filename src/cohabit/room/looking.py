@@ -160,7 +160,7 @@ def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World)
     if found is None:
         return
     changed = f"Changes since view {since}{found}" if found else f"Nothing has changed since view {since}."
-    if len(changed) >= len(reply.text):
+    if min(reply.text, changed, key=len) is reply.text:
         return
     reply.text = changed
     old, new = before.observation.to_structured(), reply.observation.to_structured()

@@ -68,7 +68,9 @@ def add_member(
 ) -> Joined:
     """Add a member without a credential, such as a built-in player. For everyone else use `invite`."""
     named = check_invitation(ctx, id, kind, role, claim, team)
-    added = new_member(ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend)
+    added = new_member(
+        ctx, id, kind, role=named, claim=claim, team=team, stand_in=stand_in, backend=backend, egress=bool(backend)
+    )
     return Joined(added.handle, added.role_name, added.seat)
 
 

@@ -34,6 +34,7 @@ def opening_state(
         a.id: Member(
             a.id, a.kind, a.role, a.claim, identity=known.get(a.id, a.identity or ""), name=a.name or "",
             team=a.team or team_of(a.id, scenario), objectives=a.objectives, backend=a.backend,
+            egress=bool(a.backend),
             stand_in=a.brain or a.stand_in, played_by_bot=a.brain is not None,
             gives_way=a.gives_way,
         )

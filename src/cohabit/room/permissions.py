@@ -66,8 +66,8 @@ def _permissions_of(member: Member) -> MemberPermissions:
         ends_at=min((layer.expires_at for layer in member.layers if layer.expires_at is not None), default=None),
         changed=bool(member.layers),
         built_in=not member.identity or member.played_by_bot,
-        disclosed=member.disclosed or member.backend is not None,
+        disclosed=member.disclosed or bool(member.backend),
         backend=member.backend,
-        egress=member.egress or member.backend is not None,
+        egress=member.egress,
         withheld=member.withheld,
     )

@@ -47,7 +47,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses
-    egress: bool = False  # it sends what it sees outside the house, by its own account
+    egress: bool = False  # it sends what it sees outside the house, by its own account; a backend implies that
     disclosed: bool = False  # it has said so, or that nothing leaves …
     disclosed_at: int | None = None  # … the last time
     withheld: bool = False  # it perceives nothing, because the room requires a disclosure and it has made none
@@ -315,7 +315,7 @@ class RoomState(Struct, omit_defaults=True):
     @property
     def turn_holder(self) -> str | None:
         """The id of the member whose turn it is, in a turn-based room."""
-        return self.turn_order[self.turn_index] if self.turn_based and self.turn_order else None
+        return self.turn_order[self.turn_index] if self.turn_order else None
 
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
