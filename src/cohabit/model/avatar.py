@@ -78,11 +78,18 @@ class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
     avatar: Avatar | None = None
     message: str = ""
     bonuses_applied: dict[str, Any] = {}
-    initial_observation: Observation | None = None
+    initial_observation: EmbodiedObservation | None = None
 
     def __post_init__(self) -> None:
         if self.success and self.avatar is None:
             raise ValueError("a successful JackInResult needs an avatar")
+
+    def to_text(self) -> str:
+        """What came of it, and the first observation."""
+        bonuses = ", ".join(f"{name} {value}" for name, value in self.bonuses_applied.items())
+        parts = [self.message, f"Bonuses: {bonuses}" if bonuses else ""]
+        seen = self.initial_observation.to_text() if self.initial_observation is not None else ""
+        return "\n\n".join(part for part in (one_line(" ".join(parts)), seen) if part)
 
 
 class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -191,7 +198,7 @@ class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=
             f"Load: {self.encumbrance:.0%}" if self.encumbrance else "",
         ]
         lines = [
-            f"=== AVATAR: {one_line(body.name or body.avatar_id)} ===",
+            f"=== AVATAR: {body.name or body.avatar_id} ===",
             f"Health: {body.health:g}/{body.max_health:g}",
             f"Position: ({', '.join(f'{number:g}' for number in body.position)})" if body.position else "",
             f"{facing}Stance: {self.stance}{'' if self.is_grounded else ' | Not on the ground'}",
@@ -200,14 +207,14 @@ class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=
             f"Hear: {', '.join(self.can_hear)}" if self.can_hear else "",
             f"Blocked: {self._blocked_text()}" if self.actions_blocked else "",
         ]
-        return "\n".join(line for line in lines if line)
+        return "\n".join(one_line(line) for line in lines if line)
 
     def _blocked_text(self) -> str:
         """Each reason once, after the actions that it blocks."""
         actions: dict[str, list[str]] = {}
         for action, reason in self.actions_blocked.items():
             actions.setdefault(reason, []).append(action)
-        return one_line("; ".join(f"{', '.join(names)} ({reason})" for reason, names in actions.items()))
+        return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in actions.items())
 
 
 def check_share(name: str, value: float | None) -> None:

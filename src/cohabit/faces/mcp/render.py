@@ -9,10 +9,17 @@ import mcp_types as types
 import msgspec
 
 from cohabit.model.action import ActionResult
+from cohabit.model.avatar import EmbodiedObservation, JackInResult
 from cohabit.model.observation import one_line
 from cohabit.room.view import turn_text
 
 PICTURE = {"format", "base64"}
+_WITH_TEXT: dict[type[ActionResult | EmbodiedObservation | JackInResult], frozenset[str]] = {
+    ActionResult: frozenset(("success", "observation")),
+    JackInResult: frozenset(("success", "avatar")),
+    EmbodiedObservation: frozenset(("avatar", "text")),
+}
+"""Results that have a text of their own, and the fields by which one is known that comes as plain values."""
 MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
 
@@ -50,10 +57,13 @@ def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
 
 
 def text_of(result: Any, plain: Any, readable: bool = False) -> str:
-    """The result of an action and what is seen then; the field `text`, where there is one; else the values."""
+    """The result of an action and what is seen then; of a body, all that it perceives; the field `text`, where there is
+    one; else the values."""
     if isinstance(plain, dict):
-        if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
-            return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
+        for kind, fields in _WITH_TEXT.items():
+            if isinstance(result, kind) or plain.keys() >= fields:
+                value = result if isinstance(result, kind) else msgspec.convert(plain, kind)
+                return _action(value) if isinstance(value, ActionResult) else value.to_text()
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
     if readable and not (isinstance(plain, list) and any(isinstance(item, dict) for item in plain)):

@@ -15,6 +15,7 @@ from cohabit.worlds.starbound.tiles import NAME_OF_LETTER
 from cohabit.worlds.starbound.vision import View, view_of
 
 INTERACT_REACH = 2
+NOTHING = "you carry nothing"
 
 
 class Situation(Struct, frozen=True):
@@ -52,12 +53,12 @@ def _dig(now: Situation) -> str | None:
 def _place(now: Situation) -> str | None:
     if now.aboard:
         return "you cannot build aboard"
-    return None if any(ITEM[item].places for item in now.body.items) else "you have nothing to build with"
+    return _carries(lambda item: ITEM[item].places, "you carry nothing to build with")(now)
 
 
 def _interact(now: Situation) -> str | None:
     near = now.is_near("bundle", *FIXTURES, reach=INTERACT_REACH)
-    return None if near else f"you see nothing to interact with within {INTERACT_REACH} tiles"
+    return None if near else f"you see nothing to use within {INTERACT_REACH} tiles"
 
 
 def _fight(energy: int, also_players: bool) -> Callable[[Situation], str | None]:
@@ -72,16 +73,35 @@ def _fight(energy: int, also_players: bool) -> Callable[[Situation], str | None]
     return why_not
 
 
+def _carries(fits: Callable[[str], object], otherwise: str) -> Callable[[Situation], str | None]:
+    """What can be done only with an item."""
+
+    def why_not(now: Situation) -> str | None:
+        if not now.body.items:
+            return NOTHING
+        return None if any(fits(item) for item in now.body.items) else otherwise
+
+    return why_not
+
+
 def _consume(now: Situation) -> str | None:
-    kinds = [ITEM[item] for item in now.body.items]
-    useful = any(kind.food or kind.heals or (kind.fuel and now.aboard) for kind in kinds)
-    return None if useful else "you carry nothing to eat or use up here"
+    def is_useful(item: str) -> bool:
+        kind = ITEM[item]
+        return bool(kind.food or kind.heals or (kind.fuel and now.aboard))
+
+    return _carries(is_useful, "you carry nothing to eat or use up here")(now)
 
 
 def _use_item(now: Situation) -> str | None:
-    kinds = [ITEM[item] for item in now.body.items]
-    useful = any(kind.slot or kind.places for kind in kinds) or _consume(now) is None
-    return None if useful else "you carry nothing to use here"
+    if _consume(now) is None:
+        return None
+    return _carries(lambda item: ITEM[item].slot or ITEM[item].places, "you carry nothing to use here")(now)
+
+
+def _craft(now: Situation) -> str | None:
+    if crafting.craftable(now.game, now.body):
+        return None
+    return "you lack the items or a station" if now.body.items else NOTHING
 
 
 def _aboard(has: Callable[[Body], object], otherwise: str) -> Callable[[Situation], str | None]:
@@ -93,10 +113,6 @@ def _aboard(has: Callable[[Body], object], otherwise: str) -> Callable[[Situatio
         return None if has(now.body) else otherwise
 
     return why_not
-
-
-def _carries(fits: Callable[[str], object], otherwise: str) -> Callable[[Situation], str | None]:
-    return lambda now: None if any(fits(item) for item in now.body.items) else otherwise
 
 
 def _is_sold(item: str) -> bool:
@@ -115,19 +131,17 @@ _REASONS: dict[str, Callable[[Situation], str | None]] = {
     "interact": _interact,
     "attack": _fight(combat.BLOW_ENERGY, also_players=True),
     "alt_attack": _fight(combat.SWEEP_ENERGY, also_players=False),
-    "craft": lambda now: (
-        None if crafting.craftable(now.game, now.body) else "you can make nothing here from what you carry"
-    ),
+    "craft": _craft,
     "equip": _carries(lambda item: ITEM[item].slot, "you carry nothing to equip"),
     "unequip": lambda now: None if now.body.equipment else "you have nothing equipped",
     "consume": _consume,
     "use_item": _use_item,
-    "drop_item": lambda now: None if now.body.items else "you carry nothing",
+    "drop_item": lambda now: None if now.body.items else NOTHING,
     "use_tech": lambda now: why_not_use_tech(now.body),
     "beam_up": lambda now: ship.why_not_beam_up(now.land, now.body),
     "beam_down": _aboard(lambda body: True, ""),
     "warp": lambda now: None if now.aboard else ship.why_not_beam_up(now.land, now.body),
-    "store": _aboard(lambda body: body.items, "you carry nothing"),
+    "store": _aboard(lambda body: body.items, NOTHING),
     "fetch": _aboard(lambda body: body.locker, "your locker is empty"),
     "buy": _aboard(_can_buy, "you have too few pixels"),
     "sell": _aboard(lambda body: any(map(_is_sold, body.items)), "you carry nothing that the shop buys"),
