@@ -78,18 +78,11 @@ class JackInResult(msgspec.Struct, frozen=True, omit_defaults=True):
     avatar: Avatar | None = None
     message: str = ""
     bonuses_applied: dict[str, Any] = {}
-    initial_observation: EmbodiedObservation | None = None
+    initial_observation: Observation | None = None
 
     def __post_init__(self) -> None:
         if self.success and self.avatar is None:
             raise ValueError("a successful JackInResult needs an avatar")
-
-    def to_text(self) -> str:
-        """What came of it, and the first observation."""
-        bonuses = ", ".join(f"{name} {value}" for name, value in self.bonuses_applied.items())
-        parts = [self.message, f"Bonuses: {bonuses}" if bonuses else ""]
-        seen = self.initial_observation.to_text() if self.initial_observation is not None else ""
-        return "\n\n".join(part for part in (one_line(" ".join(parts)), seen) if part)
 
 
 class JackOutResult(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,17 +9,11 @@ import mcp_types as types
 import msgspec
 
 from cohabit.model.action import ActionResult
-from cohabit.model.avatar import EmbodiedObservation, JackInResult
+from cohabit.model.avatar import EmbodiedObservation
 from cohabit.model.observation import one_line
 from cohabit.room.view import turn_text
 
 PICTURE = {"format", "base64"}
-_WITH_TEXT: dict[type[ActionResult | EmbodiedObservation | JackInResult], frozenset[str]] = {
-    ActionResult: frozenset(("success", "observation")),
-    JackInResult: frozenset(("success", "avatar")),
-    EmbodiedObservation: frozenset(("avatar", "text")),
-}
-"""Results that have a text of their own, and the fields by which one is known that comes as plain values."""
 MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
 
@@ -60,10 +54,12 @@ def text_of(result: Any, plain: Any, readable: bool = False) -> str:
     """The result of an action and what is seen then; of a body, all that it perceives; the field `text`, where there is
     one; else the values."""
     if isinstance(plain, dict):
-        for kind, fields in _WITH_TEXT.items():
-            if isinstance(result, kind) or plain.keys() >= fields:
-                value = result if isinstance(result, kind) else msgspec.convert(plain, kind)
-                return _action(value) if isinstance(value, ActionResult) else value.to_text()
+        if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
+            return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
+        if plain.keys() >= {"avatar", "text"}:
+            return msgspec.convert(plain, EmbodiedObservation).to_text()
+        if plain.keys() >= {"avatar", "initial_observation"}:
+            return _entered(plain)
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
     if readable and not (isinstance(plain, list) and any(isinstance(item, dict) for item in plain)):
@@ -100,6 +96,14 @@ def _words(value: Any) -> str:
 
 def _nested(value: Any) -> str:
     return f"({_words(value)})" if isinstance(value, dict | list) and value else _words(value)
+
+
+def _entered(result: Mapping[str, Any]) -> str:
+    """How a body was entered, and what is seen through it."""
+    bonuses = result.get("bonuses_applied")
+    words = [str(result.get("message", "")), f"Bonuses: {_words(bonuses)}." if bonuses else ""]
+    seen = result["initial_observation"]
+    return "\n\n".join(part for part in (" ".join(filter(None, words)), text_of(seen, seen)) if part)
 
 
 def _action(result: ActionResult) -> str:
