@@ -138,3 +138,8 @@ class EmbodiedWorld(World):
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         """The seats whose bodies see this one: who is told of its emotes."""
         return ()
+
+
+def writes(world: type[World], method: str) -> bool:
+    """Whether this is a world with bodies that has written an optional method itself."""
+    return issubclass(world, EmbodiedWorld) and getattr(world, method) is not getattr(EmbodiedWorld, method)

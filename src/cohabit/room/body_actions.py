@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.bodies import EmbodiedWorld
+from cohabit.bodies import EmbodiedWorld, writes
 from cohabit.errors import AskerError, GameRejected
 from cohabit.model.avatar import EmbodiedObservation, Emote, Stance
 from cohabit.model.grant import Capability
@@ -31,12 +31,7 @@ class Belongings(Struct, omit_defaults=True):
 
 
 def _writes(method: str) -> Callable[[type[World], Pace], bool]:
-    """Whether a world with bodies has written this optional method."""
-
-    def written(world: type[World], pace: Pace) -> bool:
-        return issubclass(world, EmbodiedWorld) and getattr(world, method) is not getattr(EmbodiedWorld, method)
-
-    return written
+    return lambda world, pace: writes(world, method)
 
 
 def _has_stances(world: type[World], pace: Pace) -> bool:
@@ -50,7 +45,7 @@ def inspect_self(ctx: Context) -> EmbodiedObservation:
     return embodied(room, required(room, me), me, room.observe(room.eye_of(me)))
 
 
-@command(category="read", needs=C.READ_OWN, only_if=has_bodies, offered_if=is_embodied)
+@command(category="read", needs=C.READ_OWN, only_if=has_bodies, offered_if=is_embodied, world_may_replace=True)
 def check_inventory(ctx: Context) -> Belongings:
     """What your body carries and has equipped."""
     body = body_of(ctx.room, required(ctx.room, ctx.member))
@@ -65,7 +60,9 @@ def look(
     return _moved(ctx, world_of(ctx.room).turn_to, target, f"you look at {target}")
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_stances, offered_if=is_embodied)
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=_has_stances, offered_if=is_embodied, world_may_replace=True
+)
 def stance(ctx: Context, stance: Stance) -> Done:
     """Take a stance. Which ones there are, and what they do, depends on the world. It takes no time."""
     world = world_of(ctx.room)
@@ -75,13 +72,22 @@ def stance(ctx: Context, stance: Stance) -> Done:
     return _moved(ctx, world.take_stance, stance, f"you are {stance}")
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_writes("wear"), offered_if=is_embodied)
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=_writes("wear"), offered_if=is_embodied, world_may_replace=True
+)
 def equip(ctx: Context, item: Annotated[str, Meta(max_length=60, description="an item that you carry")]) -> Done:
     """Equip an item that you carry. It takes no time."""
     return _moved(ctx, world_of(ctx.room).wear, item, f"you equip {item}")
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_writes("take_off"), offered_if=is_embodied)
+@command(
+    category="meta",
+    needs=C.ACT,
+    records=True,
+    only_if=_writes("take_off"),
+    offered_if=is_embodied,
+    world_may_replace=True,
+)
 def unequip(ctx: Context, slot: Annotated[str, Meta(max_length=60, description="a slot, or what is in it")]) -> Done:
     """Put an equipped item away. It takes no time."""
     return _moved(ctx, world_of(ctx.room).take_off, slot, f"you put away {slot}")
