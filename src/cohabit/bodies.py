@@ -6,12 +6,12 @@ state, playtime and deaths. The world keeps the bodies, and answers for every se
 ``reset``, also for those that are closed now.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from cohabit.model.avatar import RespawnOption
+from cohabit.model.avatar import RespawnOption, Stance, check_share
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.travel import Travel
 from cohabit.world import Arrival, Body, Outcome, World
@@ -36,15 +36,23 @@ class BodyState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     inventory: dict[str, int] = {}
     equipment: dict[str, str] = {}
     facing: str = ""
-    stance: str = "standing"
+    stance: str = "standing"  # one of ``model.avatar.STANCES``, or another one that only the world gives: falling
+    grounded: bool = True
     velocity: tuple[float, ...] = ()
     vision_range: float | None = None
     vision_cone: float = 360.0
-    hearing_range: float | None = None
+    hearing_range: float | None = None  # None: nothing can be heard
+    injuries: tuple[str, ...] = ()  # what is wrong with it: poisoned, starving
+    fatigue: float | None = None  # from 0, rested, to 1; None: the world has no fatigue
+    encumbrance: float | None = None  # from 0 to 1, as much as it can carry; None: the world has no weights
     unsafe: str = ""  # why it cannot be left now: "you are falling"; empty: it can
     death: Death | None = None  # None: it lives
     respawn_options: tuple[RespawnOption, ...] = ()  # of a dead body
     respawn_point: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_share("fatigue", self.fatigue)
+        check_share("encumbrance", self.encumbrance)
 
 
 class EmbodiedWorld(World):
@@ -61,6 +69,8 @@ class EmbodiedWorld(World):
 
     travel: ClassVar[Travel] = Travel()
     avatars_per_agent: ClassVar[int] = 3
+    stances: ClassVar[tuple[Stance, ...]] = ()
+    """The stances that a body can take at will. Without any, rooms do not have the command `stance`."""
 
     def body(self, seat: SeatId) -> BodyState:
         """The body of this seat. Changes nothing."""
@@ -101,6 +111,35 @@ class EmbodiedWorld(World):
     def express(self, seat: Seat, emote: str) -> None:
         """The body expresses this; the room tells those who can see it."""
 
+    # -- optional: senses, stances and equipment -----------------------------------------------------
+    def hears(self, seat: SeatId) -> Sequence[str]:
+        """What the body hears and does not see, with a direction: ``crawler left``. It may tell no more of hidden
+        things than the rules of the world let everybody know who is as near to them."""
+        return ()
+
+    def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
+        """The declared actions that this body cannot do now, whatever their parameters, each with a short reason. It
+        depends only on what the body sees and has. Turns and permissions are up to the room."""
+        return {}
+
+    def take_stance(self, seat: Seat, stance: Stance) -> Outcome:
+        """Take one of ``stances``. Raise ``GameRejected`` if that is not possible now. It takes no time."""
+        raise NotImplementedError
+
+    def wear(self, seat: Seat, item: str) -> Outcome:
+        """Equip an item that the body carries: the command `equip`, which rooms do not have if this is not written. A
+        world in which that takes a turn has an action of that name instead; the same for `unequip`."""
+        raise NotImplementedError
+
+    def take_off(self, seat: Seat, slot: str) -> Outcome:
+        """Put away what is in a slot, or the item of that name: the command `unequip`."""
+        raise NotImplementedError
+
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         """The seats whose bodies see this one: who is told of its emotes."""
         return ()
+
+
+def writes(world: type[World], method: str) -> bool:
+    """Whether this is a world with bodies that has written an optional method itself."""
+    return issubclass(world, EmbodiedWorld) and getattr(world, method) is not getattr(EmbodiedWorld, method)

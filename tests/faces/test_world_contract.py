@@ -106,3 +106,36 @@ async def test_a_seat_opens_for_a_member_who_arrives_while_the_game_runs(face: s
         assert (await bob.call("view"))["observation"].get("status", {}) == {"bag": []}
         await ann.call("stand_up")
         assert (await bob.call("session_info"))["seats"] == [other]
+
+
+@pytest.mark.parametrize("face", FACES)
+async def test_a_body_is_felt_moved_and_changed_for_another(face: str, tmp_path: Path) -> None:
+    people = [{"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}]
+    async with (
+        playing(face, tmp_path, "bodies/caves.py:Caves", *people) as (_, _, door, tokens),
+        door(tokens["ann"]) as ann,
+        door(tokens["bob"]) as bob,
+    ):
+        first = (await ann.call("jack_in"))["avatar"]["avatar_id"]
+        await bob.call("jack_in")
+        await bob.call("go", {"place": "ledge"})
+        await ann.call("take", {"item": "blade"})
+        await ann.call("equip", {"item": "blade"})
+        await ann.call("stance", {"stance": "sitting"})
+        felt = await ann.call("inspect_self")
+        assert (felt["stance"], felt["can_hear"], felt["encumbrance"]) == ("sitting", ["somebody in the ledge"], 0.25)
+        assert felt["actions_available"] == ["go", "take", "put", "hit", "jump", "collapse"]
+        assert (await bob.call("inspect_self"))["actions_blocked"] == {
+            "take": "nothing lies here", "put": "you carry nothing",
+        }  # fmt: skip
+        has = {"inventory": {"blade": 1}, "equipment": {"hand": "blade"}, "encumbrance": 0.25}
+        assert await ann.call("check_inventory") == has
+        other = (await ann.call("create_avatar"))["avatar_id"]
+        moved = await ann.call("transfer", {"avatar_id": other})
+        assert moved["avatar"]["avatar_id"] == moved["initial_observation"]["avatar"]["avatar_id"] == other
+        assert await ann.call("check_inventory") == {"inventory": {}, "encumbrance": 0}
+        back = await ann.call("transfer", {"avatar_id": first, "mode": "suspend"})
+        assert back["avatar"]["equipment"] == {"hand": "blade"}
+        with pytest.raises(CohabitError) as refused:
+            await bob.call("transfer", {"avatar_id": first})
+        assert refused.value.code == "UNKNOWN_ASSET"

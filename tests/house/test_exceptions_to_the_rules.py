@@ -32,11 +32,11 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
          "set_entry"},
     ),
     "a world may have its own": (
-        lambda command: command.world_may_replace, {"list_saves", "load_world", "save_world", "say"},
+        lambda command: command.world_may_replace, {"list_saves", "load_world", "save_world", "say", "stance", "equip", "unequip", "check_inventory"},
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "app_schemas", "app_view", "audit", "audit_log", "avatars", "capabilities", "death", "entry", "events", "front_end",
+        {"agents", "app_schemas", "app_view", "audit", "audit_log", "avatars", "capabilities", "check_inventory", "death", "entry", "events", "front_end",
          "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "next_view", "objective_status",
          "observe", "permissions", "picture", "recv_messages", "requests", "rooms", "roster", "rules", "schemas", "session_info",
          "view",

@@ -42,7 +42,9 @@ def test_an_embodied_observation_starts_with_the_avatar() -> None:
 
 
 def test_every_avatar_action_of_the_protocol_exists() -> None:
-    assert AVATAR_ACTIONS.names() == ["jack_out", "look", "emote", "inspect_self"]
+    assert AVATAR_ACTIONS.names() == [
+        "jack_out", "look", "emote", "inspect_self", "check_inventory", "stance", "equip", "unequip"
+    ]  # fmt: skip
     jack_out = AVATAR_ACTIONS.actions[0]
     assert jack_out.parameters[0].options == ["dormant", "suspend", "despawn"]
     assert not jack_out.parameters[0].required

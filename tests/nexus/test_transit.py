@@ -52,6 +52,10 @@ def member(world: Journeys, who: str, game: str) -> Any:
     return world.room(game).member_of(world.identity[who])
 
 
+def first_avatar(world: Journeys, game: str) -> str:
+    return next(iter(world.room(game).state.avatars))
+
+
 # -- entering and leaving -----------------------------------------------------------------------------
 async def test_an_agent_brings_back_what_it_learned_and_carries_it_into_the_next_world_as_an_equivalent() -> None:
     async with journeys() as world:
@@ -135,7 +139,7 @@ async def test_a_sleeping_body_is_woken_and_what_happened_to_it_meanwhile_has_ha
         await world("cat", "nexus", "enter_game", game_id="caves")
         await world("cat", "caves", "hit", whom="1")
         back = await world("ann", "nexus", "enter_game", game_id="caves")
-        assert (back.data["woken"], back.data["avatar_id"]) == (True, "avatar-1")
+        assert (back.data["woken"], back.data["avatar_id"]) == (True, first_avatar(world, "caves"))
         assert world.room("caves").world.bodies["1"].health == 2  # type: ignore[attr-defined]
 
 
@@ -354,7 +358,7 @@ async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_fin
             await world("ann", "camp", "exit_game", mode="dormant")
             await world.rest()
     back = await world("ann", "nexus", "enter_game", game_id="camp")
-    assert (back.data["woken"], back.data["avatar_id"]) == (True, "avatar-1")
+    assert (back.data["woken"], back.data["avatar_id"]) == (True, first_avatar(world, "camp"))
     await world.close()
 
 
@@ -497,7 +501,7 @@ async def test_nobody_reads_the_profile_the_avatars_or_the_tokens_of_another() -
         assert (await world("bob", "nexus", "review_self"))["name"] == "bob"
         assert (await world("bob", "caves", "avatars")).avatars == []
         with pytest.raises((GameRejected, UnknownAsset)):
-            await world("bob", "caves", "jack_in", avatar_id="avatar-1")
+            await world("bob", "caves", "jack_in", avatar_id=first_avatar(world, "caves"))
         for room in ("nexus", "caves"):
             record = msgspec.json.encode([line.entry for line in world.room(room).record.tail])
             assert not [token for tokens in world.tokens.values() for token in tokens if token.encode() in record]

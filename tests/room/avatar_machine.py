@@ -89,8 +89,17 @@ class AvatarMachine(RuleBasedStateMachine):
 
     @rule(who=WHO, data=st.data())
     def jack_in(self, who: str, data: st.DataObject) -> None:
-        avatar = data.draw(st.none() | st.sampled_from(sorted(self.room.state.avatars) or ["avatar-1"]))
+        avatar = data.draw(st.none() | st.sampled_from(sorted(self.room.state.avatars) or ["avatar-0"]))
         self._call(who, "jack_in", {"avatar_id": avatar})
+
+    @rule(who=WHO, mode=st.sampled_from(["dormant", "suspend", "despawn"]), data=st.data())
+    def transfer(self, who: str, mode: str, data: st.DataObject) -> None:
+        held = self._controlled(who)
+        avatar = data.draw(st.sampled_from(sorted(self.room.state.avatars) or ["avatar-0"]))
+        if self._call(who, "transfer", {"avatar_id": avatar, "mode": mode}) is not None:
+            assert held not in (None, avatar)
+            assert self._controlled(who) == avatar
+            assert self.room.state.avatars[held or ""].state.value.startswith({"despawn": "destroyed"}.get(mode, mode))
 
     @rule(who=WHO, mode=st.sampled_from(["dormant", "suspend", "despawn"]))
     def jack_out(self, who: str, mode: str) -> None:
@@ -105,7 +114,7 @@ class AvatarMachine(RuleBasedStateMachine):
     def sit(self, who: str, seat: str | None) -> None:
         self._call(who, "sit", {"seat": seat})
 
-    @rule(who=WHO, name=st.sampled_from(["stand_up", "leave", "inspect_self", "avatars", "death"]))
+    @rule(who=WHO, name=st.sampled_from(["stand_up", "leave", "inspect_self", "check_inventory", "avatars", "death"]))
     def plain(self, who: str, name: str) -> None:
         self._call(who, name)
 
@@ -227,6 +236,22 @@ class CavesMachine(AvatarMachine):
     @rule(barred=st.booleans())
     def bar(self, barred: bool) -> None:
         self._call("zeus", "bar", {"barred": barred})
+
+    @rule(who=WHO, stance=st.sampled_from(["standing", "crouching", "flying"]))
+    def stance(self, who: str, stance: str) -> None:
+        if self._call(who, "stance", {"stance": stance}) is not None:
+            assert self._call(who, "inspect_self").stance == stance != "flying"
+
+    @rule(who=WHO, item=st.sampled_from(["gold", "blade", "hand"]), name=st.sampled_from(["equip", "unequip"]))
+    def equip(self, who: str, item: str, name: str) -> None:
+        if self._call(who, name, {"item" if name == "equip" else "slot": item}) is not None:
+            held = self._call(who, "check_inventory").equipment
+            assert held == ({"hand": item} if name == "equip" else {})
+
+    @invariant()
+    def nobody_holds_what_it_does_not_have(self) -> None:
+        for body in self.room.world.bodies.values():  # type: ignore[attr-defined]
+            assert not body.held or body.held in body.items
 
     @invariant()
     def nothing_is_made_or_lost(self) -> None:

@@ -1,5 +1,6 @@
 """Avatars: bodies that members jack into, leave behind, and return to."""
 
+import re
 from base64 import b64encode
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.model.avatar import AvatarState
+from cohabit.model.avatar import AvatarState, EmbodiedObservation
 from cohabit.room import saves
 from cohabit.room.avatars import MAX_DESPAWNED
 from cohabit.room.room import Room
@@ -43,7 +44,11 @@ class Caves:
             self(who, "hit", whom=whom)
 
     def state(self, avatar: int = 1) -> State:
-        return self.room.state.avatars[f"avatar-{avatar}"].state
+        return self.room.state.avatars[self.id(avatar)].state
+
+    def id(self, avatar: int = 1) -> str:
+        """The id of an avatar, in the order in which they were made."""
+        return list(self.room.state.avatars)[avatar - 1]
 
     def seat(self, who: str) -> str:
         found = self.room.state.members[who].seat
@@ -78,7 +83,7 @@ def test_a_body_that_waits_is_woken_as_it_was_left(mode: str) -> None:
     caves("ann", "jack_out", mode=mode)
     back = caves("ann", "jack_in")
     assert (back.avatar.avatar_id, back.avatar.inventory, back.message) == (
-        "avatar-1", {"gold": 1}, "You are back in your body."
+        caves.id(), {"gold": 1}, "You are back in your body."
     )  # fmt: skip
 
 
@@ -87,10 +92,10 @@ def test_a_despawned_body_is_gone_and_the_next_one_is_new() -> None:
     caves("ann", "jack_in")
     caves("ann", "take", item="gold")
     caves("ann", "jack_out", mode="despawn")
-    assert "destroyed" in caves.refused("ann", "jack_in", avatar_id="avatar-1").message
+    assert "destroyed" in caves.refused("ann", "jack_in", avatar_id=caves.id()).message
     assert "no dead avatar" in caves.refused("ann", "respawn").message
     again = caves("ann", "jack_in")
-    assert (again.avatar.avatar_id, again.avatar.inventory) == ("avatar-2", {})
+    assert (again.avatar.avatar_id, again.avatar.inventory) == (caves.id(2), {})
 
 
 def test_who_controls_a_body_must_leave_it_before_it_takes_another() -> None:
@@ -101,9 +106,14 @@ def test_who_controls_a_body_must_leave_it_before_it_takes_another() -> None:
     assert "leave it first (jack_out)" in refused.message
 
 
-@pytest.mark.parametrize("name", ["jack_out", "emote", "look", "inspect_self"])
+@pytest.mark.parametrize(
+    "name", ["jack_out", "emote", "look", "inspect_self", "check_inventory", "stance", "equip", "unequip"]
+)
 def test_without_a_body_nothing_is_done_with_one_and_the_refusal_says_how_to_get_one(name: str) -> None:
-    args = {"emote": {"emote": "wave"}, "look": {"target": "hall"}}.get(name, {})
+    args = {
+        "emote": {"emote": "wave"}, "look": {"target": "hall"}, "stance": {"stance": "sitting"},
+        "equip": {"item": "blade"}, "unequip": {"slot": "hand"},
+    }.get(name, {})  # fmt: skip
     assert "`jack_in` takes one" in Caves().refused("ann", name, **args).message
 
 
@@ -253,13 +263,159 @@ def test_nobody_uses_or_finds_the_avatar_of_another() -> None:
     caves = Caves()
     caves("ann", "jack_in")
     caves("ann", "jack_out")
-    refused = caves.refused("bob", "jack_in", avatar_id="avatar-1")
+    refused = caves.refused("bob", "jack_in", avatar_id=caves.id())
     assert isinstance(refused, UnknownAsset)
     assert refused.did_you_mean == []
     assert caves.refused("bob", "sit", seat="1").message == "seats cannot be chosen here"
     assert caves("bob", "avatars").avatars == []
     with pytest.raises(PermissionDenied):
         caves("owl", "avatars")
+
+
+# -- ids ----------------------------------------------------------------------------------------------
+def test_the_id_of_an_avatar_does_not_tell_how_many_others_have() -> None:
+    """Nothing of an id but its own form: it does not count, and another room has other ids."""
+    caves = Caves()
+    ids = [caves("ann", "create_avatar").avatar_id for _ in range(3)]
+    assert len(set(ids)) == 3
+    assert all(re.fullmatch("avatar-[0-9a-f]{8}", made) for made in ids)
+    assert ids != sorted(ids)
+    secret = caves.room.state.secret[::-1]
+    caves.room.state.secret = secret
+    assert caves("bob", "create_avatar").avatar_id not in ids
+
+
+# -- changing bodies ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("mode", "state"), [("dormant", State.DORMANT), ("suspend", State.SUSPENDED), ("despawn", State.DESTROYED)]
+)
+def test_a_transfer_leaves_one_body_and_takes_another_in_one_entry(mode: str, state: State) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    other = caves("ann", "create_avatar", name="Other").avatar_id
+    before = len(entries(caves.room))
+    result = caves("ann", "transfer", avatar_id=other, mode=mode)
+    assert len(entries(caves.room)) == before + 1
+    assert (result.avatar.avatar_id, result.avatar.state, result.avatar.inventory) == (other, State.BOUND, {})
+    assert result.message == "You have left ann."
+    assert isinstance(result.initial_observation, EmbodiedObservation)
+    assert [caves.state(1), caves.state(2)] == [state, State.BOUND]
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def test_a_transfer_and_back_finds_each_body_as_it_was() -> None:
+    caves = Caves()
+    first = caves("ann", "jack_in").avatar.avatar_id
+    caves("ann", "take", item="gold")
+    second = caves("ann", "create_avatar").avatar_id
+    caves("ann", "transfer", avatar_id=second)
+    caves("ann", "take", item="ore")
+    assert caves("ann", "transfer", avatar_id=first).avatar.inventory == {"gold": 1}
+    assert caves("ann", "transfer", avatar_id=second).avatar.inventory == {"ore": 1}
+
+
+def test_a_refused_transfer_changes_nothing_whichever_part_is_refused() -> None:
+    caves = Caves()
+    assert "`jack_in` takes one" in caves.refused("ann", "transfer", avatar_id="avatar-0").message
+    first = caves("ann", "jack_in").avatar.avatar_id
+    other = caves("ann", "create_avatar").avatar_id
+    assert isinstance(caves.refused("ann", "transfer", avatar_id="avatar-0"), UnknownAsset)
+    assert isinstance(caves.refused("ann", "transfer", avatar_id=first), Conflict)
+    caves("ann", "go", place="ledge")
+    refused = caves.refused("ann", "transfer", avatar_id=other)
+    assert refused.message == "you cannot leave this body now: you would fall"
+    caves("ann", "go", place="hall")
+    caves("zeus", "bar", barred=True)
+    assert "barred" in caves.refused("ann", "transfer", avatar_id=other).message
+    assert (caves.state(1), caves.seat("ann")) == (State.BOUND, "1")
+    caves("ann", "go", place="pit")
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def test_nobody_transfers_into_the_avatar_of_another_or_into_a_dead_one() -> None:
+    caves = Caves()
+    caves("bob", "jack_in")
+    caves("bob", "jack_out")
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    caves("ann", "jack_in")
+    assert isinstance(caves.refused("ann", "transfer", avatar_id=caves.id(1)), UnknownAsset)
+    assert "is destroyed" in caves.refused("ann", "transfer", avatar_id=caves.id(2)).message
+
+
+# -- what a body feels and can do ---------------------------------------------------------------------
+def test_a_body_says_what_it_sees_hears_feels_and_can_do() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("bob", "jack_in")
+    caves("bob", "hit", whom="1")
+    caves("bob", "go", place="ledge")
+    for _ in range(2):
+        caves("ann", "take", item="gold")
+    felt = caves("ann", "inspect_self")
+    assert (felt.is_grounded, felt.injuries, felt.fatigue, felt.encumbrance) == (True, ["wounded"], None, 0.5)
+    assert felt.can_hear == ["somebody in the ledge"]
+    assert felt.actions_available == ["go", "take", "put", "hit", "jump", "collapse"]
+    assert felt.actions_blocked == {}
+    other = caves("bob", "inspect_self")
+    assert (other.is_grounded, other.injuries, other.encumbrance) == (False, [], 0)
+    assert other.actions_blocked == {"put": "you carry nothing", "take": "nothing lies here"}
+    assert "Stance: standing | Not on the ground\nHear: somebody in the hall\nBlocked: " in other.to_text()
+    assert "\nInjuries: wounded | Load: 50%\n" in felt.to_text()
+
+
+def test_what_is_not_there_is_left_out_of_the_values_and_of_the_text() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    felt = caves("ann", "inspect_self")
+    sent = msgspec.to_builtins(felt)
+    assert not {"is_grounded", "can_see", "can_hear", "injuries", "fatigue", "actions_blocked"} & sent.keys()
+    assert not any(word in felt.to_text() for word in ("Hear", "Injuries", "Fatigue", "Blocked", "Equipped"))
+
+
+def test_a_body_is_in_the_stance_that_its_agent_chose_of_those_the_world_has() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    assert caves("ann", "stance", stance="crouching").message == "You are crouching."
+    assert caves("ann", "inspect_self").stance == "crouching"
+    refused = caves.refused("ann", "stance", stance="flying").message
+    assert refused == "nobody can be flying at will here; choose one of: standing, crouching, sitting"
+    caves("ann", "go", place="ledge")
+    assert "you would fall" in caves.refused("ann", "stance", stance="standing").message
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def test_who_crouches_is_not_heard() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("bob", "jack_in")
+    caves("bob", "stance", stance="crouching")
+    caves("bob", "go", place="ledge")
+    assert caves("ann", "inspect_self").can_hear == []
+
+
+def test_an_item_is_equipped_and_put_away_and_stays_in_the_inventory() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    assert "do not have that" in caves.refused("ann", "equip", item="blade").message
+    caves("ann", "take", item="blade")
+    assert caves("ann", "equip", item="blade").message == "You hold the blade."
+    has = caves("ann", "check_inventory")
+    assert (has.inventory, has.equipment, has.encumbrance) == ({"blade": 1}, {"hand": "blade"}, 0.25)
+    assert "\nEquipped: blade\n" in caves("ann", "inspect_self").to_text()
+    caves("ann", "unequip", slot="hand")
+    assert "your hand is empty" in caves.refused("ann", "unequip", slot="hand").message
+    assert caves("ann", "check_inventory").equipment == {}
+    assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def test_a_world_without_stances_or_equipment_does_not_have_those_commands() -> None:
+    crafter, planet = (make_room(ANN, world=world).commands for world in ("crafter_shared", "planet"))
+    assert not {"stance", "equip", "unequip"} & {command.name for command in crafter}
+    assert {"check_inventory", "transfer", "look", "emote"} <= {command.name for command in crafter}
+    assert planet.named("equip").where == "world"  # there it takes a step
 
 
 # -- death --------------------------------------------------------------------------------------------
@@ -274,7 +430,7 @@ def test_a_death_says_its_cause_its_killer_what_was_dropped_and_how_to_come_back
     assert [option.id for option in death.respawn_options] == ["hall", "bought"]
     back = caves("ann", "respawn", option="hall")
     assert (back.avatar.state, back.avatar.health, back.avatar.death_count, back.avatar.avatar_id) == (
-        State.BOUND, 3, 1, "avatar-1"
+        State.BOUND, 3, 1, caves.id()
     )  # fmt: skip
     assert replayed(caves.room).digest() == caves.room.digest()
 
@@ -303,7 +459,7 @@ def test_a_member_on_a_dead_body_can_take_another_one() -> None:
     caves("ann", "jack_in")
     caves("ann", "jump")
     assert caves.refused("ann", "go", place="pit").message == "you are dead"
-    assert caves("ann", "jack_in").avatar.avatar_id == "avatar-2"
+    assert caves("ann", "jack_in").avatar.avatar_id == caves.id(2)
     assert caves.seat("ann") == "2"
 
 
@@ -344,10 +500,11 @@ def test_another_game_ends_all_bodies(name: str) -> None:
     caves("ann", "jack_in")
     caves("bob", "jack_in")
     caves("bob", "jack_out")
+    before = list(caves.room.state.avatars)
     caves("zeus", name)
     assert caves("ann", "avatars").avatars == caves("bob", "avatars").avatars == []
     assert caves.room.state.members["ann"].seat is None
-    assert caves("ann", "jack_in").avatar.avatar_id == "avatar-3"
+    assert caves("ann", "jack_in").avatar.avatar_id not in before
     assert replayed(caves.room).digest() == caves.room.digest()
 
 
@@ -406,7 +563,7 @@ def test_a_member_with_a_claim_that_leaves_its_body_has_no_seat_until_it_returns
     assert caves.state() is State.BOUND
     caves("cid", "jack_out")
     assert caves.room.state.members["cid"].seat is None
-    assert caves("cid", "jack_in").avatar.avatar_id == "avatar-1"
+    assert caves("cid", "jack_in").avatar.avatar_id == caves.id()
 
 
 def test_where_the_world_refuses_arrivals_nobody_gets_an_avatar() -> None:
@@ -422,6 +579,7 @@ def test_where_the_world_refuses_arrivals_nobody_gets_an_avatar() -> None:
 # -- side by side -------------------------------------------------------------------------------------
 READS = (
     ("view", {}), ("whoami", {}), ("session_info", {}), ("avatars", {}), ("death", {}), ("inspect_self", {}),
+    ("check_inventory", {}),
     ("standings", {}), ("get_events", {}), ("legal_actions", {}), ("exit_game", {}),
 )  # fmt: skip
 
@@ -435,7 +593,7 @@ def test_what_one_does_with_its_avatars_out_of_sight_nobody_else_can_tell() -> N
         caves("bob", "go", place="pit")
         caves("ann", "create_avatar", name="One", appearance={"hair": "red"} if differently else {"hair": "white"})
         caves("ann", "create_avatar", name="Two" if differently else "Three")
-        caves("ann", "jack_in", avatar_id="avatar-2")
+        caves("ann", "jack_in", avatar_id=caves.id(2))
         caves("ann", "take", item="gold" if differently else "ore")
         caves("ann", "look", target="pit" if differently else "hall")
         caves("ann", "jack_out", mode="dormant" if differently else "suspend")

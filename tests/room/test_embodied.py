@@ -12,6 +12,8 @@ from cohabit.wsap import (
     as_avatar_adapter,
 )
 
+from .avatar_machine import CAVES
+
 
 def test_an_agent_creates_an_avatar_jacks_in_plays_and_leaves_its_body_asleep() -> None:
     game: AvatarGameAdapter = as_avatar_adapter("crafter_shared", seed=3)
@@ -43,6 +45,34 @@ def test_the_actions_of_the_adapter_are_those_of_the_game_and_of_every_avatar() 
     assert game.act(Action("emote", {"emote": "wave"})).message == "You wave."
     assert game.act(Action("jack_out", {"mode": "suspend"})).success
     assert game.roster("ann").get_active() is None
+
+
+def test_only_the_actions_that_the_avatars_of_a_game_have_are_offered() -> None:
+    caves, crafter = as_avatar_adapter(CAVES), as_avatar_adapter("crafter_shared")
+    assert {"stance", "equip", "unequip", "check_inventory"} <= set(caves.action_space.names())
+    assert not {"stance", "equip", "unequip"} & set(crafter.action_space.names())
+    planet = as_avatar_adapter("planet").action_space.names()
+    assert planet.count("equip") == planet.count("unequip") == 1
+    caves.jack_in("ann")
+    assert caves.act(Action("stance", {"stance": "sitting"})).message == "You are sitting."
+    assert not crafter.act(Action("stance", {"stance": "sitting"})).success
+
+
+def test_an_agent_transfers_to_another_avatar_of_its_own() -> None:
+    game: AvatarGameAdapter = as_avatar_adapter(CAVES)
+    first = game.jack_in("ann", game.create_avatar("ann", AvatarSpec(name="Ann")).avatar_id).avatar
+    other = game.create_avatar("ann", AvatarSpec(name="Other"))
+    moved = game.transfer("ann", other.avatar_id)
+    assert moved.avatar is not None
+    assert (moved.success, moved.avatar.name) == (True, "Other")
+    states = [avatar.state for avatar in game.list_avatars("ann")]
+    assert states == [AvatarState.DORMANT, AvatarState.BOUND]
+    game.act(Action("go", {"place": "ledge"}))
+    assert first is not None
+    refused = game.transfer("ann", first.avatar_id)
+    assert (refused.success, refused.avatar) == (False, None)
+    assert "you would fall" in refused.message
+    assert [avatar.state for avatar in game.list_avatars("ann")] == states
 
 
 def test_a_refusal_is_a_result_without_success_that_says_what_to_do() -> None:

@@ -347,6 +347,26 @@ def test_the_report_of_a_sample_says_what_was_checked():
 LISTED = "        return [*used, log]\n"
 PACE = '        return "clock" if self.live else "turns"\n'
 TOTALS = "        return dict(self.totals)\n"
+WEARING = (
+    "    # -- actions ---",
+    """    def wear(self, seat: Seat, item: str) -> Outcome:
+        body = self.climbers[seat.id]
+        if item != "stone" or not body.stones:
+            raise GameRejected("you have no such thing")
+        body.worn = item
+        return Outcome("You wear it.")
+
+    def take_off(self, seat: Seat, slot: str) -> Outcome:
+        body = self.climbers[seat.id]
+        body.worn = ""
+        return Outcome("You take it off.")
+
+    # -- actions ---""",
+)
+WORN = (
+    ("    low: bool = False", '    worn: str = ""\n    low: bool = False'),
+    ("hearing_range=1,", 'hearing_range=1, equipment={"head": body.worn} if body.worn else {},'),
+)
 SAMPLES_BROKEN = {
     "its list of actions grows": (
         "toolbox.py", "actions", "actions() must always list the same ones", [before(LISTED, "used = used[: 1 + len(self.__dict__.get('log', ()))]")]
@@ -396,6 +416,17 @@ SAMPLES_BROKEN = {
     "a body is given more than it says": ("bodies/tower.py", "bodies", "but the body has", [("self.climbers[seat].stones += count\n", "self.climbers[seat].stones += count + 1\n")]),
     "a body gives what it does not have": ("bodies/tower.py", "bodies", "gives more stone", [("taken = min(count, self.climbers[seat].stones)", "taken = count")]),
     "asking for a body changes it": ("bodies/tower.py", "bodies", "changed the world", [("        dead = not body.grip\n", "        dead = not body.grip\n        body.climbed += 1\n")]),
+    "a body hears although it cannot": ("bodies/tower.py", "bodies", "must have a hearing_range", [(", hearing_range=1", ""), ("        own = self.climbers[seat]\n        loud", "        return ['bells']\n        loud")]),
+    "listening changes a body": ("bodies/tower.py", "bodies", "changed the world", [("        own = self.climbers[seat]\n        loud", "        own = self.climbers[seat]\n        own.climbed += 1\n        loud")]),
+    "it blocks what is no action": ("bodies/tower.py", "bodies", "'fly', which is no action", [('return {"climb": why} if why else {}', 'return {"fly": "no wings"}')]),
+    "it blocks an action without a reason": ("bodies/tower.py", "bodies", "no reason for 'climb'", [('return {"climb": why} if why else {}', 'return {"climb": why}')]),
+    "a stance is none": ("bodies/tower.py", "bodies", "unknown stance 'kneeling'", [('stances = ("standing", "crouching")', 'stances = ("standing", "kneeling")')]),
+    "a stance is not taken": ("bodies/tower.py", "bodies", "but the body is standing", [('body.low = stance == "crouching"', 'body.low = False')]),
+    "a refused stance changes something": ("bodies/tower.py", "bodies", "a refusal changed the world", [("        if body.height % 2:\n            raise", "        body.climbed += 1\n        if True:\n            raise")]),
+    "a body wears what it does not have": ("bodies/tower.py", "bodies", "must refuse an item", [WEARING, *WORN, ('if item != "stone" or not body.stones:', "if False:")]),
+    "a body wears nothing": ("bodies/tower.py", "bodies", "must change the equipment", [WEARING, *WORN, ("body.worn = item", "body.worn = ''")]),
+    "what is worn is no longer carried": ("bodies/tower.py", "bodies", "nothing that the body carries", [WEARING, *WORN, ("body.worn = item", "body.worn, body.stones = item, 0")]),
+    "what is worn cannot be taken off": ("bodies/tower.py", "bodies", "must empty the slot", [WEARING, *WORN, ('body.worn = ""', 'body.worn = "stone"')]),
     "it numbers what is no action": ("burrow.py", "training", "'climb', which is not an action", [('Action("dig", {"direction": way, "deep"', 'Action("climb", {"direction": way, "deep"')]),
     "it numbers what is never valid": ("burrow.py", "training", "direction must be one of", [('ways = ("right", "left")', 'ways = ("right", "down")')]),
     "it numbers an action twice": ("burrow.py", "training", "twice", [("for deep in (False, True)", "for deep in (True, True)")]),
@@ -413,6 +444,11 @@ def test_check_world_refuses_a_sample_when(how, tmp_path, monkeypatch):
     source, check, words, changes = SAMPLES_BROKEN[how]
     leave_out_processes(monkeypatch, check)
     refused(changed(tmp_path, SAMPLES / source, *changes, steps=40), check, words)
+
+
+def test_a_body_that_wears_what_it_is_told_to_passes_the_check(tmp_path):
+    report = str(changed(tmp_path, SAMPLES / "bodies/tower.py", WEARING, *WORN, steps=40))
+    assert "1 portable items; 2 lessons; 2 stances; 1 items to wear" in report
 
 
 def test_a_check_that_played_nothing_fails(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -15,7 +15,10 @@ DEATH_CAUSES = (
     "combat", "fall", "drowning", "starvation", "dehydration", "poison", "fire", "cold", "radiation", "explosion",
     "environmental", "script",
 )  # fmt: skip
-EMOTES = ("wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake")
+Emote = Literal["wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake"]
+EMOTES: tuple[Emote, ...] = get_args(Emote)
+Stance = Literal["standing", "crouching", "prone", "sitting", "swimming", "flying", "climbing"]
+STANCES: tuple[Stance, ...] = get_args(Stance)
 
 
 class AvatarState(Enum):
@@ -157,22 +160,60 @@ class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=
     velocity: tuple[float, ...] = ()
     vision_range: float | None = None  # None: no limit
     vision_cone: float = 360.0  # degrees
-    hearing_range: float | None = None
+    hearing_range: float | None = None  # None: nothing can be heard
+    is_grounded: bool = True
+    can_see: list[str] = msgspec.field(default_factory=list)  # the names of `nearby_entities`, each once
+    can_hear: list[str] = msgspec.field(default_factory=list)  # what is heard and not seen
+    injuries: list[str] = msgspec.field(default_factory=list)
+    fatigue: float | None = None  # from 0, rested, to 1; None: the game has no fatigue
+    encumbrance: float | None = None  # from 0 to 1, as much as it can carry; None: the game has no weights
+    actions_available: list[str] = msgspec.field(default_factory=list)
+    actions_blocked: dict[str, str] = msgspec.field(default_factory=dict)  # action to the reason
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.vision_cone <= 360:
             raise ValueError(f"vision_cone must be from 0 to 360 degrees, not {self.vision_cone!r}")
+        check_share("fatigue", self.fatigue)
+        check_share("encumbrance", self.encumbrance)
 
     def to_text(self) -> str:
+        """The body, then what it perceives. `can_see` is left out, because that is told there, and so are
+        `actions_available`: those are the actions that are not blocked."""
+        return f"{self.body_text()}\n\n{super().to_text()}"
+
+    def body_text(self) -> str:
         body = self.avatar
+        facing = f"Facing: {self.facing} | " if self.facing else ""
+        condition = [
+            f"Injuries: {', '.join(self.injuries)}" if self.injuries else "",
+            f"Fatigue: {self.fatigue:.0%}" if self.fatigue else "",
+            f"Load: {self.encumbrance:.0%}" if self.encumbrance else "",
+        ]
         lines = [
-            f"=== AVATAR: {one_line(body.name or body.avatar_id)} ===",
+            f"=== AVATAR: {body.name or body.avatar_id} ===",
             f"Health: {body.health:g}/{body.max_health:g}",
             f"Position: ({', '.join(f'{number:g}' for number in body.position)})" if body.position else "",
-            f"Facing: {self.facing} | Stance: {self.stance}" if self.facing else f"Stance: {self.stance}",
+            f"{facing}Stance: {self.stance}{'' if self.is_grounded else ' | Not on the ground'}",
+            " | ".join(part for part in condition if part),
+            f"Equipped: {', '.join(body.equipment.values())}" if body.equipment else "",
+            f"Hear: {', '.join(self.can_hear)}" if self.can_hear else "",
+            f"Blocked: {self._blocked_text()}" if self.actions_blocked else "",
         ]
-        return "\n".join(line for line in lines if line) + "\n\n" + super().to_text()
+        return "\n".join(one_line(line) for line in lines if line)
+
+    def _blocked_text(self) -> str:
+        """Each reason once, after the actions that it blocks."""
+        actions: dict[str, list[str]] = {}
+        for action, reason in self.actions_blocked.items():
+            actions.setdefault(reason, []).append(action)
+        return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in actions.items())
+
+
+def check_share(name: str, value: float | None) -> None:
+    """Refuse what is no part of a whole."""
+    if value is not None and not 0 <= value <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, not {value!r}")
 
 
 AVATAR_ACTIONS = ActionSpace(
@@ -206,6 +247,17 @@ AVATAR_ACTIONS = ActionSpace(
             "avatar",
         ),
         ActionDef("inspect_self", "Inspect your body, equipment and status", [], [], "avatar"),
+        ActionDef("check_inventory", "List what you carry and what you have equipped", [], [], "avatar"),
+        ActionDef(
+            "stance",
+            "Take a stance",
+            [ParamDef("stance", "How to hold your body", options=list(STANCES))],
+            ["The game knows this stance"],
+            "avatar",
+        ),
+        ActionDef("equip", "Equip an item that you carry", [ParamDef("item", "The item")], [], "avatar"),
+        ActionDef("unequip", "Put an equipped item away", [ParamDef("slot", "The slot")], [], "avatar"),
     ]
 )
-"""The actions of every avatar, in addition to those of the game."""
+"""The actions of avatars, in addition to those of the game. A game without stances or equipment does not have the last
+three."""

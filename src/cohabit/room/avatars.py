@@ -5,10 +5,11 @@ and bodies after every entry, so it does not matter by which command a seat was 
 """
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownAsset
@@ -17,21 +18,21 @@ from cohabit.model.avatar import (
     AvatarRoster,
     AvatarState,
     DeathEvent,
-    EmbodiedObservation,
     JackInResult,
     JackOutResult,
 )
 from cohabit.model.grant import Capability
-from cohabit.model.observation import Observation, one_line
+from cohabit.model.observation import one_line
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
 from cohabit.room import seats
+from cohabit.room.avatar_views import embodied, shown, world_of
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import avatars_of, check_limit, newest, owner_of, to_take
-from cohabit.room.state import Member, OwnedAvatar
+from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, newest, owner_of, to_take
+from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ LEFT_IN: Mapping[str, State] = {
     "suspend": State.SUSPENDED,
     "despawn": State.DESTROYED,
 }
-Emote = Literal["wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake"]
 AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (see `avatars`)")]
 
 
@@ -64,13 +64,13 @@ def follow(room: "Room", at: int, told: list[Told]) -> None:
     players = {m.seat: m for m in room.state.members.values() if m.seat is not None and m.seat in room.seats}
     for seat, member in players.items():
         avatar = by_seat.get(seat) or _new_avatar(room, member, at, seat)
-        is_dead = avatar.state is State.DESTROYED and not _world(room).is_alive(seat)
+        is_dead = avatar.state is State.DESTROYED and not world_of(room).is_alive(seat)
         if avatar.by != member.id and not is_dead:  # some worlds bring the dead back by themselves
             _bind(room, avatar, member, at)
     for avatar in list(avatars.values()):
         if avatar.by is not None and (avatar.seat not in players or players[avatar.seat].id != avatar.by):
             _release(room, avatar, LEFT_IN.get(avatar.left_as, State.SUSPENDED), at)
-        if avatar.state in (State.BOUND, State.DORMANT) and not _world(room).is_alive(avatar.seat):
+        if avatar.state in (State.BOUND, State.DORMANT) and not world_of(room).is_alive(avatar.seat):
             _die(room, avatar, at, told)
 
 
@@ -96,7 +96,7 @@ def end_game(ctx: Context, count: bool) -> None:
 
 def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
     """After a save was loaded: its bodies wait for those who played them."""
-    world = _world(ctx.room)
+    world = world_of(ctx.room)
     for owner, seat in played.items():
         member = next((m for m in ctx.state.members.values() if owner_of(m) == owner), None)
         made = _add(ctx.room, owner, member.name or member.handle if member else seat, ctx.at)
@@ -116,10 +116,19 @@ def _add(room: "Room", owner: str, name: str, at: int) -> OwnedAvatar:
     gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
     for old in gone[: max(0, len(gone) - MAX_DESTROYED)]:
         del state.avatars[old]
-    state.avatars_made += 1
-    made = OwnedAvatar(f"avatar-{state.avatars_made}", owner, name[:MAX_NAME], created_at=at, last_active=at)
+    made = OwnedAvatar(_new_id(state), owner, name[:MAX_NAME], created_at=at, last_active=at)
     state.avatars[made.id] = made
     return made
+
+
+def _new_id(state: RoomState) -> str:
+    """An id that tells nothing of the avatars of others. A number would count them."""
+    while True:
+        state.avatars_made += 1
+        number = state.avatars_made.to_bytes(8, "big")
+        made = blake2b(number, key=bytes.fromhex(state.secret), digest_size=4, person=b"avatar").hexdigest()
+        if f"avatar-{made}" not in state.avatars:
+            return f"avatar-{made}"
 
 
 def _bind(room: "Room", avatar: OwnedAvatar, member: Member, at: int) -> None:
@@ -129,7 +138,7 @@ def _bind(room: "Room", avatar: OwnedAvatar, member: Member, at: int) -> None:
     avatar.owner, avatar.by, avatar.state = owner_of(member), member.id, State.BOUND
     avatar.bound_at = avatar.last_active = at
     avatar.actions, avatar.deaths_before = 0, avatar.deaths
-    avatar.deeds_before = dict(room.crash_on_error(_world(room).deeds, avatar.seat))
+    avatar.deeds_before = dict(room.crash_on_error(world_of(room).deeds, avatar.seat))
     avatar.reward_before = _reward(room, avatar)
     visit = room.state.visits.get(avatar.owner)
     if visit is not None:
@@ -141,7 +150,7 @@ def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bo
     other bodies now, so what this one has done is not known any more."""
     deeds: dict[str, int] = {}
     if count:
-        now = room.crash_on_error(_world(room).deeds, avatar.seat)
+        now = room.crash_on_error(world_of(room).deeds, avatar.seat)
         deeds = {name: n - avatar.deeds_before.get(name, 0) for name, n in now.items()}
         deeds = {name: n for name, n in deeds.items() if n > 0}
     playtime = max(0, at - avatar.bound_at)
@@ -163,7 +172,7 @@ def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bo
 
 
 def _die(room: "Room", avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     assert body.death is not None
     avatar.deaths += 1
     owner = room.member_of(avatar.owner) or room.state.members.get(avatar.owner)
@@ -185,11 +194,6 @@ def _reward(room: "Room", avatar: OwnedAvatar) -> float:
     return total
 
 
-def _world(room: "Room") -> EmbodiedWorld:
-    assert isinstance(room.world, EmbodiedWorld)
-    return room.world
-
-
 # -- reading ------------------------------------------------------------------------------------------
 def controlled(room: "Room", member: Member) -> OwnedAvatar | None:
     """The avatar that this member controls."""
@@ -198,37 +202,11 @@ def controlled(room: "Room", member: Member) -> OwnedAvatar | None:
     return next((avatar for avatar in room.state.avatars.values() if avatar.by == member.id), None)
 
 
-def shown(room: "Room", avatar: OwnedAvatar) -> Avatar:
-    """An avatar as its owner sees it."""
-    if avatar.seat and not avatar.despawned:
-        body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
-    else:
-        body = BodyState(health=0.0 if avatar.despawned else BodyState().health)
-    playtime = avatar.playtime_ms
-    if avatar.by is not None:
-        playtime += max(0, room.record.at - avatar.bound_at)
-    by = room.state.members.get(avatar.by) if avatar.by is not None else None
-    return Avatar(
-        avatar.id, room.id, by.handle if by is not None else None, avatar.state, avatar.name, body.position,
-        dict(avatar.appearance), body.health, body.max_health, dict(body.inventory), dict(body.equipment),
-        utc(avatar.created_at), utc(avatar.last_active), playtime // 1000, avatar.deaths, body.respawn_point,
-    )  # fmt: skip
-
-
-def embodied(room: "Room", avatar: OwnedAvatar, seen: Observation) -> EmbodiedObservation:
-    """An observation, with what the body feels."""
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
-    fields = {name: getattr(seen, name) for name in Observation.__struct_fields__}
-    senses = ("facing", "stance", "velocity", "vision_range", "vision_cone", "hearing_range")
-    fields.update({name: getattr(body, name) for name in senses})
-    return EmbodiedObservation(**fields, avatar=shown(room, avatar))
-
-
-def _has_bodies(world: type[World], pace: Pace) -> bool:
+def has_bodies(world: type[World], pace: Pace) -> bool:
     return issubclass(world, EmbodiedWorld)
 
 
-def _is_embodied(room: "Room", member: Member) -> bool:
+def is_embodied(room: "Room", member: Member) -> bool:
     return controlled(room, member) is not None
 
 
@@ -236,12 +214,18 @@ def _is_disembodied(room: "Room", member: Member) -> bool:
     return controlled(room, member) is None
 
 
+def _has_another(room: "Room", member: Member) -> bool:
+    """Whether a member could change its body for another one of its own."""
+    waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
+    return waiting and is_embodied(room, member)
+
+
 def _is_dead(room: "Room", member: Member) -> bool:
     own = list(avatars_of(room, owner_of(member)))
     return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
 
 
-@command(category="read", needs=C.ACT, only_if=_has_bodies)
+@command(category="read", needs=C.ACT, only_if=has_bodies)
 def avatars(ctx: Context) -> AvatarRoster:
     """Your avatars in this world: their state, body and history."""
     return roster(ctx.room, ctx.member)
@@ -252,23 +236,16 @@ def roster(room: "Room", member: Member) -> AvatarRoster:
     active = controlled(room, member)
     return AvatarRoster(
         member.handle, room.id, [shown(room, avatar) for avatar in own], active.id if active else None,
-        _world(room).avatars_per_agent,
+        world_of(room).avatars_per_agent,
     )  # fmt: skip
 
 
-@command(category="read", needs=C.READ_OWN, only_if=_has_bodies, offered_if=_is_embodied)
-def inspect_self(ctx: Context) -> EmbodiedObservation:
-    """Your body: health, position, equipment, stance and senses, with what you see."""
-    room, me = ctx.room, ctx.member
-    return embodied(room, _required(room, me), room.observe(room.eye_of(me)))
-
-
-@command(category="read", needs=C.ACT, only_if=_has_bodies, offered_if=_is_dead)
+@command(category="read", needs=C.ACT, only_if=has_bodies, offered_if=_is_dead)
 def death(ctx: Context) -> DeathEvent:
     """How your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
     avatar = _newest_dead(room, ctx.member)
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     if body.death is None:
         raise GameRejected("this avatar was despawned; create another one (`jack_in`)")
     return DeathEvent(
@@ -278,7 +255,7 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_disembodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied)
 def create_avatar(
     ctx: Context,
     name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,
@@ -298,7 +275,7 @@ def create_avatar(
     return shown(ctx.room, made)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_disembodied, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied, listed=True)
 def jack_in(
     ctx: Context,
     avatar_id: Annotated[AvatarId | None, Meta(description="default: one that waits, or a new one")] = None,
@@ -311,15 +288,22 @@ def jack_in(
 
 
 def jacked_in(room: "Room", me: Member, message: str) -> JackInResult:
-    avatar = _required(room, me)
-    seen = embodied(room, avatar, room.observe(room.eye_of(me))) if room.eye(me) is not None else None
+    avatar = required(room, me)
+    seen = embodied(room, avatar, me, room.observe(room.eye_of(me))) if room.eye(me) is not None else None
     return JackInResult(True, shown(room, avatar), message, dict(avatar.bonuses), seen)
 
 
 def enter_body(
-    ctx: Context, me: Member, avatar_id: str | None, bonuses: Mapping[str, float] | None = None, spawn: str = ""
+    ctx: Context,
+    me: Member,
+    avatar_id: str | None,
+    bonuses: Mapping[str, float] | None = None,
+    spawn: str = "",
+    *,
+    is_first: bool = True,
 ) -> bool:
-    """Seat a member in one of its bodies, or in a new one. Returns whether the body was there before."""
+    """Seat a member in one of its bodies, or in a new one. Returns whether the body was there before. ``is_first``: see
+    ``seats.arrive``."""
     room = ctx.room
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
@@ -330,7 +314,7 @@ def enter_body(
     given = dict(bonuses or {}) if first else {}
     where = spawn or (avatar.spawn if avatar is not None else "safe")
     seat = avatar.seat if avatar is not None and wakes else None
-    seats.arrive(ctx, me, Arrival(name, seat, returns=wakes, bonuses=given, spawn=where))
+    seats.arrive(ctx, me, Arrival(name, seat, returns=wakes, bonuses=given, spawn=where), is_first)
     seats.remember_seat(room, me)
     assert me.seat is not None
     if avatar is None:
@@ -342,7 +326,7 @@ def enter_body(
     return wakes
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=is_embodied)
 def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     """Leave your body. It must be safe: not falling, not fighting.
 
@@ -350,16 +334,35 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     despawn: it is deleted, with everything that it carries.
     """
     me = ctx.member
-    avatar = _required(ctx.room, me)
+    avatar = required(ctx.room, me)
     stats = leave_body(ctx, me, mode)
     ctx.tell(f"{me.handle} leaves its body", "roster")
     told = {"dormant": "sleeps where you left it", "suspend": "waits outside the world", "despawn": "is gone"}[mode]
     return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
 
 
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_has_another)
+def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackInResult:
+    """Leave your body as by `jack_out`, and take control of another avatar of yours. If one of the two is not possible,
+    nothing changes."""
+    room, me = ctx.room, ctx.member
+    left = required(room, me)
+    if avatar_id == left.id:
+        raise Conflict(f"you control {left.name} already; name another avatar of yours")
+    to_take(room, me, avatar_id)
+    leave_body(ctx, me, mode)
+    try:
+        enter_body(ctx, me, avatar_id, is_first=False)
+    except AskerError:
+        room.roll_back()  # a refusal changes nothing, so it must not have left
+        raise
+    ctx.tell(f"{me.handle} changes its body", "roster")
+    return jacked_in(room, me, f"You have left {left.name}.")
+
+
 def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
     """Free a member of its body. Returns the figures of its session."""
-    avatar = _required(ctx.room, me)
+    avatar = required(ctx.room, me)
     check_leaving(ctx.room, avatar, mode)
     stats = _release(ctx.room, avatar, LEFT_IN[mode], ctx.at)
     seats.leave_seat(ctx.room, me, mode)
@@ -378,7 +381,7 @@ def check_leaving(room: "Room", avatar: OwnedAvatar, mode: Mode) -> None:
         )
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_dead, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_dead, listed=True)
 def respawn(
     ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
 ) -> JackInResult:
@@ -404,7 +407,7 @@ def respawn(
 
 
 def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> str:
-    options = [known.id for known in room.crash_on_error(_world(room).body, avatar.seat).respawn_options]
+    options = [known.id for known in room.crash_on_error(world_of(room).body, avatar.seat).respawn_options]
     if not options:
         raise GameRejected("nobody comes back to life in this world; create another avatar (`jack_in`)")
     if option is not None and option not in options:
@@ -415,7 +418,7 @@ def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> st
 def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     room = ctx.room
     seat = room.seats.get(avatar.seat) or Seat(avatar.seat)
-    _world(room).respawn(seat, option)
+    world_of(room).respawn(seat, option)
     avatar.state = State.UNBOUND
     _bind(room, avatar, me, ctx.at)
 
@@ -427,40 +430,8 @@ def _newest_dead(room: "Room", me: Member) -> OwnedAvatar:
     return newest(dead)
 
 
-def _required(room: "Room", me: Member) -> OwnedAvatar:
+def required(room: "Room", me: Member) -> OwnedAvatar:
     avatar = controlled(room, me)
     if avatar is None:
         raise GameRejected("you control no avatar here; `jack_in` takes one, `respawn` brings a dead one back")
     return avatar
-
-
-# -- what bodies can do in every world ---------------------------------------------------------------
-class Done(Struct):
-    message: str
-
-
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
-def look(
-    ctx: Context, target: Annotated[str, Meta(max_length=60, description="a direction, or something near you")]
-) -> Done:
-    """Turn your body to face a direction or an entity. It takes no time."""
-    room, me = ctx.room, ctx.member
-    _required(room, me)
-    outcome = _world(room).turn_to(room.seats[me.seat or ""], target)
-    ctx.tell(outcome.message or f"you look at {target}", members=(me.id,))
-    return Done(outcome.message)
-
-
-@command(category="meta", needs=C.ACT, records=True, only_if=_has_bodies, offered_if=_is_embodied)
-def emote(ctx: Context, emote: Emote) -> Done:
-    """Express something with your body. Those who see it are told."""
-    room, me = ctx.room, ctx.member
-    avatar = _required(room, me)
-    world = _world(room)
-    world.express(room.seats[avatar.seat], emote)
-    seen_by = [seat for seat in room.crash_on_error(world.witnesses, avatar.seat) if seat != avatar.seat]
-    does = {"sit": "sits down", "shake": "shakes its head"}.get(emote, f"{emote}s")
-    ctx.tell(f"you {emote}", members=(me.id,))
-    if seen_by:
-        ctx.tell(f"{avatar.name} {does}", seats=tuple(seen_by))
-    return Done(f"You {emote}.")

@@ -53,6 +53,10 @@ class AvatarGameAdapter(GameAdapter, Protocol):
         """Release the avatar that an agent controls."""
         ...
 
+    def transfer(self, agent_id: str, avatar_id: str) -> JackInResult:
+        """Leave the avatar that an agent controls, and bind it to another one."""
+        ...
+
     def handle_death(self, avatar_id: str) -> DeathEvent:
         """How an avatar died, and how it can come back."""
         ...
@@ -83,9 +87,15 @@ class Embodied(PlayedWorld):
     # -- the game -----------------------------------------------------------------------------------
     @property
     def action_space(self) -> ActionSpace:
-        """The actions of the game, and those that every avatar has."""
+        """The actions of the game, and those that its avatars have."""
         ours = self.room.commands.action_space().actions
-        return ActionSpace([*ours, *AVATAR_ACTIONS.actions], self.world.spec.examples)
+        avatars = [action for action in AVATAR_ACTIONS.actions if self._is_of_avatars(action.name)]
+        return ActionSpace([*ours, *avatars], self.world.spec.examples)
+
+    def _is_of_avatars(self, action: str) -> bool:
+        """Whether it is an action of avatars that this game has, and not an action of the game itself."""
+        command = self.room.commands.get(action)
+        return action in AVATAR_ACTIONS.names() and command is not None and not command.is_action
 
     def reset(self) -> Observation:
         spec = self.world.spec
@@ -118,7 +128,7 @@ class Embodied(PlayedWorld):
         try:
             if not self.agent:
                 raise GameRejected("jack in first")
-            if action.name in AVATAR_ACTIONS.names():
+            if self._is_of_avatars(action.name):
                 done = msgspec.to_builtins(self._call(self.agent, action.name, action.parameters))
                 result = ActionResult(True, str(done.get("message", "")) or "Done.")
             else:
@@ -146,6 +156,14 @@ class Embodied(PlayedWorld):
     def jack_in(self, agent_id: str, avatar_id: str | None = None) -> JackInResult:
         self._member(agent_id)
         result = self._tried(agent_id, "jack_in", {"avatar_id": avatar_id})
+        if result.success:
+            self.agent = agent_id
+        return result
+
+    def transfer(self, agent_id: str, avatar_id: str, mode: str = "dormant") -> JackInResult:
+        """``mode``: how the present avatar is left, as in ``jack_out``."""
+        self._member(agent_id)
+        result = self._tried(agent_id, "transfer", {"avatar_id": avatar_id, "mode": mode})
         if result.success:
             self.agent = agent_id
         return result

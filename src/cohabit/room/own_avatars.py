@@ -44,6 +44,8 @@ def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvat
     if avatar is None:
         ids = [known.id for known in own]
         raise UnknownAsset(f"you have no avatar {avatar_id!r} here", did_you_mean=nearest(avatar_id, ids, 3))
+    if avatar.state is State.BOUND:
+        raise GameRejected(f"{avatar.name} is controlled already")
     if avatar.state not in WAITING:
         raise GameRejected(f"{avatar.name} is destroyed; bring it back (`respawn`), or jack into another one")
     return avatar

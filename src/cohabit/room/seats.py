@@ -143,10 +143,11 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
     return seat
 
 
-def arrive(ctx: Context, me: Member, arrival: Arrival) -> None:
+def arrive(ctx: Context, me: Member, arrival: Arrival, is_first: bool = True) -> None:
     """Let the world seat a member. Contract violations here are crashes, because the world has already changed.
 
-    A member on a dead body leaves it for this one, once it has it."""
+    A member on a dead body leaves it for this one, once it has it. ``is_first``: nothing else in this entry has changed
+    the world, so it must be unchanged if it refuses."""
     room, state = ctx.room, ctx.state
     old = room.seat_of(me)
     if old is not None and not (isinstance(room.world, EmbodiedWorld) and not room.world.is_alive(old.id)):
@@ -154,7 +155,8 @@ def arrive(ctx: Context, me: Member, arrival: Arrival) -> None:
     try:
         opened = room.world.arrive(arrival).id
     except AskerError as refused:
-        room.check_unchanged("arrive", refused)
+        if is_first:
+            room.check_unchanged("arrive", refused)
         raise
     if old is not None:
         room.crash_on_error(room.world.depart, old, "left")

@@ -252,3 +252,25 @@ async def test_instructions_say_who_and_where_you_are_and_that_messages_are_data
         assert part in told
     async with table.client("eve", era) as client:
         assert "`act`" not in client.instructions  # she may not act, so she is not told how
+
+
+async def test_a_body_reads_as_text_with_all_that_it_feels_and_what_it_cannot_do(table: Any, era: str) -> None:
+    agents = [AgentSpec(id="zoe", role="player")]
+    _, tokens = await table.house.create_room(Scenario(world="planet", seed=1, agents=agents), "verdant")
+    table.tokens |= tokens
+    async with table.client("zoe", era, "verdant", profile=None) as client:
+        entered = await client.call_tool("jack_in")
+        assert entered.structured_content is None
+        text = entered.content[0].text
+        assert text.startswith("You have a new body.\n\n=== AVATAR: zoe ===\nHealth: 100/100\n")
+        inspected = (await client.call_tool("inspect_self")).content[0].text
+        assert text == f"You have a new body.\n\n{inspected}"
+        assert "\nBlocked: drop (there is no platform or ladder below you); " in inspected
+        assert "\n\nStep 0, day, on Verdant" in inspected
+        assert len(inspected) < 1_500
+    async with table.client("zoe", era, "verdant") as client:
+        await client.list_tools()  # from here on the client holds answers against their schemas
+        values = (await client.call_tool("inspect_self")).structured_content
+        assert "move" in values["actions_available"]
+        assert values["actions_blocked"]["beam_down"] == "you are not aboard your ship"
+        assert not (await client.call_tool("stance", {"stance": "crouching"})).is_error

@@ -404,3 +404,66 @@ def test_after_a_load_seats_without_a_holder_are_closed_and_newcomers_can_sit():
     room.call("g1", "stand_up", {}, at=6)
     with pytest.raises(GameRejected, match=r"call sit without a seat|already played"):
         room.call("g3", "sit", {"seat": "1"}, at=7)
+
+
+# -- what a body feels and can do -----------------------------------------------------------------------
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 3),
+    played=st.lists(st.integers(0, len(ACTIONS) - 1), max_size=40),
+    items=st.lists(st.integers(0, MOST), min_size=len(ITEMS), max_size=len(ITEMS)),
+    energy=st.integers(1, MOST),
+    sleeping=st.booleans(),
+)
+def test_an_action_has_no_effect_if_and_only_if_it_is_called_blocked(seed, played, items, energy, sleeping):
+    """Except for what only the step itself decides: whether grass gives a sapling, and who walks away."""
+    world = CrafterShared(size=16)
+    world.reset(seed, [Seat("1")])
+    player = world.game.players[0]
+    player.items = list(items)
+    for number in played:
+        world.chosen = {"1": number}
+        world.resolve()
+    if not player.alive:
+        return
+    player.energy, player.sleeping = energy, sleeping and energy < MOST
+    blocked, before = world.blocked_actions(Seat("1")), world.snapshot()
+    assert all(len(reason) <= 70 for reason in blocked.values())
+    for number, name in enumerate(ACTIONS):
+        world.restore(before)
+        world.chosen = {"1": number}
+        world.resolve()
+        failure = world.game.players[0].failure
+        if failure is None or failure[0] not in ("unlucky", "blocked"):
+            assert (failure is not None) == (name in blocked), (name, failure, blocked.get(name))
+        elif failure[0] == "unlucky":
+            assert name not in blocked
+
+
+def test_what_can_be_given_and_dropped_depends_on_what_one_has_and_on_who_is_there():
+    world = CrafterShared(size=16)
+    world.reset(1, [Seat("1"), Seat("2")])
+    world.game = meadow()
+    one, _ = world.game.players
+    one.dx, one.dy = 1, 0
+    assert {name: why for name, why in world.blocked_actions(Seat("1")).items() if name in ("give", "drop", "do")} == {
+        "give": "you carry nothing", "drop": "you carry nothing", "do": "fighting is not allowed here",
+    }  # fmt: skip
+    one.items[ITEMS.index("wood")] = 1
+    assert world.blocked_actions(Seat("1"))["drop"] == "there is no space for it"
+    assert "give" not in world.blocked_actions(Seat("1"))
+    one.dx, one.dy = 0, 1
+    assert world.blocked_actions(Seat("1"))["give"] == "nobody is in front of you"
+    assert "drop" not in world.blocked_actions(Seat("1"))
+
+
+def test_injuries_and_fatigue_are_those_of_the_body():
+    world = CrafterShared(size=16)
+    world.reset(1, [Seat("1")])
+    body, player = world.body("1"), world.game.players[0]
+    assert (body.injuries, body.fatigue, body.encumbrance, body.hearing_range) == ((), 0, None, None)
+    player.health, player.food, player.drink, player.energy = 4, 0, 0, 0
+    assert world.body("1").injuries == ("wounded", "starving", "dying of thirst", "exhausted")
+    assert world.body("1").fatigue == 1
+    player.health, player.sleeping = 2, True
+    assert (world.body("1").injuries[0], world.body("1").stance) == ("badly wounded", "prone")

@@ -24,7 +24,7 @@ class Planets:
         return self.room.call(who, name, args, at=self.at)
 
     def state(self) -> AvatarState:
-        return self.room.state.avatars["avatar-1"].state
+        return next(iter(self.room.state.avatars.values())).state
 
     def until_death(self) -> None:
         """Ann falls from the sky; bob waits."""

@@ -32,6 +32,8 @@ class CaveBody(Struct):
     place: str = "hall"
     health: int = HEALTH
     items: dict[str, int] = {}
+    held: str = ""  # the item in its hand
+    stance: str = "standing"
     out: bool = False  # its seat is closed
     asleep: bool = False  # its agent is away, and it is in the world
     gone: bool = False
@@ -59,11 +61,12 @@ def _travel(first: str, second: str, third: str) -> Travel:
 
 class Caves(EmbodiedWorld):
     """Caves. Three places: the hall, a ledge from which nobody can leave its body, and a pit. Whoever is at your place
-    can hit you. The dead drop what they carry. Nothing is ever made: what one has, somebody else has not."""
+    can hit you. Those who do not crouch are heard at the next place. The dead drop what they carry. Nothing is ever made: what one has, somebody else has not."""
 
     spec = WorldSpec(name="caves", seats=(0, BODIES), quick=True)
     travel = _travel("gold", "ore", "blade")
     avatars_per_agent = 3
+    stances = ("standing", "crouching", "sitting")
     ITEMS: ClassVar[tuple[str, ...]] = ("gold", "ore", "blade")
 
     def __init__(self, each: Annotated[int, Range(0, 100)] = 5) -> None:
@@ -101,6 +104,7 @@ class Caves(EmbodiedWorld):
         if mode == "despawn":
             body.gone, body.health = True, 0
             _move(body.items, self.destroyed)
+            self._let_go(body)
 
     def to_move(self) -> Sequence[SeatId]:
         return [seat for seat, body in self.bodies.items() if not body.out and body.health > 0]
@@ -115,7 +119,9 @@ class Caves(EmbodiedWorld):
         falling = body.place == "ledge" and body.here and body.health > 0
         return BodyState(
             position=(PLACES.index(body.place),), health=max(0, body.health), max_health=HEALTH,
-            inventory=dict(body.items), unsafe="you would fall" if falling else "",
+            inventory=dict(body.items), equipment={"hand": body.held} if body.held else {}, stance=body.stance,
+            grounded=not falling, hearing_range=1, injuries=("wounded",) if 0 < body.health < HEALTH else (),
+            encumbrance=max([*body.items.values(), 0]) / HOLDS, unsafe="you would fall" if falling else "",
             death=Death("combat", body.killer, dict(body.dropped)) if dead else None,
             respawn_options=RESPAWNS if dead else (),
         )  # fmt: skip
@@ -127,7 +133,8 @@ class Caves(EmbodiedWorld):
             if not body.items.get(first):
                 raise GameRejected(f"that costs 1 {first}, which you do not have")
             _move({first: 1}, self.ground["hall"], body.items)
-        body.health, body.killer, body.dropped = HEALTH, None, {}
+            self._let_go(body)
+        body.health, body.killer, body.dropped, body.stance = HEALTH, None, {}, "standing"
         body.place = "pit" if option == "bought" else "hall"
         return Outcome("you live")
 
@@ -142,6 +149,7 @@ class Caves(EmbodiedWorld):
         items = self.bodies[seat].items
         taken = min(count, items.get(item, 0))
         _move({item: taken}, {}, items)
+        self._let_go(self.bodies[seat])
         return taken
 
     def deeds(self, seat: SeatId) -> Mapping[str, int]:
@@ -155,6 +163,42 @@ class Caves(EmbodiedWorld):
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         place = self.bodies[seat].place
         return tuple(other for other, body in self.bodies.items() if body.here and body.place == place)
+
+    def hears(self, seat: SeatId) -> Sequence[str]:
+        here = PLACES.index(self.bodies[seat].place)
+        loud = [b for b in self.bodies.values() if not b.out and b.health > 0 and b.stance != "crouching"]
+        return [f"somebody in the {b.place}" for b in loud if abs(PLACES.index(b.place) - here) == 1]
+
+    def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
+        body = self.bodies[seat.id]
+        blocked = {} if body.items else {"put": "you carry nothing"}
+        return blocked if any(self.ground[body.place].values()) else blocked | {"take": "nothing lies here"}
+
+    def take_stance(self, seat: Seat, stance: str) -> Outcome:
+        body = self.bodies[seat.id]
+        if body.place == "ledge":
+            raise GameRejected("you would fall; go somewhere else first")
+        body.stance = stance
+        return Outcome(f"You are {stance}.")
+
+    def wear(self, seat: Seat, item: str) -> Outcome:
+        body = self.bodies[seat.id]
+        if item not in body.items:
+            raise GameRejected("you do not have that")
+        body.held = item
+        return Outcome(f"You hold the {item}.")
+
+    def take_off(self, seat: Seat, slot: str) -> Outcome:
+        body = self.bodies[seat.id]
+        if not body.held or slot not in ("hand", body.held):
+            raise GameRejected("your hand is empty")
+        body.held = ""
+        return Outcome("Your hand is empty.")
+
+    def _let_go(self, body: CaveBody) -> None:
+        """Nobody holds what it does not have."""
+        if body.held not in body.items:
+            body.held = ""
 
     def returns(self) -> Mapping[SeatId, float]:
         return {seat: body.reward for seat, body in self.bodies.items() if body.reward}
@@ -185,6 +229,7 @@ class Caves(EmbodiedWorld):
         if not body.items.get(item):
             raise GameRejected("you do not have that")
         _move({item: 1}, self.ground[body.place], body.items)
+        self._let_go(body)
         return Outcome(f"you put down 1 {item}")
 
     @action()
@@ -198,6 +243,7 @@ class Caves(EmbodiedWorld):
             other.killer = body.name
             other.dropped = dict(other.items)
             _move(dict(other.items), self.ground[other.place], other.items)
+            self._let_go(other)
         return self._done(body, "hit", "you hit", (Told("you are hit", "danger", (whom,)),))
 
     @action()

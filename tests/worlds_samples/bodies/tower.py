@@ -4,10 +4,10 @@ from msgspec import Struct
 
 from cohabit import Arrival, Eye, GameRejected, Observation, Outcome, Seat, SeatId, WorldSpec, action
 from cohabit.bodies import BodyState, Death, DepartMode, EmbodiedWorld
-from cohabit.model.avatar import RespawnOption
+from cohabit.model.avatar import RespawnOption, Stance
 from cohabit.model.travel import BonusRule, Lesson, Portable, Travel
 
-TOP, GROUND = 8, RespawnOption("ground", "spawn_point", "the ground", description="At the foot of the tower.")
+TOP, HEAVY, GROUND = 8, 3, RespawnOption("ground", "spawn_point", "the ground", description="At the foot of the tower.")
 
 
 class Climber(Struct):
@@ -17,12 +17,15 @@ class Climber(Struct):
     grip: int = 1  # how many missteps it survives
     where: str = "here"  # or asleep, away, gone
     climbed: int = 0
+    low: bool = False  # it crouches
 
 
 class Tower(EmbodiedWorld):
-    """Tower. Climb, and take stones from the wall. With three stones you are too heavy for the steps near the top."""
+    """Tower. Climb, and take stones from the wall. With three stones you are too heavy for the steps near the top. You
+    hear who is one step away, unless they crouch; who crouches cannot climb."""
 
     spec = WorldSpec(name="tower", seats=(0, 20), quick=True)
+    stances = ("standing", "crouching")
     travel = Travel(
         genre=("climbing",),
         lessons={"climb": Lesson("exploration", 0.02), "achievement:top": Lesson("planning", 0.05)},
@@ -73,7 +76,8 @@ class Tower(EmbodiedWorld):
         dead = not body.grip
         return BodyState(
             position=(0, body.height), health=body.grip, max_health=max(1, body.grip),
-            inventory={"stone": body.stones} if body.stones else {},
+            inventory={"stone": body.stones} if body.stones else {}, encumbrance=min(1, body.stones / HEAVY),
+            stance="crouching" if body.low else "standing", grounded=not body.height % 2, hearing_range=1,
             unsafe="you hang on the wall" if body.height % 2 else "",
             death=Death("fall") if dead else None, respawn_options=(GROUND,) if dead else (),
         )  # fmt: skip
@@ -83,7 +87,7 @@ class Tower(EmbodiedWorld):
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
         body = self.climbers[seat.id]
-        body.grip, body.height = 1, 0
+        body.grip, body.height, body.low = 1, 0, False
         return Outcome("You stand on the ground.")
 
     def put_items(self, seat: SeatId, item: str, count: int) -> int:
@@ -99,14 +103,35 @@ class Tower(EmbodiedWorld):
         body = self.climbers[seat]
         return {"climb": body.climbed} | ({"achievement:top": 1} if body.climbed >= TOP else {})
 
+    # -- optional: what a body hears, its stance, and what it cannot do ---------------------------------
+    def hears(self, seat: SeatId) -> Sequence[str]:
+        own = self.climbers[seat]
+        loud = [body for body in self.climbers.values() if body.where == "here" and body.grip and not body.low]
+        steps = [body.height - own.height for body in loud]
+        return [words for step, words in ((1, "somebody above"), (-1, "somebody below")) if step in steps]
+
+    def take_stance(self, seat: Seat, stance: Stance) -> Outcome:
+        body = self.climbers[seat.id]
+        if body.height % 2:
+            raise GameRejected("you hang on the wall; climb on first")
+        body.low = stance == "crouching"
+        return Outcome(f"You are {stance}.")
+
+    def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
+        why = self._why_not_climb(self.climbers[seat.id])
+        return {"climb": why} if why else {}
+
+    def _why_not_climb(self, body: Climber) -> str:
+        return "you are at the top" if body.height >= TOP else "you crouch; stand up first" if body.low else ""
+
     # -- actions -------------------------------------------------------------------------------------
     @action()
     def climb(self, by: Seat) -> Outcome:
         """Climb one step."""
         body = self._alive(by)
-        if body.height >= TOP:
-            raise GameRejected("you are at the top")
-        if body.stones >= 3 and body.height >= TOP // 2:
+        if why := self._why_not_climb(body):
+            raise GameRejected(why)
+        if body.stones >= HEAVY and body.height >= TOP // 2:
             body.grip -= 1
             return Outcome("The step breaks." + ("" if body.grip else " You fall."), success=False)
         body.height += 1

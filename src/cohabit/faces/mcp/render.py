@@ -9,6 +9,7 @@ import mcp_types as types
 import msgspec
 
 from cohabit.model.action import ActionResult
+from cohabit.model.avatar import EmbodiedObservation
 from cohabit.model.observation import one_line
 from cohabit.room.view import turn_text
 
@@ -50,10 +51,15 @@ def _picture(plain: dict[str, Any]) -> list[types.ContentBlock]:
 
 
 def text_of(result: Any, plain: Any, readable: bool = False) -> str:
-    """The result of an action and what is seen then; the field `text`, where there is one; else the values."""
+    """The result of an action and what is seen then; of a body, all that it perceives; the field `text`, where there is
+    one; else the values."""
     if isinstance(plain, dict):
         if isinstance(result, ActionResult) or (plain.keys() >= {"success", "observation"}):
             return _action(result if isinstance(result, ActionResult) else msgspec.convert(plain, ActionResult))
+        if plain.keys() >= {"avatar", "text"}:
+            return msgspec.convert(plain, EmbodiedObservation).to_text()
+        if plain.keys() >= {"avatar", "initial_observation"}:
+            return _entered(plain)
         if isinstance(plain.get("text"), str):
             return str(plain["text"])
     if readable and not (isinstance(plain, list) and any(isinstance(item, dict) for item in plain)):
@@ -90,6 +96,14 @@ def _words(value: Any) -> str:
 
 def _nested(value: Any) -> str:
     return f"({_words(value)})" if isinstance(value, dict | list) and value else _words(value)
+
+
+def _entered(result: Mapping[str, Any]) -> str:
+    """How a body was entered, and what is seen through it."""
+    bonuses = result.get("bonuses_applied")
+    words = [str(result.get("message", "")), f"Bonuses: {_words(bonuses)}." if bonuses else ""]
+    seen = result["initial_observation"]
+    return "\n\n".join(part for part in (" ".join(filter(None, words)), text_of(seen, seen)) if part)
 
 
 def _action(result: ActionResult) -> str:

@@ -104,7 +104,7 @@ def check_names(trial: Trial) -> str:
     """No action or query uses a name that is reserved for the room or the house."""
     taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
     for module in COMMAND_MODULES:
-        taken |= {c.name: "every room" for c in declared_in(module)}
+        taken |= {c.name: "every room" for c in declared_in(module) if not c.world_may_replace}
     for command in trial.commands:
         if command.name in taken:
             raise CheckFailed(f"{command.name!r} is reserved for {taken[command.name]}; choose another name")

@@ -4,7 +4,7 @@ from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter import trade
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.land import Land, Thing
-from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.player import Failure, Player
 from cohabit.worlds.crafter.rules import (
     ACHIEVEMENT,
     ARROW,
@@ -66,6 +66,35 @@ def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fig
     player.live()
 
 
+def why_not(land: Land, player: Player, action: int, fighting: bool) -> Failure | None:
+    """Why an action would have no effect if it were done now; None if it may have one. A step of one's own may only
+    turn, and a search may find nothing: that is not known before."""
+    if player.sleeping and player.energy < MOST:
+        return None if action in (SLEEP, NOOP) else ("asleep",)
+    if action == DO:
+        return _why_not_do(land, player, fighting)
+    if action == SLEEP:
+        return ("rested",) if player.energy >= MOST and not player.sleeping else None
+    if action in PLACE:
+        return _why_not_place(land, player, action)
+    if action in MAKE:
+        return _why_not_make(land, player, action)
+    target = in_front(land, player)
+    if (player.dx, player.dy) != DIRECTIONS.get(action) or land.at[target] is not None:
+        return None  # it turns, or somebody is in the way who may go away
+    return None if land.material[target] in PLAYERS_WALK else ("blocked", land.material[target])
+
+
+def _why_not_do(land: Land, player: Player, fighting: bool) -> Failure | None:
+    target = in_front(land, player)
+    thing = land.at[target]
+    if thing is None:
+        return _why_not_collect(player, land.material[target])
+    if isinstance(thing, Player):
+        return None if fighting else ("peace",)
+    return _why_not_touch(thing)
+
+
 def in_front(land: Land, player: Player) -> int:
     """The cell that a player faces."""
     return player.cell + player.dx * land.stride + player.dy
@@ -98,26 +127,27 @@ def _strike_player(player: Player, other: Player, fighting: bool) -> None:
         player.failure = ("peace",)
 
 
-def _touch(land: Land, player: Player, thing: Thing) -> None:
+def _why_not_touch(thing: Thing) -> Failure | None:
     if thing.kind == PLANT:
-        if thing.ripe:
-            thing.timer = 0
-            player.food += PLANT_FOOD
-            player.achieve(ACHIEVEMENT["eat_plant"])
-        else:
-            player.failure = ("unripe",)
+        return None if thing.ripe else ("unripe",)
+    return ("nothing", thing.kind) if thing.kind == ARROW or thing.killed else None
+
+
+def _touch(land: Land, player: Player, thing: Thing) -> None:
+    player.failure = _why_not_touch(thing)
+    if player.failure is not None:
+        return
+    if thing.kind == PLANT:
+        thing.timer = 0
+        player.food += PLANT_FOOD
+        player.achieve(ACHIEVEMENT["eat_plant"])
     elif thing.kind == BUNDLE:
         trade.take(land, player, thing)
-    elif thing.kind == ARROW:
-        player.failure = ("nothing", ARROW)
     else:
         _strike(player, thing)
 
 
 def _strike(player: Player, creature: Thing) -> None:
-    if creature.killed:
-        player.failure = ("nothing", creature.kind)
-        return
     creature.health = max(0, creature.health - _damage(player))
     player.struck = (creature.kind, creature.health)
     if creature.health > 0:
@@ -133,17 +163,21 @@ def _strike(player: Player, creature: Thing) -> None:
         player.achieve(ACHIEVEMENT["eat_cow"])
 
 
+def _why_not_collect(player: Player, material: int) -> Failure | None:
+    found = COLLECT.get(material)
+    if found is None:
+        return "nothing", material
+    return ("tool", found.tool) if found.tool is not None and not player.items[found.tool] else None
+
+
 def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
     material = land.material[target]
     if material == WATER:
         player.thirst = 0.0
-    found = COLLECT.get(material)
-    if found is None:
-        player.failure = ("nothing", material)
+    player.failure = _why_not_collect(player, material)
+    if player.failure is not None:
         return
-    if found.tool is not None and not player.items[found.tool]:
-        player.failure = ("tool", found.tool)
-        return
+    found = COLLECT[material]
     if found.leaves != material:
         land.set_material(target, found.leaves)
     if draws.uniform(purpose.COLLECT, target) > found.chance:
@@ -157,39 +191,51 @@ def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
     player.achieve(found.achievement)
 
 
-def _place(land: Land, player: Player, action: int) -> None:
+def _why_not_place(land: Land, player: Player, action: int) -> Failure | None:
     target = in_front(land, player)
     placing = PLACE[action]
     material, thing = land.material[target], land.at[target]
     if thing is not None:
-        player.failure = ("where", thing.kind)
-    elif material not in placing.where:
-        player.failure = ("where", material)
-    elif player.items[placing.item] < placing.amount:
-        player.failure = ("short", placing.item, placing.amount)
+        return "where", thing.kind
+    if material not in placing.where:
+        return "where", material
+    if player.items[placing.item] < placing.amount:
+        return "short", placing.item, placing.amount
+    return None
+
+
+def _place(land: Land, player: Player, action: int) -> None:
+    player.failure = _why_not_place(land, player, action)
+    if player.failure is not None:
+        return
+    placing = PLACE[action]
+    player.items[placing.item] -= placing.amount
+    if placing.places == PLANT:
+        land.add(PLANT, player.x + player.dx, player.y + player.dy)
     else:
-        player.items[placing.item] -= placing.amount
-        if placing.places == PLANT:
-            land.add(PLANT, player.x + player.dx, player.y + player.dy)
-        else:
-            land.set_material(target, placing.places)
-        player.achieve(placing.achievement)
+        land.set_material(in_front(land, player), placing.places)
+    player.achieve(placing.achievement)
+
+
+def _why_not_make(land: Land, player: Player, action: int) -> Failure | None:
+    """Nothing is near at the left and the upper edge: the original slices from a negative index there."""
+    making = MAKE[action]
+    if player.x == 0 or player.y == 0:
+        return ("edge",)
+    missing = [material for material in making.nearby if not is_near(land, player, material)]
+    if missing:
+        return ("nearby", *missing)
+    for item, amount in making.uses:
+        if player.items[item] < amount:
+            return "short", item, amount
+    return None
 
 
 def _make(land: Land, player: Player, action: int) -> None:
-    """Make a tool. Nothing is near at the left and the upper edge: the original slices from a negative index there."""
+    player.failure = _why_not_make(land, player, action)
+    if player.failure is not None:
+        return
     making = MAKE[action]
-    if player.x == 0 or player.y == 0:
-        player.failure = ("edge",)
-        return
-    missing = [material for material in making.nearby if not is_near(land, player, material)]
-    if missing:
-        player.failure = ("nearby", *missing)
-        return
-    for item, amount in making.uses:
-        if player.items[item] < amount:
-            player.failure = ("short", item, amount)
-            return
     for item, amount in making.uses:
         player.items[item] -= amount
     player.gain(making.gives)

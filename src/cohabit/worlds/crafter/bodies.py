@@ -6,20 +6,22 @@ from cohabit.bodies import BodyState, Death
 from cohabit.errors import GameRejected
 from cohabit.model.avatar import RespawnOption
 from cohabit.model.observation import Goal
+from cohabit.worlds.crafter import acting, trade
 from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter.events import failure_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import BORDER
 from cohabit.worlds.crafter.observing import inventory_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import (
     ACHIEVEMENT,
+    ACTIONS,
     ARROW,
     CREATURES_WALK,
     ITEMS,
     MOST,
     RUNGS,
     SKELETON,
-    VIEW_HEIGHT,
     VIEW_WIDTH,
     WOOD,
     ZOMBIE,
@@ -77,10 +79,35 @@ def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> B
         death = Death(CAUSES.get(by, combat), killer, dict(body.dropped))
     return BodyState(
         position=(player.x, player.y), health=player.health, max_health=MOST, inventory=inventory_of(player),
-        facing=FACING[player.dx, player.dy], stance="lying" if player.sleeping else "standing",
-        vision_range=VIEW_WIDTH // 2, hearing_range=VIEW_HEIGHT // 2, unsafe=_danger(game, player),
+        facing=FACING[player.dx, player.dy], stance="prone" if player.sleeping else "standing",
+        vision_range=VIEW_WIDTH // 2, injuries=_injuries(player), fatigue=1 - player.energy / MOST,
+        unsafe=_danger(game, player),
         death=death, respawn_options=RESPAWNS if death is not None and respawns else (),
     )  # fmt: skip
+
+
+def _injuries(player: Player) -> tuple[str, ...]:
+    """What is wrong with a living player."""
+    found = {
+        "badly wounded": player.health <= 2,
+        "wounded": 2 < player.health <= MOST // 2,
+        "starving": player.food == 0,
+        "dying of thirst": player.drink == 0,
+        "exhausted": player.energy == 0,
+    }
+    return tuple(injury for injury, has in found.items() if has and player.alive)
+
+
+def blocked(game: Game, player: Player) -> dict[str, str]:
+    """The actions that would have no effect now, and why. A player sees everything that this depends on."""
+    failures = {name: acting.why_not(game.land, player, number, game.fighting) for number, name in enumerate(ACTIONS)}
+    reasons = {name: failure_text(player, failure) for name, failure in failures.items() if failure is not None}
+    if player.sleeping and player.energy < MOST:
+        return reasons | dict.fromkeys(("give", "drop"), failure_text(player, ("asleep",)))
+    for how in ("give", "drop"):
+        if why := trade.why_not(game.land, player, how):
+            reasons[how] = why
+    return reasons
 
 
 def _danger(game: Game, player: Player) -> str:

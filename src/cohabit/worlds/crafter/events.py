@@ -1,6 +1,6 @@
 """What happened to a player in the last step, as a sentence: what came of its action, and who hurt it."""
 
-from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.player import Failure, Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MATERIALS, MOST, NAMES
 
 _WHY = {
@@ -35,11 +35,9 @@ def _gain_text(player: Player) -> str:
     return f"You have {player.items[player.gained]} {item} now."
 
 
-def failure_text(player: Player) -> str:
-    """Why the last action had no effect; empty if it had."""
-    if player.failure is None:
-        return ""
-    reason, *about = player.failure
+def failure_text(player: Player, failure: Failure) -> str:
+    """Why an action has no effect."""
+    reason, *about = failure
     if reason in _WHY:
         return _WHY[reason]
     if reason == "tool":
@@ -68,8 +66,8 @@ def events_text(player: Player, time_is_up: bool = False) -> str:
     parts = []
     if player.blocked is not None:
         parts.append(f"you turned, and {NAMES[player.blocked] or 'the edge of the map'} is in the way")
-    elif why := failure_text(player):
-        parts.append(f"no effect: {why}")
+    elif player.failure is not None:
+        parts.append(f"no effect: {failure_text(player, player.failure)}")
     if player.struck is not None:
         kind, health = player.struck
         parts.append(f"you hit the {NAMES[kind]}, {health} health left" if health else f"you killed the {NAMES[kind]}")

@@ -13,6 +13,7 @@ Thing = Annotated[int, Meta(ge=0, lt=len(NAMES))]  # a material or a thing
 Item = Annotated[int, Meta(ge=-1, lt=len(ITEMS))]
 Name = Annotated[str, Meta(max_length=40, pattern=r"^[\w-]*$")]
 Cause = Annotated[str, Meta(max_length=50, pattern=r"^[\w -]*$")]
+Failure = tuple[Any, ...]  # a reason and what it is about; see ``events.failure_text``
 Few = Meta(max_length=100)  # of anything that happened in one step
 
 
@@ -52,7 +53,7 @@ class Player(Struct, eq=False, forbid_unknown_fields=True):
     reward: float = 0.0  # of the last step
     total_reward: float = 0.0
     # What happened in the last step, for the text.
-    failure: tuple[Any, ...] | None = None  # why the action had no effect
+    failure: Failure | None = None  # why the action had no effect
     blocked: Thing | None = None  # it only turned, because this was in the way
     gained: Item | None = None  # the item that it collected or made; -1: a drink
     wasted: bool = False  # it had as much of it as it can carry

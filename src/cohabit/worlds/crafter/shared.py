@@ -37,6 +37,7 @@ from cohabit.worlds.crafter.bodies import (
     FACING,
     CrafterBody,
     begin_with,
+    blocked,
     goals_of,
     revive,
     state_of,
@@ -230,6 +231,9 @@ class CrafterShared(EmbodiedWorld):
             raise GameRejected("look at north, east, south or west")
         player.dx, player.dy = way
         return Outcome(f"You face {FACING[way]}.")
+
+    def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
+        return blocked(self.game, self._player(seat.id))
 
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         seen = self._player(seat)

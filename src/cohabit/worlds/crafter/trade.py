@@ -20,6 +20,18 @@ class Trade(Struct, frozen=True):
     amount: int
 
 
+def why_not(land: Land, player: Player, how: Literal["give", "drop"]) -> str | None:
+    """Why nothing can be given or dropped now, or None."""
+    if not any(player.items):
+        return "you carry nothing"
+    target = land.cell(player.x + player.dx, player.y + player.dy)
+    there = land.at[target]
+    if how == "give":
+        return None if isinstance(there, Player) else "nobody is in front of you"
+    lies = isinstance(there, Thing) and there.items is not None
+    return None if lies or (there is None and land.material[target] in CREATURES_WALK) else "there is no space for it"
+
+
 def carry_out(land: Land, player: Player, trade: Trade) -> None:
     """Give items to the player in front, or drop them there."""
     if player.items[trade.item] < trade.amount:

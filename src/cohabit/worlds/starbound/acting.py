@@ -10,7 +10,6 @@ from cohabit.worlds.starbound.failed import Failed
 from cohabit.worlds.starbound.items import ITEM
 from cohabit.worlds.starbound.land import Land, across
 from cohabit.worlds.starbound.planets import SHIP, WIDTH
-from cohabit.worlds.starbound.tiles import PLATFORM
 
 if TYPE_CHECKING:
     from cohabit.worlds.starbound.game import Game
@@ -20,6 +19,11 @@ BED_HEALTH = 3
 TECH_ENERGY = 15
 DASH_TILES = 6
 JUMP_ENERGY = 2
+CROUCHES = "you are crouching; stand up first (stance)"
+FIXTURES = (
+    "altar", "bed", "workbench", "furnace", "anvil", "campfire", "bush", "locker", "console", "teleporter"
+)  # fmt: skip
+"""What a body can interact with. The first of them that is near is used."""
 _SIDES = {"left": -1, "right": 1, "up": 0, "": 0}
 
 
@@ -48,25 +52,29 @@ def _move(game: "Game", body: Body, direction: str, tiles: int = 1) -> None:
         raise Failed("there is nothing to climb; jump instead" if direction == "up" else "there is no way down")
 
 
+def why_not_jump(land: Land, body: Body) -> str | None:
+    """Why a body cannot jump now, or None."""
+    if body.crouching:
+        return CROUCHES
+    if not land.is_supported(body.x, body.y):
+        return "you are in the air"
+    if body.energy < JUMP_ENERGY:
+        return "you have no energy; wait to recover"
+    return None if land.is_open(body.x, body.y - 1) else "there is no space above you"
+
+
 def _jump(game: "Game", body: Body, direction: str = "up") -> None:
     land = game.land_of(body)
-    if not land.is_supported(body.x, body.y):
-        raise Failed("you are in the air")
-    if body.energy < JUMP_ENERGY:
-        raise Failed("you have no energy; wait to recover")
-    if not motion.jump(land, body, _SIDES[direction]):
-        raise Failed("there is no space above you")
+    if why := why_not_jump(land, body):
+        raise Failed(why)
+    motion.jump(land, body, _SIDES[direction])
     body.energy -= JUMP_ENERGY
     body.count("jump")
 
 
 def _drop(game: "Game", body: Body) -> None:
-    land = game.land_of(body)
-    if land.at(body.x, body.y + 1) != PLATFORM or not land.is_open(body.x, body.y + 1):
-        if not motion.climb(land, body, 1):
-            raise Failed("there is no platform or ladder below you")
-        return
-    body.y += 1
+    if not motion.climb(game.land_of(body), body, 1):
+        raise Failed("there is no platform or ladder below you")
 
 
 def _wait(game: "Game", body: Body) -> None:
@@ -103,14 +111,21 @@ def _drop_item(game: "Game", body: Body, slot: str, count: int) -> None:
     body.tell(f"You drop {count} {slot}.")
 
 
-def _use_tech(game: "Game", body: Body, slot: str = "tech") -> None:
+def why_not_use_tech(body: Body) -> str | None:
+    """Why a body cannot use its tech now, or None; there must also be space for it."""
     tech = body.equipment.get("tech")
     if tech is None:
-        raise Failed("you have no tech equipped")
-    if body.energy < TECH_ENERGY:
-        raise Failed(f"{tech} needs {TECH_ENERGY} energy")
+        return "you have no tech equipped"
+    if body.crouching:
+        return CROUCHES
+    return f"{tech} needs {TECH_ENERGY} energy" if body.energy < TECH_ENERGY else None
+
+
+def _use_tech(game: "Game", body: Body, slot: str = "tech") -> None:
+    if why := why_not_use_tech(body):
+        raise Failed(why)
     land = game.land_of(body)
-    if tech == "double_jump":
+    if body.equipment["tech"] == "double_jump":
         if not motion.jump(land, body, 0):
             raise Failed("there is no space above you")
     else:
@@ -131,8 +146,7 @@ def _interact(game: "Game", body: Body, target: str = "") -> None:
     land = game.land_of(body)
     if target in ("", "bundle") and _take_bundle(land, body):
         return
-    names = (target,) if target else ("altar", "bed", "workbench", "furnace", "anvil", "campfire", "bush", "locker",
-                                      "console", "teleporter")  # fmt: skip
+    names = (target,) if target else FIXTURES
     found = None if target == "bundle" else land.near(body.x, body.y, names, 2)
     if found is None:
         raise Failed(f"there is no {target or 'thing to interact with'} within 2 tiles")

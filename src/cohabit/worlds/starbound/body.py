@@ -38,7 +38,6 @@ class Body(Struct, forbid_unknown_fields=True):
     place: str = HOME  # a planet, or "ship"
     orbit: str = HOME  # where its ship is
     presence: Presence = "awake"
-    left_at: Count = 0  # the step at which its player left
     facing: Literal[-1, 1] = 1
     health: Vital = MAX_VITAL
     max_health: Annotated[int, Meta(ge=1, le=1000)] = MAX_VITAL
@@ -48,6 +47,7 @@ class Body(Struct, forbid_unknown_fields=True):
     poison: Count = 0  # steps that it stays poisoned
     fallen: Count = 0  # tiles since it left the ground
     held_up: bool = False  # it has just jumped, so it does not fall in this step
+    crouching: bool = False  # slow, hard to notice, and silent
     items: dict[str, Count] = {}
     equipment: dict[str, str] = {}
     locker: dict[str, Count] = {}

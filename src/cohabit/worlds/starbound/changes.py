@@ -37,6 +37,8 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     stayed = [[name, x - dx, y - dy, state, health] for name, x, y, state, health in before["things"]]
     if sorted(stayed) != sorted(map(list, now["things"])):
         lines.append(f"See {', '.join(thing_text(thing) for thing in now['things']) or 'nobody'}.")
+    if now["hears"] != before["hears"]:
+        lines.append(f"Hear {', '.join(now['hears']) or 'nothing'}.")
     if facts := _facts(before, now):
         lines.append(f"{', '.join(facts)}.")
     if now["can_craft"] != before["can_craft"]:
@@ -74,7 +76,11 @@ def _facts(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     facts = [f"{name} {now[name]}" for name in _PLAIN_FIELDS if now[name] != before[name]]
     if now["time"] != before["time"]:
         facts.append(str(now["time"]))
-    for name, yes, no in (("falling", "in the air", "on the ground"), ("poison", "poisoned", "no longer poisoned")):
+    for name, yes, no in (
+        ("falling", "in the air", "on the ground"),
+        ("poison", "poisoned", "no longer poisoned"),
+        ("crouching", "crouching", "no longer crouching"),
+    ):
         if bool(now[name]) != bool(before[name]):
             facts.append(yes if now[name] else no)
     if now["hazard"] != before["hazard"]:

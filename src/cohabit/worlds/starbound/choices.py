@@ -31,7 +31,7 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _ITEM_COUNT = {"item": tuple(ITEM), "count": int}
-_ARGUMENTS: dict[str, dict[str, Any]] = {
+ARGUMENTS: dict[str, dict[str, Any]] = {
     "move": {"direction": get_args(Way), "tiles": int},
     "jump": {"direction": get_args(JumpWay)},
     "drop": {},
@@ -61,7 +61,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def is_valid(choice: Choice) -> bool:
     """Whether the engine can carry this out, or say why not."""
-    known = _ARGUMENTS.get(choice.name)
+    known = ARGUMENTS.get(choice.name)
     if known is None or choice.args.keys() != known.keys():
         return False
     for name, value in choice.args.items():

@@ -6,7 +6,7 @@ from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.failed import Failed
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.items import PIXELS
-from cohabit.worlds.starbound.land import Creature, Land, across
+from cohabit.worlds.starbound.land import Bundle, Creature, Land, across
 from cohabit.worlds.starbound.motion import step_aside
 from cohabit.worlds.starbound.planets import CREATURE
 
@@ -18,7 +18,7 @@ BLOW_ENERGY, SWEEP_ENERGY = 3, 20
 FEAR = 12
 
 
-def within(x: int, y: int, thing: Creature | Body, reach: int = REACH) -> bool:
+def within(x: int, y: int, thing: Creature | Body | Bundle, reach: int = REACH) -> bool:
     return abs(across(x, thing.x)) <= reach and abs(thing.y - y) <= reach
 
 

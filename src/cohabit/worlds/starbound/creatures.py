@@ -87,11 +87,11 @@ def _act(game: "Game", land: Land, creature: Creature, sections: Sections, night
 
 
 def _target(kind: CreatureKind, creature: Creature, near: list[Body]) -> Body | None:
-    """The nearest body in sight."""
+    """The nearest body in sight. One that crouches is noticed from half as far."""
     best, found = kind.sight + 1, None
     for body in near:
         away = abs(across(creature.x, body.x)) + abs(creature.y - body.y)
-        if away < best and body.alive:
+        if away < best and body.alive and not (body.crouching and away > kind.sight // 2):
             best, found = away, body
     return found
 

@@ -4,18 +4,22 @@ from collections.abc import Mapping, Sequence
 
 from cohabit.bodies import BodyState, Death, DepartMode
 from cohabit.errors import GameRejected
+from cohabit.model.avatar import Stance
 from cohabit.world import Arrival, Outcome, Seat, SeatId, Stream
 from cohabit.worlds.newcomers import check_new_body, unique_name
 from cohabit.worlds.starbound import harm, saves
 from cohabit.worlds.starbound.actions import PlanetActions
-from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.blocked import blocked
+from cohabit.worlds.starbound.body import MAX_VITAL, Body
 from cohabit.worlds.starbound.building import DIRECTIONS
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.environment import is_submerged
+from cohabit.worlds.starbound.hearing import HEARING, heard
 from cohabit.worlds.starbound.items import ITEM, PIXELS, SWORDS
-from cohabit.worlds.starbound.land import across, landing_site
+from cohabit.worlds.starbound.land import Land, across, landing_site
 from cohabit.worlds.starbound.planets import SHIP, WIDTH
 from cohabit.worlds.starbound.status import vision_range
+from cohabit.worlds.starbound.tiles import LADDER, LIQUIDS
 from cohabit.worlds.starbound.travel import TRAVEL
 from cohabit.worlds.starbound.vision import view_of
 
@@ -29,6 +33,7 @@ class PlanetBodies(PlanetActions):
     """What the contract of worlds with bodies asks for."""
 
     travel = TRAVEL
+    stances = ("standing", "crouching")
     chosen: dict[SeatId, Choice]
 
     def _new_body(self, name: str) -> Body:
@@ -94,7 +99,7 @@ class PlanetBodies(PlanetActions):
 
     def depart(self, seat: Seat, mode: DepartMode) -> None:
         body = self._body_of(seat.id)
-        body.left_at = self.game.step_number
+        body.crouching = False
         self.chosen.pop(seat.id, None)
         if mode == "dormant":
             body.presence = "dormant"
@@ -107,10 +112,6 @@ class PlanetBodies(PlanetActions):
     def body(self, seat: SeatId) -> BodyState:
         body = self._body_of(seat)
         land = self.game.land_of(body)
-        standing = land.is_supported(body.x, body.y)
-        stance = "prone" if not body.alive else "sleeping" if body.presence == "dormant" else "standing"
-        if stance == "standing" and not standing:
-            stance = "falling"
         return BodyState(
             position=(float(body.x), float(body.y)),
             health=float(body.health),
@@ -118,8 +119,12 @@ class PlanetBodies(PlanetActions):
             inventory=dict(body.items),
             equipment=dict(body.equipment),
             facing="right" if body.facing > 0 else "left",
-            stance=stance,
+            stance=_stance(land, body),
+            grounded=land.is_supported(body.x, body.y),
             vision_range=vision_range(body),
+            hearing_range=float(HEARING),
+            injuries=_injuries(land, body),
+            fatigue=1 - body.energy / MAX_VITAL,
             unsafe=self._unsafe(body) if body.alive else "",
             death=Death(body.fate.cause, body.fate.killer, dict(body.fate.dropped)) if body.fate else None,
             respawn_options=harm.respawn_options(self.game, body) if body.fate and body.presence != "gone" else (),
@@ -182,6 +187,21 @@ class PlanetBodies(PlanetActions):
             body.facing = 1 if dx > 0 else -1
         return Outcome(f"You look {target}." if target in DIRECTIONS else f"You look at the {target}.")
 
+    def hears(self, seat: SeatId) -> Sequence[str]:
+        body = self._body_of(seat)
+        return heard(self.game, body, view_of(self.game, body))
+
+    def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
+        return blocked(self.game, self._body_of(seat.id))
+
+    def take_stance(self, seat: Seat, stance: Stance) -> Outcome:
+        body = self._body_of(seat.id)
+        now = _stance(self.game.land_of(body), body)
+        if stance == "crouching" and now not in self.stances:
+            raise GameRejected(f"you cannot crouch while you are {now}")
+        body.crouching = stance == "crouching"
+        return Outcome(f"You are {stance}.")
+
     def express(self, seat: Seat, emote: str) -> None:
         self._body_of(seat.id).emote = emote
 
@@ -195,3 +215,26 @@ class PlanetBodies(PlanetActions):
             if other is not body and other.alive and other.place == body.place and abs(across(other.x, body.x)) <= 14
         ]  # fmt: skip
         return tuple(o.seat for o in near if any(thing.name == name for thing in view_of(self.game, o).things))
+
+
+def _stance(land: Land, body: Body) -> str:
+    here = land.at(body.x, body.y)
+    if not body.alive or body.presence == "dormant":
+        return "prone"
+    if here in LIQUIDS or here == LADDER:
+        return "climbing" if here == LADDER else "swimming"
+    if not land.is_supported(body.x, body.y):
+        return "falling"
+    return "crouching" if body.crouching else "standing"
+
+
+def _injuries(land: Land, body: Body) -> tuple[str, ...]:
+    """What is wrong with a living body."""
+    found = {
+        "badly wounded": body.health <= body.max_health // 4,
+        "wounded": body.max_health // 4 < body.health <= body.max_health // 2,
+        "poisoned": body.poison > 0,
+        "starving": body.food == 0,
+        "drowning": body.breath == 0 and is_submerged(land, body),
+    }
+    return tuple(injury for injury, has in found.items() if has and body.alive)

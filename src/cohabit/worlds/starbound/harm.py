@@ -52,7 +52,7 @@ def die(game: "Game", body: Body, cause: str, killer: str | None) -> None:
             for item, count in lost.items():
                 bundle.items[item] = bundle.items.get(item, 0) + count
     body.items = {PIXELS: body.items[PIXELS]} if PIXELS in body.items else {}
-    body.equipment = {}
+    body.equipment, body.crouching = {}, False
     body.count("deaths")
     body.fate = Fate(cause, killer, lost, game.step_number, body.place, body.x, body.y)
     body.tell(f"You {CAUSES.get(cause, 'died')}.", "danger")

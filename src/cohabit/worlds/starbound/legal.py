@@ -61,7 +61,7 @@ def sensible(game: Game, body: Body) -> list[Action]:
             found.append(Action("beam_up"))
     if combat.creatures_near(land, body):
         found += [Action("attack"), Action("alt_attack")]
-    if land.bundles or land.kind is None:
+    if land.kind is None or any(combat.within(body.x, body.y, bundle) for bundle in land.bundles):
         found.append(Action("interact"))
     found += [_CRAFTS[recipe.item] for recipe in crafting.craftable(game, body)]
     found += [

@@ -27,10 +27,11 @@ def step_aside(land: Land, mover: Body | Creature, way: int) -> bool:
 
 
 def walk(land: Land, body: Body, way: int, tiles: int) -> int:
-    """Walk to a side, up to ``tiles`` tiles. It ends at a wall, at a ledge, or without energy. Returns how far."""
+    """Walk to a side, up to ``tiles`` tiles, or one if it crouches. It ends at a wall, at a ledge, or without energy.
+    Returns how far."""
     body.facing = 1 if way > 0 else -1
-    done = 0
-    while done < min(tiles, MAX_WALK):
+    done, most = 0, 1 if body.crouching else min(tiles, MAX_WALK)
+    while done < most:
         if done and body.energy < SPRINT_ENERGY:
             break
         grounded = land.is_supported(body.x, body.y)
@@ -44,15 +45,20 @@ def walk(land: Land, body: Body, way: int, tiles: int) -> int:
     return done
 
 
-def climb(land: Land, body: Body, way: int) -> bool:
-    """One tile up or down a ladder, in a liquid, or down through a platform."""
+def can_climb(land: Land, body: Body, way: int) -> bool:
+    """Whether there is a ladder, a liquid or, below, a platform that leads one tile up or down."""
     here, target = land.at(body.x, body.y), land.at(body.x, body.y + way)
     swims = here in LIQUIDS
     if way < 0 and not (here == LADDER or swims):
         return False
     if way > 0 and not (target in (LADDER, PLATFORM) or swims or here == LADDER or target in LIQUIDS):
         return False
-    if not land.is_open(body.x, body.y + way):
+    return land.is_open(body.x, body.y + way)
+
+
+def climb(land: Land, body: Body, way: int) -> bool:
+    """One tile up or down. False: there is no way."""
+    if not can_climb(land, body, way):
         return False
     body.y += way
     return True

@@ -47,7 +47,9 @@ class Planet(PlanetBodies):
     wood_pickaxe, iron and crystal a stone_pickaxe, titanium, diamond and obsidian an iron_pickaxe. `craft` makes items
     by hand or near a station that you have placed: workbench, furnace, anvil, campfire. Hunger, drowning, falls, lava,
     cold, heat, poison and creatures kill; food, bandages, torches, armor and shelter help. At night hostile creatures
-    come out and are stronger. In the dark you see only a few tiles; torches light the way.
+    come out and are stronger. In the dark you see only a few tiles; torches light the way. You hear what is near behind
+    walls. While you crouch (`stance`), creatures notice you from half as far and nobody hears you, but you go one tile
+    at a time and cannot jump.
 
     `beam_up` under open sky takes you to your ship. Aboard, `consume` coal (2 fuel) or crystal (20 fuel), `warp` to a
     planet, and `beam_down`; the way home to Verdant takes no more fuel than you have. You can also `buy`, `sell`,
@@ -57,7 +59,8 @@ class Planet(PlanetBodies):
     """
 
     spec = WorldSpec(
-        name="planet", title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False, examples=True,
+        name="planet", version=2, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        examples=True,
     )  # fmt: skip
     travel = TRAVEL
 

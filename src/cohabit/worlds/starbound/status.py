@@ -9,6 +9,7 @@ from cohabit.worlds.starbound.body import MAX_BREATH, Body
 from cohabit.worlds.starbound.crafting import craftable
 from cohabit.worlds.starbound.environment import hazard_now
 from cohabit.worlds.starbound.game import Game
+from cohabit.worlds.starbound.hearing import heard
 from cohabit.worlds.starbound.planets import PLANET, SHIP, time_of_day
 from cohabit.worlds.starbound.quests import open_quests, progress
 from cohabit.worlds.starbound.tiles import OPEN, TILES
@@ -20,7 +21,7 @@ def status_of(game: Game, body: Body) -> dict[str, Any]:
 
     ``map`` has the rows of the view from top to bottom, with a letter for each tile (``tiles.NAME_OF_LETTER``) and a
     space where nothing is seen; the body is in the middle. ``things`` are [name, x, y, state, health] with offsets
-    from the body, x to the right and y down.
+    from the body, x to the right and y down. ``hears``: what is near and not seen.
     """
     land = game.land_of(body)
     view = view_of(game, body)
@@ -38,12 +39,14 @@ def status_of(game: Game, body: Body) -> dict[str, Any]:
         "time": time_of_day(planet, game.step_number),
         "position": [body.x, body.y],
         "facing": "right" if body.facing > 0 else "left",
+        "crouching": body.crouching,
         "falling": not land.is_supported(body.x, body.y),
         "depth": 0 if land.kind is None else max(0, body.y - land.surface[body.x]),
         "hazard": hazard_now(game, land, body),
         "poison": body.poison,
         "map": view.rows,
         "things": [[thing.name, thing.x, thing.y, thing.state, thing.health] for thing in view.things],
+        "hears": heard(game, body, view),
         "equipment": dict(body.equipment),
         "can_craft": [recipe.item for recipe in craftable(game, body)],
         "quests": {quest.id: f"{progress(body, quest)}/{quest.times}" for quest in open_quests(body)},

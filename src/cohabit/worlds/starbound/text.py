@@ -94,6 +94,8 @@ def vitals_text(status: dict[str, Any]) -> str:
         words += f", exposed to {status['hazard']}"
     if status["falling"]:
         words += ", in the air"
+    if status["crouching"]:
+        words += ", crouching"
     return words + "."
 
 
@@ -117,6 +119,8 @@ def whole_text(step: int, status: dict[str, Any], inventory: dict[str, int]) -> 
         lines.append(f"Map: {legend(status)}.")
         if seen := seen_text(status):
             lines.append(f"See {seen}.")
+        if status["hears"]:
+            lines.append(f"Hear {', '.join(status['hears'])}.")
     worn = ", ".join(status["equipment"].values())
     lines.append(f"Carry {items_text(inventory)}." + (f" Equipped {worn}." if worn else ""))
     if status["can_craft"] and status["alive"]:

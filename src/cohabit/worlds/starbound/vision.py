@@ -22,7 +22,7 @@ class Seen(Struct, frozen=True, gc=False):
     name: str
     x: int
     y: int
-    state: str = ""  # hostile, passive, asleep, dead
+    state: str = ""  # hostile, passive, asleep, dead, crouching
     health: str = ""
 
 
@@ -147,6 +147,8 @@ def _things(game: Game, land: Land, body: Body, seen: bytes, wide: int, high: in
                 continue
             if (at := is_seen(other.x, other.y)) is not None:
                 state = "dead" if not other.alive else "asleep" if other.presence == "dormant" else ""
+                if other.crouching:
+                    state = "crouching"
                 found.append(Seen(f"player {other.name}", *at, state))
     found.sort(key=lambda thing: (abs(thing.x) + abs(thing.y), thing.y, thing.x, thing.name))
     return found

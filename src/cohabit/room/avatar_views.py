@@ -1,0 +1,88 @@
+"""What an agent is shown of its avatars: each one, and the world through the one that it controls."""
+
+from typing import TYPE_CHECKING
+
+from cohabit.bodies import BodyState, EmbodiedWorld
+from cohabit.model.avatar import Avatar, EmbodiedObservation
+from cohabit.model.observation import Observation
+from cohabit.model.timestamps import utc
+from cohabit.room.decide import by_grant, by_turn
+from cohabit.room.state import Member, OwnedAvatar
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+SENSES = (
+    "facing", "stance", "velocity", "vision_range", "vision_cone", "hearing_range", "fatigue", "encumbrance"
+)  # fmt: skip
+"""What an observation has under the same name as the body."""
+
+
+def world_of(room: "Room") -> EmbodiedWorld:
+    assert isinstance(room.world, EmbodiedWorld)
+    return room.world
+
+
+def body_of(room: "Room", avatar: OwnedAvatar) -> BodyState:
+    """The body of an avatar, or what one is like that it does not have yet, or no longer."""
+    if avatar.despawned:
+        return BodyState(health=0.0)
+    if not avatar.seat:
+        return BodyState()
+    body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
+    return body
+
+
+def shown(room: "Room", avatar: OwnedAvatar) -> Avatar:
+    """An avatar as its owner sees it."""
+    return _shown(room, avatar, body_of(room, avatar))
+
+
+def _shown(room: "Room", avatar: OwnedAvatar, body: BodyState) -> Avatar:
+    playtime = avatar.playtime_ms
+    if avatar.by is not None:
+        playtime += max(0, room.record.at - avatar.bound_at)
+    by = room.state.members.get(avatar.by) if avatar.by is not None else None
+    return Avatar(
+        avatar.id, room.id, by.handle if by is not None else None, avatar.state, avatar.name, body.position,
+        dict(avatar.appearance), body.health, body.max_health, dict(body.inventory), dict(body.equipment),
+        utc(avatar.created_at), utc(avatar.last_active), playtime // 1000, avatar.deaths, body.respawn_point,
+    )  # fmt: skip
+
+
+def embodied(room: "Room", avatar: OwnedAvatar, me: Member, seen: Observation) -> EmbodiedObservation:
+    """An observation of the member that controls this avatar, with what the body feels, hears and can do."""
+    body, world = body_of(room, avatar), world_of(room)
+    available, blocked = _actions(room, avatar, me)
+    fields = {name: getattr(seen, name) for name in Observation.__struct_fields__}
+    fields.update({name: getattr(body, name) for name in SENSES})
+    names = [" ".join(filter(None, (entity.type, entity.name))) for entity in seen.nearby_entities]
+    return EmbodiedObservation(
+        **fields,
+        avatar=_shown(room, avatar, body),
+        is_grounded=body.grounded,
+        can_see=list(dict.fromkeys(names)),
+        can_hear=list(room.crash_on_error(world.hears, avatar.seat)),
+        injuries=list(body.injuries),
+        actions_available=available,
+        actions_blocked=blocked,
+    )
+
+
+def _actions(room: "Room", avatar: OwnedAvatar, me: Member) -> tuple[list[str], dict[str, str]]:
+    """The actions of the world that a member may do: those that it can do now, and why it cannot do the others. An
+    action that waits for its turn says that first."""
+    world = world_of(room)
+    to_move = room.crash_on_error(world.to_move)
+    over = not to_move and room.crash_on_error(world.is_over)
+    impossible = room.crash_on_error(world.blocked_actions, room.seats[avatar.seat])
+    available, blocked = [], {}
+    for command in room.commands:
+        if not (command.is_action and command.for_model and by_grant(me, command)):
+            continue
+        turn = by_turn(room, me, command, to_move, room.pace == "turns", over)
+        if reason := turn.reason or impossible.get(command.name, ""):
+            blocked[command.name] = reason
+        else:
+            available.append(command.name)
+    return available, blocked
