@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
 from cohabit.model.avatar import AvatarState
+from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
 from cohabit.nexus.world import Nexus
 from cohabit.room.remote import Sent
@@ -151,6 +152,29 @@ async def test_who_is_removed_by_a_host_is_back_in_the_nexus_with_what_it_learne
         assert world.profile("ann").worlds["mines"].deeds == {"take": 1}
         if block:
             assert "blocked" in (await refused(world, "ann", "nexus", "enter_game", game_id="mines")).message
+
+
+async def test_a_visitor_that_a_host_has_limited_is_limited_when_it_comes_back_and_until_the_host_lifts_it() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("host", "mines", "narrow", member="ann", may=["send_message"])
+        await world("ann", "mines", "exit_game")
+        await world.rest()
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert Capability.SEND_MESSAGE not in member(world, "ann", "mines").held
+        await world("host", "mines", "narrow", member="ann", may=["act"])
+        await world("ann", "nexus", "resume_game")
+        await world("host", "mines", "remove_member", member="ann")
+        await world.rest()
+        for _ in range(2):
+            reason = await refused(world, "ann", "nexus", "enter_game", game_id="mines")
+            assert reason.message == "a host has taken act from you in this game; ask a host to give it back"
+            assert member(world, "ann", "mines") is None
+        await world.kill()
+        await refused(world, "ann", "nexus", "enter_game", game_id="mines")
+        await world("host", "mines", "clear_grant", member="ann")
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert Capability.SEND_MESSAGE in member(world, "ann", "mines").held
 
 
 async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_avatar() -> None:

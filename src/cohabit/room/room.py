@@ -149,7 +149,7 @@ class Room(RecordedRoom):
             if not command.records:
                 return self._ask(member, command, checked, now)
             before = self.record.seq
-            result = self._write(now, command, who, checked, checked, call.why, key, via)
+            result = self._write(now, command, who, command.on_wire(checked), checked, call.why, key, via)
             if command.where != "world":
                 return result
             try:

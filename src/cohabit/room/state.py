@@ -217,6 +217,19 @@ class Visit(Struct, omit_defaults=True):
     deeds: dict[str, int] = {}
 
 
+class KeptLimits(Struct):
+    """The limits of a member that has left. They apply again when the same identity joins."""
+
+    handle: str  # that it had
+    role: str
+    limits: list[Layer]
+
+    @property
+    def lost(self) -> frozenset[Capability]:
+        """What its role gave it and the limits do not allow."""
+        return ROLES[self.role] - fold(ROLES[self.role], self.limits)
+
+
 class KeptReply(Struct, omit_defaults=True):
     """The reply to a call that carried an idempotency key."""
 
@@ -295,6 +308,7 @@ class RoomState(Struct, omit_defaults=True):
     entry: EntryPolicy | None = None  # None: by invitation
     knocks: dict[str, Knock] = {}  # by id
     blocked: dict[str, str] = {}  # identities that may not join again, and their former handles
+    limited: dict[str, KeptLimits] = {}  # identities that left while a host had limited them
     former: list[str] = []  # identities that left by themselves and may join again without waiting
     # bodies and transit
     avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game

@@ -84,6 +84,8 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
 
 def _check_may_play(me: Member) -> None:
     """A member of the room gets no more through the Nexus than it has there."""
+    if Capability.ACT in me.role_grant - me.held:
+        raise PermissionDenied("a host has taken act from you in this game; ask a host to give it back")
     if Capability.ACT not in me.held:
         raise PermissionDenied(f"you are a member of this game as {me.role_name}, without act; ask a host to grant it")
     if me.claim is not None and me.seat is None:
