@@ -490,7 +490,7 @@ async def test_two_houses_that_differ_in_what_an_agent_has_look_the_same_to_ever
         await world("ann", "nexus", "enter_game", game_id="mines", goals=secret)
         await world.rest()
         seen: list[Any] = []
-        reads = ("view", "list_games", "session_info", "get_events", "whoami", "meta_goals", "review_self")
+        reads = ("view", "list_games", "session_info", "events", "whoami", "meta_goals", "review_self")
         for who, room in (("bob", "nexus"), ("cat", "nexus"), ("bob", "caves"), ("host", "mines"), ("host", "caves")):
             for name in reads:
                 try:

@@ -30,7 +30,7 @@ from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Profile, Session, Visit
+from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Onward, Profile, Session, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")
@@ -268,7 +268,16 @@ class Caller:
         package, visit = msgspec.convert(done["package"], ExitPackage), msgspec.convert(done["visit"], Visit)
         games = await self._games()
         view = _view(await self._profile(), games)
-        return Answer(200, self._shaped(lambda form: dialects.left_json(package, visit, view, form, _travels(games))))
+        onward = msgspec.convert(done["onward"], Onward | None)
+        url = self._address(onward.game) if onward is not None else ""
+
+        def shown(form: Dialect) -> Json:
+            left = dialects.left_json(package, visit, view, form, _travels(games))
+            if onward is None:
+                return left
+            return left | {"onward": dialects.onward_json(onward, url, form, done.get("token"))}
+
+        return Answer(200, self._shaped(shown))
 
     # -- parts ---------------------------------------------------------------------------------------
     def _credential(self) -> Credential:
@@ -319,7 +328,10 @@ class Caller:
 
     def _with_address(self, game: GameInfo) -> GameInfo:
         """A game with the address of its room: POST …/act and the other commands."""
-        return replace(game, bridge_url=f"{self._house.settings.url}/api/rooms/{game.id}")
+        return replace(game, bridge_url=self._address(game.id))
+
+    def _address(self, game: str) -> str:
+        return f"{self._house.settings.url}/api/rooms/{game}"
 
     def _shaped(self, make: Callable[[Dialect], Json]) -> Json:
         """A reply in the form of the request."""
