@@ -130,6 +130,7 @@ class Journeys:
         """Until nothing is under way any more, and the Nexus has seen it."""
         await asyncio.wait([self.nexus._recovered])
         for _ in range(2):
+            await self.clock.advance(0)  # what is due happens
             await self.nexus.transit.at_rest()
             runner = self.house.rooms["nexus"]
             if runner.remote is not None and runner.failure is None:

@@ -113,6 +113,21 @@ async def test_an_agent_travels_by_the_multi_game_protocol() -> None:
         assert (await ann.leave())[0::2] == (1, 5)
 
 
+async def test_steps_and_exit_conditions_are_enforced_and_the_reply_says_which() -> None:
+    async with served() as nexus:
+        bob = nexus.as_(Nexus, "bob")
+        await bob.register()
+        wishes = {"maxSteps": 1, "exitConditions": ["health < 10%", "bored"]}
+        entered = await bob.send("POST", "/transit/enter", {"agentId": "bob", "gameId": "camp", "preferences": wishes})
+        assert entered["maxSteps"] == 1
+        assert entered["exitConditions"] == {"enforced": ["health < 10%"], "notes": ["bored"]}
+        bob.play_url, bob.play_token = entered["bridgeUrl"], entered["token"]
+        await bob.play(*STEP)
+        await nexus.house.connectors["lobby"].transit.at_rest()  # type: ignore[attr-defined]
+        seen = await bob.observe()
+        assert (seen["agent"]["currentGameId"], seen["recentSessions"][0]["exitReason"]) == (None, "max_steps")
+
+
 async def test_an_agent_that_leaves_for_another_game_plays_there_with_the_session_and_token_of_the_reply() -> None:
     async with served() as nexus:
         for kind, who, exit_, session, game, url in (

@@ -205,6 +205,40 @@ async def test_the_rewards_of_a_visit_are_counted_through_a_rematch() -> None:
         assert (left.reward, left.deeds, left.steps) == (3.0, {"go": 3}, 3)
 
 
+async def test_an_agent_is_back_in_the_nexus_when_its_steps_are_used_up_without_doing_anything() -> None:
+    async with journeys() as world:
+        entered = await world(
+            "ann", "nexus", "enter_game", game_id="mines", max_steps=2, exit_conditions=["health < 1", "bored"]
+        )
+        assert entered.data["exit_conditions"] == {"enforced": ["health < 1"], "notes": ["bored"]}
+        assert entered.message.endswith(
+            "Your visit ends by itself after 2 steps, or when `health < 1` holds. Only you can judge, so these do not "
+            'end it: "bored".'
+        )
+        for item in ("coin", "iron"):
+            await world("ann", "mines", "take", item=item)
+        await world.rest()
+        await world.check()
+        profile = world.profile("ann")
+        assert profile.session is None
+        assert (profile.visits[-1].reason, profile.visits[-1].steps) == ("max_steps", 2)
+        assert profile.carried == []
+        assert world.room("mines").world.bodies["1"].items == {"coin": 1, "iron": 1}  # type: ignore[attr-defined]
+        assert "mines: 2 steps, left: max_steps" in (await world("ann", "nexus", "view")).text
+
+
+async def test_an_agent_is_back_in_the_nexus_when_it_has_reached_a_meta_goal() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "caves")
+        await world("ann", "nexus", "set_goal", goal="world_walker")
+        await world("host", "zoo", "open_to_nexus", open=False)
+        await world("ann", "nexus", "enter_game", game_id="mines", exit_conditions=["goal_complete"])
+        await world.rest()
+        world.check_place("ann")
+        assert world.profile("ann").titles == ["World Walker"]
+        assert world.profile("ann").visits[-1].reason == "goal_complete"
+
+
 # -- games that stop ----------------------------------------------------------------------------------
 async def test_an_agent_whose_game_is_deleted_is_in_the_nexus_without_doing_anything() -> None:
     async with journeys() as world:

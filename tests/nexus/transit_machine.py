@@ -58,10 +58,11 @@ class TransitMachine(RuleBasedStateMachine):
         moves = data.draw(st.lists(st.sampled_from(["take", "take", "take", "go", "jump", "respawn"]), max_size=4))
         which, mode, share = data.draw(st.integers(0, 2)), data.draw(MODE), data.draw(st.integers(0, 2))
         stays, destination = data.draw(st.integers(0, 3)) == 0, data.draw(NEXT)
-        through_nexus = data.draw(st.booleans())
+        through_nexus, most = data.draw(st.booleans()), data.draw(st.sampled_from([None, None, 1, 3]))
 
         async def journey() -> None:
-            await world.tried(world(who, "nexus", "enter_game", game_id=game))
+            wishes = {"max_steps": most, "exit_conditions": ["died"] if most else None}
+            await world.tried(world(who, "nexus", "enter_game", game_id=game, **wishes))
             await world.tried(world(who, "nexus", "resume_game"))
             session = world.profile(who).session
             if session is None:

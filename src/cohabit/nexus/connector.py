@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ from cohabit.errors import (
     Unreachable,
     WorldError,
 )
+from cohabit.model.observation import one_line
 from cohabit.nexus import goals
 from cohabit.nexus.achievements import matching
 from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.memories import forget, remember
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text, onward_text
+from cohabit.nexus.text import bonuses_text, ends_text, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -139,11 +140,14 @@ class NexusConnector:
         goals: str = "",
         avatar_id: str | None = None,
         items: dict[str, int] | None = None,
+        max_steps: int | None = None,
+        exit_conditions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         if game_id == self._room:
             raise GameRejected("you are in the Nexus already; choose a game (list_games)")
         wanted = tuple(goal.strip() for goal in goals.split(",") if goal.strip())
-        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items)
+        ends = tuple(text for text in (one_line(known).strip() for known in exit_conditions or ()) if text)
+        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items, max_steps, ends)
         profile, receipt = await self.transit.enter(identity, self._ticket(by), game_id, wishes)
         token = await self._token_for(identity, game_id)
         bonus = dict(profile.session.bonuses) if profile.session is not None else {}
@@ -154,9 +158,11 @@ class NexusConnector:
         data = {
             "success": True, "session_id": self._ticket(by), "game_id": game_id, "room": game_id,
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
-            "bonuses_applied": bonus, "items": receipt.items,
+            "bonuses_applied": bonus, "items": receipt.items, "max_steps": receipt.max_steps,
+            "exit_conditions": {"enforced": list(receipt.enforced), "notes": list(receipt.notes)},
         }  # fmt: skip
-        answer = _answer(profile, f"You {how} in {game_id}.{gets}{with_}{where}", f"left for {game_id}", data)
+        text = f"You {how} in {game_id}.{gets}{with_}{where}{ends_text(receipt)}"
+        answer = _answer(profile, text, f"left for {game_id}", data)
         if token is not None:
             answer["token"] = token
         return answer

@@ -364,6 +364,7 @@ def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:
             "timestamp": time_text(visit.ended_at),
             "duration": visit.playtime_ms // 1000,
             "steps": visit.steps,
+            "exit_reason": visit.reason,
             "achievements": list(visit.achievements),
             "skill_gains": dict(visit.skill_gains),
         },

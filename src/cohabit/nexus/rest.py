@@ -219,6 +219,8 @@ class Caller:
             "goals": ", ".join(wishes.goals),
             "avatar_id": wishes.avatar,
             "items": wishes.items,
+            "max_steps": wishes.max_steps,
+            "exit_conditions": list(wishes.exit_conditions),
         }
         done = (await self._call("enter_game", args, self._asked.key)).data
         found = await self._call("game_details", {"game_id": wanted.game_id})
@@ -226,7 +228,11 @@ class Caller:
         session = Session(done["session_id"], game.id, game.kind, 0)
         package = EntryPackage(session.ticket, self._credential().identity, "", bonuses=done["bonuses_applied"])
         seen = await self._first_view(game.id, done.get("token")) if self._dialect != "B" else None
-        more = {name: done[name] for name in ("room", "avatar_id", "woken", "token") if name in done}
+        more = {
+            name: done[name]
+            for name in ("room", "avatar_id", "woken", "max_steps", "exit_conditions", "token")
+            if name in done
+        }
 
         def shown(form: Dialect) -> Json:
             entered = dialects.entered_json(package, session, game, travel_named(game.kind), form, seen)

@@ -9,6 +9,7 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
+from cohabit.room.transit import Receipt
 
 TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}
 VISITS_SHOWN = 5
@@ -68,6 +69,15 @@ def game_lines(game: GameInfo, profile: Profile, travel: Travel | None) -> list[
 
 def bonuses_text(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
+
+
+def ends_text(receipt: Receipt) -> str:
+    """When a visit ends by itself, as sentences after others."""
+    ends = [f"after {_counted(receipt.max_steps, 'step')}"] if receipt.max_steps is not None else []
+    ends += [f"when `{text}` holds" for text in receipt.enforced]
+    text = f" Your visit ends by itself {', or '.join(ends)}." if ends else ""
+    noted = ", ".join(f'"{one}"' for one in receipt.notes)
+    return text + (f" Only you can judge, so these do not end it: {noted}." if noted else "")
 
 
 def onward_text(profile: Profile) -> str:

@@ -219,6 +219,16 @@ class Nexus(SeparateWorld):
                 description="what to take along, by origin, such as {'crafter_shared:iron': 2}; default: all that fit"
             ),
         ] = None,
+        max_steps: Annotated[
+            Annotated[int, Meta(ge=1, le=1_000_000_000)] | None, Meta(description="your visit ends after so many steps")
+        ] = None,
+        exit_conditions: Annotated[
+            Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)] | None,
+            Meta(
+                description="your visit ends by itself when one holds: `health < 10%`, `steps >= 200`, `playtime >= "
+                "10 min`, `died`, `goal_complete`. Others are notes for you"
+            ),
+        ] = None,
     ) -> Plan:
         """Travel to a game. You get a body there: the one that you left, or a new one."""
         return _no_reads()

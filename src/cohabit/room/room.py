@@ -28,7 +28,7 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import avatars, rewards, seats, turns, visibility
+from cohabit.room import avatars, rewards, seats, turns, visibility, visit_ends
 from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
@@ -330,6 +330,8 @@ class Room(RecordedRoom):
                 state.waiting_for = waiting
         if self.has_bodies:
             avatars.follow(self, at, told)
+        if state.visits or state.visits_due:
+            visit_ends.find_ended(self, at, told)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:

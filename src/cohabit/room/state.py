@@ -215,6 +215,12 @@ class Visit(Struct, omit_defaults=True):
     reward: float = 0.0
     deaths: int = 0
     deeds: dict[str, int] = {}
+    # How it ends by itself; see ``visit_ends``:
+    max_steps: int | None = None
+    conditions: tuple[str, ...] = ()  # those that the room evaluates
+    until: int | None = None  # ms
+    goals_reached: int = 0  # meta-goals, during this visit
+    ends: str = ""  # the reason, as soon as there is one
 
 
 class KeptLimits(Struct):
@@ -314,6 +320,7 @@ class RoomState(Struct, omit_defaults=True):
     avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game
     avatars_made: int = 0
     visits: dict[str, Visit] = {}  # by identity: who came through the Nexus
+    visits_due: list[str] = []  # identities whose visits end now
     tickets: dict[str, str] = {}  # identity to the last ticket that brought it here
     leaving: dict[str, ExitPackage] = {}  # by ticket: packages that the Nexus has not confirmed yet
     nexus: NexusEntry | None = None  # None: agents cannot come here through the Nexus

@@ -130,15 +130,21 @@ def exit_game(
         taken = {item: room.crash_on_error(_world(room).take_items, avatar.seat, item, n) for item, n in items.items()}
         if taken != items:
             raise RuntimeError(f"take_items() took {taken} of {items}, which the body has")
-        avatars.leave_body(ctx, me, mode)
-    elif me.seat is not None and me.claim is None:
-        seats.leave_seat(room, me, "left")
+    leave_place(ctx, me, mode)
     package = end_visit(ctx, me, reason, items, destination, tuple(remember or ()))
     ctx.tell(f"{me.handle} leaves for the Nexus", "roster")
     return Exited(
         room.id, destination, package.avatar_state, package.steps, package.playtime_ms // 1000, package.reward,
         package.deaths, dict(package.deeds), dict(items), _where_to(package),
     )  # fmt: skip
+
+
+def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
+    """Free a visitor of its body, or of its seat where there are no bodies."""
+    if ctx.room.has_bodies and avatars.controlled(ctx.room, me) is not None:
+        avatars.leave_body(ctx, me, mode)
+    elif me.seat is not None and me.claim is None:
+        seats.leave_seat(ctx.room, me, "left")
 
 
 def _where_to(package: ExitPackage) -> str:
