@@ -132,3 +132,13 @@ def test_no_message_has_the_notation_of_the_library(args: Any) -> None:
             assert "`" not in wrong.message
             assert "$" not in wrong.message
             assert "msgspec" not in wrong.message
+
+
+def test_checked_arguments_are_accepted_again_under_their_names_on_the_wire() -> None:
+    def give(ctx: Any, id_: str, for_: str = "me", n: int = 1) -> None: ...
+
+    declared = Declaration("give", give)
+    checked = declared.check({"id": "x", "n": 2})
+    assert checked == {"id_": "x", "for_": "me", "n": 2}
+    assert declared.on_wire(checked) == {"id": "x", "for": "me", "n": 2}
+    assert declared.check(declared.on_wire(checked)) == checked

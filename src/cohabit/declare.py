@@ -73,6 +73,18 @@ class Declaration:
         return self.args_type.__struct_encode_fields__
 
     @cached_property
+    def wire_names(self) -> dict[str, str]:
+        """The arguments whose name on the wire is not that of the parameter, by parameter."""
+        fields = zip(self.args_type.__struct_fields__, self.arguments, strict=True)
+        return {parameter: name for parameter, name in fields if parameter != name}
+
+    def on_wire(self, checked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Checked arguments under the names that ``check`` accepts, as a record keeps them."""
+        if not self.wire_names:
+            return checked
+        return {self.wire_names.get(parameter, parameter): value for parameter, value in checked.items()}
+
+    @cached_property
     def _decode(self) -> Callable[[bytes], Any]:
         return msgspec.json.Decoder(self.args_type).decode
 

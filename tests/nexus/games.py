@@ -130,6 +130,7 @@ class Journeys:
         """Until nothing is under way any more, and the Nexus has seen it."""
         await asyncio.wait([self.nexus._recovered])
         for _ in range(2):
+            await self.clock.advance(0)  # what is due happens
             await self.nexus.transit.at_rest()
             runner = self.house.rooms["nexus"]
             if runner.remote is not None and runner.failure is None:
@@ -148,8 +149,9 @@ class Journeys:
         if (who, room) not in self.tokens:
             raise StorageFailed("it has no token for that room")
         result = await self.house.call(self.credential(who, room), room, command, args)
-        if command in ("enter_game", "resume_game") and isinstance(result.data, dict) and "token" in result.data:
-            self.tokens.setdefault((who, result.data["room"]), []).append(result.data["token"])
+        if command in ("enter_game", "resume_game", "leave_game") and "token" in (result.data or {}):
+            game = result.data["onward"]["game"] if command == "leave_game" else result.data["room"]
+            self.tokens.setdefault((who, game), []).append(result.data["token"])
         return result
 
     async def tried(self, doing: Awaitable[Any]) -> Any:
@@ -213,6 +215,7 @@ class Journeys:
     def check_place(self, who: str) -> None:
         """An agent is in the Nexus, or in one game: its profile, the game, and its bodies agree."""
         identity, profile = self.identity[who], self.profile(who)
+        assert not profile.is_on_its_way, f"{who} is on its way and does not arrive: {profile.onward}"
         visited = [game for game in self.running() if identity in self.room(game).state.visits]
         session = profile.session
         assert visited == ([session.game] if session is not None else []), f"{who}: {session} but visits {visited}"

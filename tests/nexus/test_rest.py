@@ -113,6 +113,45 @@ async def test_an_agent_travels_by_the_multi_game_protocol() -> None:
         assert (await ann.leave())[0::2] == (1, 5)
 
 
+async def test_steps_and_exit_conditions_are_enforced_and_the_reply_says_which() -> None:
+    async with served() as nexus:
+        bob = nexus.as_(Nexus, "bob")
+        await bob.register()
+        wishes = {"maxSteps": 1, "exitConditions": ["health < 10%", "bored"]}
+        entered = await bob.send("POST", "/transit/enter", {"agentId": "bob", "gameId": "camp", "preferences": wishes})
+        assert entered["maxSteps"] == 1
+        assert entered["exitConditions"] == {"enforced": ["health < 10%"], "notes": ["bored"]}
+        bob.play_url, bob.play_token = entered["bridgeUrl"], entered["token"]
+        await bob.play(*STEP)
+        await nexus.house.connectors["lobby"].transit.at_rest()  # type: ignore[attr-defined]
+        seen = await bob.observe()
+        assert (seen["agent"]["currentGameId"], seen["recentSessions"][0]["exitReason"]) == (None, "max_steps")
+
+
+async def test_an_agent_that_leaves_for_another_game_plays_there_with_the_session_and_token_of_the_reply() -> None:
+    async with served() as nexus:
+        for kind, who, exit_, session, game, url in (
+            (Nexus, "bob", "/transit/exit", "sessionId", "gameId", "bridgeUrl"),
+            (Reference, "cleo", "/transit/exit", "session_id", "game_id", "bridge_url"),
+            (MultiGame, "ann", "/nexus/transit/exit", "session_id", "game_id", "bridge_url"),
+        ):
+            agent = nexus.as_(kind, who)
+            await agent.register()
+            await agent.enter("camp")
+            key = "agentId" if kind is Nexus else "agent_id"
+            body = {key: who, session: agent.session, "destination": "glade"}
+            left = await agent.send("POST", exit_, body)
+            onward = left["onward"]
+            assert (onward["success"], onward[game]) == (True, "glade")
+            agent.play_url, agent.play_token, agent.session = onward[url], onward["token"], onward[session]
+            await agent.play(*STEP)
+            left = await agent.send("POST", exit_, {**body, session: agent.session, "destination": "moon"})
+            refused = {"success": False, game: "moon", "error": "unknown game 'moon'; the games are: camp, glade"}
+            assert left["onward"] == refused
+            seen = left["nexusObservation" if kind is Nexus else "nexus_observation"]
+            assert seen["onward"] == refused
+
+
 async def test_an_agent_travels_by_the_specification_in_camel_case() -> None:
     async with served(world=CRAFTER) as nexus:
         bob = nexus.as_(Nexus, "bob")

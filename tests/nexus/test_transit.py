@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
 from cohabit.model.avatar import AvatarState
+from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
 from cohabit.nexus.world import Nexus
 from cohabit.room.remote import Sent
@@ -157,6 +158,29 @@ async def test_who_is_removed_by_a_host_is_back_in_the_nexus_with_what_it_learne
             assert "blocked" in (await refused(world, "ann", "nexus", "enter_game", game_id="mines")).message
 
 
+async def test_a_visitor_that_a_host_has_limited_is_limited_when_it_comes_back_and_until_the_host_lifts_it() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("host", "mines", "narrow", member="ann", may=["send_message"])
+        await world("ann", "mines", "exit_game")
+        await world.rest()
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert Capability.SEND_MESSAGE not in member(world, "ann", "mines").held
+        await world("host", "mines", "narrow", member="ann", may=["act"])
+        await world("ann", "nexus", "resume_game")
+        await world("host", "mines", "remove_member", member="ann")
+        await world.rest()
+        for _ in range(2):
+            reason = await refused(world, "ann", "nexus", "enter_game", game_id="mines")
+            assert reason.message == "a host has taken act from you in this game; ask a host to give it back"
+            assert member(world, "ann", "mines") is None
+        await world.kill()
+        await refused(world, "ann", "nexus", "enter_game", game_id="mines")
+        await world("host", "mines", "clear_grant", member="ann")
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert Capability.SEND_MESSAGE in member(world, "ann", "mines").held
+
+
 async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_avatar() -> None:
     async with journeys() as world:
         await world("ann", "nexus", "enter_game", game_id="mines")
@@ -183,6 +207,40 @@ async def test_the_rewards_of_a_visit_are_counted_through_a_rematch() -> None:
         await world("ann", "mines", "go", place="pit")
         left = await world("ann", "mines", "exit_game")
         assert (left.reward, left.deeds, left.steps) == (3.0, {"go": 3}, 3)
+
+
+async def test_an_agent_is_back_in_the_nexus_when_its_steps_are_used_up_without_doing_anything() -> None:
+    async with journeys() as world:
+        entered = await world(
+            "ann", "nexus", "enter_game", game_id="mines", max_steps=2, exit_conditions=["health < 1", "bored"]
+        )
+        assert entered.data["exit_conditions"] == {"enforced": ["health < 1"], "notes": ["bored"]}
+        assert entered.message.endswith(
+            "Your visit ends by itself after 2 steps, or when `health < 1` holds. Only you can judge, so these do not "
+            'end it: "bored".'
+        )
+        for item in ("coin", "iron"):
+            await world("ann", "mines", "take", item=item)
+        await world.rest()
+        await world.check()
+        profile = world.profile("ann")
+        assert profile.session is None
+        assert (profile.visits[-1].reason, profile.visits[-1].steps) == ("max_steps", 2)
+        assert profile.carried == []
+        assert world.room("mines").world.bodies["1"].items == {"coin": 1, "iron": 1}  # type: ignore[attr-defined]
+        assert "mines: 2 steps, left: max_steps" in (await world("ann", "nexus", "view")).text
+
+
+async def test_an_agent_is_back_in_the_nexus_when_it_has_reached_a_meta_goal() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "caves")
+        await world("ann", "nexus", "set_goal", goal="world_walker")
+        await world("host", "zoo", "open_to_nexus", open=False)
+        await world("ann", "nexus", "enter_game", game_id="mines", exit_conditions=["goal_complete"])
+        await world.rest()
+        world.check_place("ann")
+        assert world.profile("ann").titles == ["World Walker"]
+        assert world.profile("ann").visits[-1].reason == "goal_complete"
 
 
 # -- games that stop ----------------------------------------------------------------------------------
@@ -470,7 +528,7 @@ async def test_two_houses_that_differ_in_what_an_agent_has_look_the_same_to_ever
         await world("ann", "nexus", "enter_game", game_id="mines", goals=secret)
         await world.rest()
         seen: list[Any] = []
-        reads = ("view", "list_games", "session_info", "get_events", "whoami", "meta_goals", "review_self")
+        reads = ("view", "list_games", "session_info", "events", "whoami", "meta_goals", "review_self")
         for who, room in (("bob", "nexus"), ("cat", "nexus"), ("bob", "caves"), ("host", "mines"), ("host", "caves")):
             for name in reads:
                 try:

@@ -17,6 +17,7 @@ from .games import AGENTS, GAMES, Journeys, Step
 WHO = st.sampled_from(AGENTS)
 GAME = st.sampled_from(sorted(GAMES))
 ITEMS = {"caves": ("gold", "ore", "blade"), "zoo": ("gold", "ore", "blade"), "mines": ("coin", "iron", "axe")}
+NEXT = st.sampled_from(["nexus", "nexus", *sorted(GAMES), "nowhere"])
 MODE = st.sampled_from(["dormant", "suspend", "despawn"])
 
 
@@ -56,10 +57,12 @@ class TransitMachine(RuleBasedStateMachine):
         world, who, game = self.world, data.draw(WHO), data.draw(GAME)
         moves = data.draw(st.lists(st.sampled_from(["take", "take", "take", "go", "jump", "respawn"]), max_size=4))
         which, mode, share = data.draw(st.integers(0, 2)), data.draw(MODE), data.draw(st.integers(0, 2))
-        stays = data.draw(st.integers(0, 3)) == 0
+        stays, destination = data.draw(st.integers(0, 3)) == 0, data.draw(NEXT)
+        through_nexus, most = data.draw(st.booleans()), data.draw(st.sampled_from([None, None, 1, 3]))
 
         async def journey() -> None:
-            await world.tried(world(who, "nexus", "enter_game", game_id=game))
+            wishes = {"max_steps": most, "exit_conditions": ["died"] if most else None}
+            await world.tried(world(who, "nexus", "enter_game", game_id=game, **wishes))
             await world.tried(world(who, "nexus", "resume_game"))
             session = world.profile(who).session
             if session is None:
@@ -69,7 +72,9 @@ class TransitMachine(RuleBasedStateMachine):
                 args = {"take": {"item": ITEMS[there][which]}, "go": {"place": "pit" if share else "hall"}}
                 await world.tried(world(who, there, move, **args.get(move, {})))
             if not stays:
-                await world.tried(world(who, there, "exit_game", mode=mode, carry=_some(world, who, there, share)))
+                how = {"mode": mode, "carry": _some(world, who, there, share), "destination": destination}
+                leaving = ("nexus", "leave_game") if through_nexus else (there, "exit_game")
+                await world.tried(world(who, *leaving, **how))
 
         return journey
 
@@ -84,7 +89,12 @@ class TransitMachine(RuleBasedStateMachine):
             world.lost.add(who)
         calls: dict[str, tuple[str, str, str, dict[str, Any]]] = {
             "enter": (who, "nexus", "enter_game", {"game_id": game, "items": {"caves:gold": 1}}),
-            "exit": (who, here, "exit_game", {"mode": data.draw(MODE), "carry": _some(world, who, here, 1)}),
+            "exit": (
+                who,
+                here,
+                "exit_game",
+                {"mode": data.draw(MODE), "carry": _some(world, who, here, 1), "destination": data.draw(NEXT)},
+            ),
             "leave": (who, here, "leave", {}),
             "remove": ("host", here, "remove_member", {"member": who}),
             "resume": (who, "nexus", "resume_game", {}),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ from cohabit.errors import (
     Unreachable,
     WorldError,
 )
+from cohabit.model.observation import one_line
 from cohabit.nexus import goals
 from cohabit.nexus.achievements import matching
 from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.memories import forget, remember
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text
+from cohabit.nexus.text import bonuses_text, ends_text, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -47,7 +48,7 @@ class NexusConnector:
     def __init__(self, house: "House", room: str) -> None:
         self._house = house
         self._room = room
-        self.transit = Transit(house, self._refresh)
+        self.transit = Transit(house, room, self._refresh)
         self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
         house.on_visits = self.transit.looked_at
 
@@ -91,8 +92,8 @@ class NexusConnector:
                 return _answer(profile, f"You arrived in {sent.args.get('game_id')}.", "left for a game")
         if sent.action == "leave_game":
             profile = await self.transit.refresh(self._identity(sent.by))
-            if profile.session is None:
-                return _answer(profile, "You are back in the Nexus.")
+            if profile.session is None or profile.session.ticket != self._world.session_of.get(sent.by):
+                return _answer(profile, "You have left." + onward_text(profile))
         raise GameRejected("the server stopped before this was done; nothing has changed")
 
     def member_removed(self, member: str) -> None:
@@ -116,12 +117,17 @@ class NexusConnector:
             raise Unauthorized("only an identity of this house can travel; join with a token or an invite")
         return member.identity
 
+    @property
+    def _world(self) -> Nexus:
+        world = self._house.rooms[self._room].room.world
+        assert isinstance(world, Nexus)
+        return world
+
     def _ticket(self, by: str) -> str:
         """No other ticket is ever the same, also not one of an earlier Nexus with this name."""
-        room = self._house.rooms[self._room].room
-        assert isinstance(room.world, Nexus)
-        which = blake2b(room.state.secret.encode(), digest_size=4, person=b"tickets").hexdigest()
-        return f"{self._room}-{which}:{room.world.ticket_number(by)}"
+        secret = self._house.rooms[self._room].room.state.secret
+        which = blake2b(secret.encode(), digest_size=4, person=b"tickets").hexdigest()
+        return f"{self._room}-{which}:{self._world.ticket_number(by)}"
 
     # -- what an agent can do ----------------------------------------------------------------------
     async def _do_enter_game(
@@ -134,11 +140,14 @@ class NexusConnector:
         goals: str = "",
         avatar_id: str | None = None,
         items: dict[str, int] | None = None,
+        max_steps: int | None = None,
+        exit_conditions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         if game_id == self._room:
             raise GameRejected("you are in the Nexus already; choose a game (list_games)")
         wanted = tuple(goal.strip() for goal in goals.split(",") if goal.strip())
-        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items)
+        ends = tuple(text for text in (one_line(known).strip() for known in exit_conditions or ()) if text)
+        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items, max_steps, ends)
         profile, receipt = await self.transit.enter(identity, self._ticket(by), game_id, wishes)
         token = await self._token_for(identity, game_id)
         bonus = dict(profile.session.bonuses) if profile.session is not None else {}
@@ -149,9 +158,11 @@ class NexusConnector:
         data = {
             "success": True, "session_id": self._ticket(by), "game_id": game_id, "room": game_id,
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
-            "bonuses_applied": bonus, "items": receipt.items,
+            "bonuses_applied": bonus, "items": receipt.items, "max_steps": receipt.max_steps,
+            "exit_conditions": {"enforced": list(receipt.enforced), "notes": list(receipt.notes)},
         }  # fmt: skip
-        answer = _answer(profile, f"You {how} in {game_id}.{gets}{with_}{where}", f"left for {game_id}", data)
+        text = f"You {how} in {game_id}.{gets}{with_}{where}{ends_text(receipt)}"
+        answer = _answer(profile, text, f"left for {game_id}", data)
         if token is not None:
             answer["token"] = token
         return answer
@@ -160,9 +171,17 @@ class NexusConnector:
         profile, package = await self.transit.leave(identity, session_id, exit_args)
         visit = profile.visits[-1]
         gains = ", ".join(f"{domain.replace('_', ' ')} +{gain:.3f}" for domain, gain in visit.skill_gains.items())
-        text = f"You are back in the Nexus from {package.game}." + (f" You learned: {gains}." if gains else "")
+        learned = f" You learned: {gains}." if gains else ""
+        text = f"You have left {package.game}.{onward_text(profile)}{learned}"
         data = {"success": True, "package": msgspec.to_builtins(package), "visit": msgspec.to_builtins(visit)}
-        return _answer(profile, text, f"returns from {package.game}", data)
+        if profile.session is None:
+            data["onward"] = msgspec.to_builtins(profile.onward)
+            return _answer(profile, text, f"returns from {package.game}", data)
+        game = profile.session.game
+        data["onward"] = {"game": game, "ticket": profile.session.ticket}
+        answer = _answer(profile, text, f"goes on from {package.game} to {game}", data)
+        token = await self._token_for(identity, game)
+        return answer if token is None else {**answer, "token": token}
 
     async def _token_for(self, identity: str, game: str) -> str | None:
         """A token, if one is needed and can be made. Without one the agent is in the game all the same."""

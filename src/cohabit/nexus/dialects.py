@@ -26,6 +26,7 @@ from cohabit.nexus.values import (
     GoalProgress,
     MetaGoal,
     NexusView,
+    Onward,
     PortableItem,
     Profile,
     Reward,
@@ -190,6 +191,8 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
         "available_games": [game_json(game, dialect) for game in view.available_games],
         "suggested_games": [_suggestion(one, dialect) for one in view.suggested_games],
     }
+    if me.onward is not None and me.onward.refused:
+        known["onward"] = onward_json(me.onward, "", dialect)
     if dialect == "C":
         return known | {"meta_goals": _goal_names(me)}
     names = {game.id: game.name for game in view.available_games}
@@ -239,6 +242,14 @@ def left_json(package: ExitPackage, visit: Visit, view: NexusView, dialect: Dial
             "nexus_observation": nexus_json(view, dialect, travels),
         },
     )
+
+
+def onward_json(onward: Onward, bridge_url: str, dialect: Dialect, token: str | None = None) -> Json:
+    """What came of the wish to go on to another game: its session, or why the agent is in the Nexus instead."""
+    if onward.refused:
+        return cased(dialect, {"success": False, "game_id": onward.game, "error": onward.refused})
+    known: Json = {"success": True, "game_id": onward.game, "session_id": onward.ticket, "bridge_url": bridge_url}
+    return cased(dialect, known | ({"token": token} if token is not None else {}))
 
 
 def gave_up_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
@@ -353,6 +364,7 @@ def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:
             "timestamp": time_text(visit.ended_at),
             "duration": visit.playtime_ms // 1000,
             "steps": visit.steps,
+            "exit_reason": visit.reason,
             "achievements": list(visit.achievements),
             "skill_gains": dict(visit.skill_gains),
         },

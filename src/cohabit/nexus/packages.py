@@ -22,6 +22,7 @@ from cohabit.nexus.values import (
     ExitPackage,
     GameInfo,
     Ongoing,
+    Onward,
     Profile,
     Session,
     Visit,
@@ -67,7 +68,7 @@ def began(profile: Profile, package: EntryPackage, session: Session, taken: Mapp
     if profile.session is not None or package.ticket in (*profile.closed, *(visit.ticket for visit in profile.visits)):
         return profile
     entered = package.entering if taken is None else taken_of(package.entering, taken)
-    return replace(profile, session=session, carried=settle(profile.carried, entered))
+    return replace(profile, session=session, carried=settle(profile.carried, entered), onward=None)
 
 
 def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequence[GameInfo]) -> Profile:
@@ -94,6 +95,7 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
         visits=[*profile.visits, visit][-VISITS_KEPT:],
         session=None,
         closed={**profile.closed, package.ticket: package.game},
+        onward=Onward(package.destination, onward_ticket(package.ticket)) if package.destination else None,
     )
     for memory in package.memories:
         if words := one_line(memory).strip()[:MAX_MEMORY]:
@@ -108,7 +110,14 @@ def leave_late(profile: Profile, travel: Travel, package: ExitPackage, games: Se
         return profile
     after = leave(replace(profile, session=session), travel, package, games)
     rest = {ticket: given for ticket, given in profile.given_up.items() if ticket != package.ticket}
-    return replace(after, session=profile.session, given_up=rest)
+    return replace(after, session=profile.session, given_up=rest, onward=profile.onward)
+
+
+def onward_ticket(ticket: str) -> str:
+    """The ticket of the transit that follows a visit directly: "nexus:5", "nexus:5.1", "nexus:5.2"."""
+    base, colon, number = ticket.rpartition(":")
+    first, _, hops = number.partition(".")
+    return f"{base}{colon}{first}.{int(hops or 0) + 1}"
 
 
 def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapping[str, int]) -> Ongoing:

@@ -30,7 +30,7 @@ from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Profile, Session, Visit
+from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Onward, Profile, Session, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")
@@ -219,6 +219,8 @@ class Caller:
             "goals": ", ".join(wishes.goals),
             "avatar_id": wishes.avatar,
             "items": wishes.items,
+            "max_steps": wishes.max_steps,
+            "exit_conditions": list(wishes.exit_conditions),
         }
         done = (await self._call("enter_game", args, self._asked.key)).data
         found = await self._call("game_details", {"game_id": wanted.game_id})
@@ -226,7 +228,11 @@ class Caller:
         session = Session(done["session_id"], game.id, game.kind, 0)
         package = EntryPackage(session.ticket, self._credential().identity, "", bonuses=done["bonuses_applied"])
         seen = await self._first_view(game.id, done.get("token")) if self._dialect != "B" else None
-        more = {name: done[name] for name in ("room", "avatar_id", "woken", "token") if name in done}
+        more = {
+            name: done[name]
+            for name in ("room", "avatar_id", "woken", "max_steps", "exit_conditions", "token")
+            if name in done
+        }
 
         def shown(form: Dialect) -> Json:
             entered = dialects.entered_json(package, session, game, travel_named(game.kind), form, seen)
@@ -268,7 +274,16 @@ class Caller:
         package, visit = msgspec.convert(done["package"], ExitPackage), msgspec.convert(done["visit"], Visit)
         games = await self._games()
         view = _view(await self._profile(), games)
-        return Answer(200, self._shaped(lambda form: dialects.left_json(package, visit, view, form, _travels(games))))
+        onward = msgspec.convert(done["onward"], Onward | None)
+        url = self._address(onward.game) if onward is not None else ""
+
+        def shown(form: Dialect) -> Json:
+            left = dialects.left_json(package, visit, view, form, _travels(games))
+            if onward is None:
+                return left
+            return left | {"onward": dialects.onward_json(onward, url, form, done.get("token"))}
+
+        return Answer(200, self._shaped(shown))
 
     # -- parts ---------------------------------------------------------------------------------------
     def _credential(self) -> Credential:
@@ -319,7 +334,10 @@ class Caller:
 
     def _with_address(self, game: GameInfo) -> GameInfo:
         """A game with the address of its room: POST …/act and the other commands."""
-        return replace(game, bridge_url=f"{self._house.settings.url}/api/rooms/{game.id}")
+        return replace(game, bridge_url=self._address(game.id))
+
+    def _address(self, game: str) -> str:
+        return f"{self._house.settings.url}/api/rooms/{game}"
 
     def _shaped(self, make: Callable[[Dialect], Json]) -> Json:
         """A reply in the form of the request."""

@@ -9,6 +9,7 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
+from cohabit.room.transit import Receipt
 
 TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}
 VISITS_SHOWN = 5
@@ -70,6 +71,27 @@ def bonuses_text(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
 
 
+def ends_text(receipt: Receipt) -> str:
+    """When a visit ends by itself, as sentences after others."""
+    ends = [f"after {_counted(receipt.max_steps, 'step')}"] if receipt.max_steps is not None else []
+    ends += [f"when `{text}` holds" for text in receipt.enforced]
+    text = f" Your visit ends by itself {', or '.join(ends)}." if ends else ""
+    noted = ", ".join(f'"{one}"' for one in receipt.notes)
+    return text + (f" Only you can judge, so these do not end it: {noted}." if noted else "")
+
+
+def onward_text(profile: Profile) -> str:
+    """Where an agent is that has left a game, as sentences after others."""
+    onward = profile.onward
+    if profile.session is not None:
+        return f" You are in {profile.session.game} now; `exit_game` there brings you back."
+    if onward is None:
+        return " You are in the Nexus."
+    if onward.refused:
+        return f" You are in the Nexus and not in {one_line(onward.game)}: {one_line(onward.refused)}."
+    return f" You are on your way to {one_line(onward.game)}."
+
+
 def goal_text(goal: GoalProgress) -> str:
     """A goal with its progress. An own goal is in the agent's words."""
     if goal.goal not in GOALS:
@@ -101,6 +123,8 @@ def _games(view: NexusView, travels: Mapping[str, Travel]) -> list[str]:
 
 def _self(me: Profile) -> list[str]:
     where = f"You are in the game {me.session.game}." if me.session else "You are in the Nexus, without a body."
+    if me.onward is not None:
+        where = onward_text(me).strip()
     lines = [f"You are {one_line(me.name)} ({me.agent_id}). {where}"]
     if me.titles:
         lines.append(f"Titles: {', '.join(me.titles)}")

@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from cohabit.errors import CohabitError, GameRejected, OutcomeUnknown, PermissionDenied, Unreachable
+from cohabit.errors import (
+    AskerError,
+    CohabitError,
+    GameRejected,
+    OutcomeUnknown,
+    PermissionDenied,
+    Unreachable,
+    WorldError,
+)
 from cohabit.house.calls import SystemCall
 from cohabit.house.gate import handle_for
 from cohabit.house.identities import hashed, make_token
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
 from cohabit.model.entry import Admission
+from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.travel import EntryPackage, ExitPackage
 from cohabit.nexus import goals
@@ -46,9 +55,10 @@ LABEL = "Nexus"
 class Transit:
     """The transits of one house."""
 
-    def __init__(self, house: "House", changed: Callable[[], None]) -> None:
-        """``changed`` is called after visits and goals have changed profiles."""
+    def __init__(self, house: "House", room: str, changed: Callable[[], None]) -> None:
+        """``room`` is the Nexus; ``changed`` is called after visits and goals have changed profiles."""
         self.house = house
+        self._room = room
         self._changed = changed
         self.profiles = Profiles(house)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,15 +68,17 @@ class Transit:
     async def enter(self, identity: str, ticket: str, game: str, wishes: Wishes) -> tuple[Profile, Receipt]:
         """Bring an agent into a game. Everything that is refused leaves it where it is."""
         async with self.profiles.changing(identity):
-            profile = await self._followed(identity)
-            self._check_whole(profile)
-            runner = find_game(self.house, game)
-            package = entry(profile, travel_of(runner.room.world), ticket, wishes, game_of(runner))
-            receipt: Receipt = await runner.submit(QueuedStep("transit_in", partial(self._arrive, package)))
-            try:
-                return await self._followed(identity), receipt
-            except CohabitError as failed:  # it is there; its profile follows with the next look at it
-                raise OutcomeUnknown(f"you are in the game {game}, but {failed.message}") from failed
+            return await self._enter(await self._followed(identity), ticket, game, wishes)
+
+    async def _enter(self, profile: Profile, ticket: str, game: str, wishes: Wishes) -> tuple[Profile, Receipt]:
+        self._check_whole(profile)
+        runner = find_game(self.house, game)
+        package = entry(profile, travel_of(runner.room.world), ticket, wishes, game_of(runner))
+        receipt: Receipt = await runner.submit(QueuedStep("transit_in", partial(self._arrive, package)))
+        try:
+            return await self._followed(profile.agent_id), receipt
+        except CohabitError as failed:  # it is there; its profile follows with the next look at it
+            raise OutcomeUnknown(f"you are in the game {game}, but {failed.message}") from failed
 
     def _check_whole(self, profile: Profile) -> None:
         """Refuse to go anywhere while a game that does not answer has a visit that the profile does not know of."""
@@ -107,8 +119,8 @@ class Transit:
 
     # -- leaving ----------------------------------------------------------------------------------
     async def leave(self, identity: str, ticket: str, args: dict[str, Any]) -> tuple[Profile, ExitPackage]:
-        """Bring an agent back from its game, by the command `exit_game` there. ``ticket``: of the session that it
-        means; empty: the one that it is in."""
+        """Bring an agent back from its game, by the command `exit_game` there, and to the next one if it wants that.
+        ``ticket``: of the session that it means; empty: the one that it is in."""
         async with self.profiles.changing(identity):
             profile = await self._followed(identity)
             session = profile.session
@@ -124,14 +136,49 @@ class Transit:
                 )
             step = partial(_exit_game, identity, session.ticket, args)
             package: ExitPackage = await runner.submit(QueuedStep("leave_game", step))
-            return await self._followed(identity), package
+            return await self._go_on(await self._followed(identity), gets_token=True), package
+
+    async def _go_on(self, profile: Profile, gets_token: bool = False) -> Profile:
+        """Bring an agent that has left a game to the one where it goes next, or note why it stays in the Nexus. Until
+        then its profile has the wish. ``gets_token``: the caller hands a token for the game over to it."""
+        onward = profile.onward
+        if onward is None or onward.refused or profile.session is not None:
+            return profile
+        if onward.game == self._room:
+            return await self.profiles.save(replace(profile, onward=None))
+        try:
+            self._check_traveller(profile.agent_id)
+            if not gets_token and not self._has_token(profile.agent_id, onward.game):
+                find_game(self.house, onward.game)
+                raise GameRejected(f"you have no token for {onward.game}; call enter_game, whose reply has one")
+            entered, _ = await self._enter(profile, onward.ticket, onward.game, Wishes())
+        except OutcomeUnknown:
+            raise
+        except (AskerError, WorldError, Unreachable) as refused:
+            log.info("%s stays in the Nexus: %s", profile.agent_id, refused.message)
+            return await self.profiles.save(replace(profile, onward=replace(onward, refused=refused.message)))
+        return entered
+
+    def _check_traveller(self, identity: str) -> None:
+        """Refuse to bring anybody anywhere who could not call enter_game."""
+        runner = self.house.rooms[self._room]
+        member = runner.room.member_of(identity)
+        if runner.failure is not None or runner.room.state.archived:
+            raise GameRejected("the Nexus is closed")
+        if member is None or member.seat is None or Capability.ACT not in member.held:
+            raise PermissionDenied("you have no seat in the Nexus, or may not act there; sit there, then enter_game")
+
+    def _has_token(self, identity: str, game: str) -> bool:
+        """Whether an agent has a token that is valid in a game, not counting those of a visit."""
+        identities = self.house.identities
+        return bool(identities.of(identity, None)) or any(k.label != LABEL for k in identities.of(identity, game))
 
     async def token_for(self, identity: str, game: str) -> str | None:
         """A token for a game, if the agent has none that is valid there. It is revoked when the visit ends."""
         identities = self.house.identities
-        held = identities.of(identity, game)
-        if identities.of(identity, None) or any(known.label != LABEL for known in held):
+        if self._has_token(identity, game):
             return None
+        held = identities.of(identity, game)
         token, now = make_token(), self.house.clock.now()
         credential = Credential(hashed(token), identity, game, LABEL, now)
         runner = self.house.rooms.get(game)
@@ -179,7 +226,7 @@ class Transit:
     async def refresh(self, identity: str) -> Profile:
         """The profile, brought to what the games say, with its goals evaluated for the visit that is going on."""
         async with self.profiles.changing(identity):
-            profile = await self._followed(identity)
+            profile = await self._go_on(await self._followed(identity))
             session = profile.session
             runner = self.house.rooms.get(session.game) if session is not None else None
             far = None
@@ -256,9 +303,12 @@ class Transit:
             log.error("a transit of %s could not be completed; it is tried again later: %s", identity, failed)
 
     def is_current(self, profile: Profile) -> bool:
-        """Whether the game of a profile still has its visit, as far as can be told at once."""
+        """Whether the game of a profile still has its visit, as far as can be told at once, and nothing is under
+        way."""
         session = profile.session
         runner = self.house.rooms.get(session.game) if session is not None else None
+        if profile.is_on_its_way:
+            return False
         if session is None or (runner is not None and runner.failure is not None):
             return True
         return runner is not None and profile.agent_id in runner.room.state.visits

@@ -22,8 +22,8 @@ from cohabit.model.travel import (
 
 __all__ = [
     "DOMAINS", "Achievement", "Difficulty", "Domain", "Entering", "EntryPackage", "Evidence", "ExitPackage", "GameInfo",
-    "GoalProgress", "MetaGoal", "NexusView", "Ongoing", "Plain", "PortableItem", "Profile", "Rarity", "Requirement",
-    "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
+    "GoalProgress", "MetaGoal", "NexusView", "Ongoing", "Onward", "Plain", "PortableItem", "Profile", "Rarity",
+    "Requirement", "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
 ]  # fmt: skip
 Status = Literal["available", "busy", "offline", "maintenance"]
 
@@ -121,6 +121,14 @@ class Session(Struct, frozen=True, omit_defaults=True):
     bonuses: dict[str, float] = {}
 
 
+class Onward(Struct, frozen=True, omit_defaults=True):
+    """The game that an agent goes to next, without a stay in the Nexus."""
+
+    game: str
+    ticket: str  # of the transit that brings it there
+    refused: str = ""  # why it is in the Nexus instead; empty: it is on its way
+
+
 class WorldTotals(Struct, omit_defaults=True):
     """What an agent has done in one world, over all its visits."""
 
@@ -149,6 +157,7 @@ class Profile(Struct, omit_defaults=True):
     games_visited: list[str] = field(default_factory=list)  # rooms, in the order of the first visit
     visits: list[Visit] = field(default_factory=list)  # the newest VISITS_KEPT
     session: Session | None = None  # None: it is in the Nexus
+    onward: Onward | None = None  # until it is in the next game
     version: int = 0  # raised with each change that is stored
     # Sessions that have ended, by ticket, until their games know it: so a package is applied once, whenever it comes.
     closed: dict[str, str] = field(default_factory=dict)  # with the game
@@ -161,6 +170,11 @@ class Profile(Struct, omit_defaults=True):
     @property
     def total_playtime_ms(self) -> int:
         return sum(world.playtime_ms for world in self.worlds.values())
+
+    @property
+    def is_on_its_way(self) -> bool:
+        """Whether it has left a game for another one, and is not there yet."""
+        return self.onward is not None and not self.onward.refused
 
     def skill(self, domain: Domain) -> float:
         return self.skills.get(domain, 0.0)

@@ -17,7 +17,7 @@ from cohabit.model.travel import Difficulty, Spawn
 from cohabit.nexus import goals
 from cohabit.nexus.games import travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import nexus_text, plain_name, profile_text
+from cohabit.nexus.text import nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
 from cohabit.room.avatars import Mode
 from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
@@ -26,6 +26,9 @@ from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatI
 
 MAX_PRESENT = 1_000
 GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
+Destination = Annotated[
+    str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
+]
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
 MemoryKind = Literal["memory", "strategy"]
@@ -75,7 +78,8 @@ class Nexus(SeparateWorld):
         self.arrived = len(seats)
         self.tickets = 0
         self.sent: dict[str, Sent] = {}
-        self.ticket_of: dict[str, int] = {}  # the numbers of their tickets, by member
+        self.ticket_of: dict[str, int] = {}  # the numbers of their tickets, by member …
+        self.session_of: dict[str, str] = {}  # … and the tickets of the sessions that they were in when they asked
 
     # -- seats -------------------------------------------------------------------------------------
     def seats_now(self) -> Sequence[Seat]:
@@ -102,10 +106,14 @@ class Nexus(SeparateWorld):
     def sending(self, sent: Sent) -> None:
         self.tickets += 1
         self.ticket_of[sent.by] = self.tickets
+        known = self.present.get(sent.seat or "")
+        if known is not None and known.profile is not None and known.profile.session is not None:
+            self.session_of[sent.by] = known.profile.session.ticket
         super().sending(sent)
 
     def settled(self, by: str | None) -> Sent:
         self.ticket_of.pop(by or "", None)
+        self.session_of.pop(by or "", None)
         return super().settled(by)
 
     def ticket_number(self, by: str) -> int:
@@ -155,10 +163,8 @@ class Nexus(SeparateWorld):
             known = self.present.get(seat)
             if known is None or not known.is_older_than(profile):
                 continue
-            was = known.profile.session if known.profile is not None else None
+            told += _moved(seat, known, profile)
             known.profile = profile
-            if was is not None and profile.session is None:
-                told.append(Told(f"{known.name} returns from {was.game}"))
         return Polled(told)
 
     # -- views -------------------------------------------------------------------------------------
@@ -178,6 +184,7 @@ class Nexus(SeparateWorld):
             text_says_all=True,
             status={
                 "in_game": known.profile.session.game if known.profile.session is not None else None,
+                "onward": msgspec.to_builtins(known.profile.onward),
                 "skills": dict(known.profile.skills),
                 "games": [{"id": game.id, "status": game.status} for game in self.games],
             },
@@ -212,6 +219,16 @@ class Nexus(SeparateWorld):
                 description="what to take along, by origin, such as {'crafter_shared:iron': 2}; default: all that fit"
             ),
         ] = None,
+        max_steps: Annotated[
+            Annotated[int, Meta(ge=1, le=1_000_000_000)] | None, Meta(description="your visit ends after so many steps")
+        ] = None,
+        exit_conditions: Annotated[
+            Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)] | None,
+            Meta(
+                description="your visit ends by itself when one holds: `health < 10%`, `steps >= 200`, `playtime >= "
+                "10 min`, `died`, `goal_complete`. Others are notes for you"
+            ),
+        ] = None,
     ) -> Plan:
         """Travel to a game. You get a body there: the one that you left, or a new one."""
         return _no_reads()
@@ -222,7 +239,7 @@ class Nexus(SeparateWorld):
         by: Seat,
         session_id: Annotated[str, Meta(max_length=100, description="the session to end; default: yours")] = "",
         reason: Annotated[str, Meta(max_length=100)] = "voluntary",
-        destination: Annotated[str, Meta(max_length=64, description="nexus, or the id of another game")] = "nexus",
+        destination: Destination = "nexus",
         mode: Annotated[Mode, Meta(description="what happens to your body there; see jack_out")] = "dormant",
         carry: Annotated[
             dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
@@ -311,6 +328,20 @@ class Nexus(SeparateWorld):
 def _no_reads() -> Plan:
     """A plan without requests: the connector checks the action, with the profile as it is then."""
     yield from ()
+
+
+def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:
+    """What is told of an agent that has returned, or has gone on to another game."""
+    before, now = known.profile or profile, profile.session
+    was, told = before.session, []
+    if was is not None and now is None:
+        told.append(Told(f"{known.name} returns from {was.game}"))
+    elif was is not None and now is not None and was.ticket != now.ticket:
+        told.append(Told(f"{known.name} goes on from {was.game} to {now.game}"))
+        told.append(Told(onward_text(profile).strip(), seats=(seat,)))
+    if profile.onward is not None and profile.onward.refused and profile.onward != before.onward:
+        told.append(Told(onward_text(profile).strip(), seats=(seat,)))
+    return told
 
 
 def _goal(progress: Any) -> Goal:

@@ -18,6 +18,7 @@ from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.disclosure import MAX_BACKEND
 from cohabit.room.grants import check_grantable
+from cohabit.room.kept_limits import take_limits
 from cohabit.room.members import Joined, new_member
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import free_handle
@@ -37,7 +38,8 @@ class KeyLine(Struct, omit_defaults=True):
 
 
 class EntryShown(Struct):
-    """The entry policy, as hosts see it. ``code`` is true if there is one; the code itself is not stored."""
+    """The entry policy, as hosts see it. ``code`` is true if there is one; the code itself is not stored. ``limited``:
+    former members whose limits apply again when they come back (see `clear_grant`)."""
 
     locked: bool
     lobby: bool
@@ -48,6 +50,7 @@ class EntryShown(Struct):
     kind: Kind
     blocked: list[str]
     agents_play: bool = False
+    limited: list[str] = []
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS)
@@ -70,6 +73,7 @@ def entry_shown(state: RoomState, policy: EntryPolicy, reader: Member) -> EntryS
         kind=policy.kind,
         blocked=list(state.blocked.values()) if C.READ_ROSTER in reader.held else [],
         agents_play=policy.agents_play,
+        limited=[kept.handle for kept in state.limited.values()] if C.READ_ROSTER in reader.held else [],
     )
 
 
@@ -164,12 +168,15 @@ def let_in(ctx: Context, new: Admission) -> Member:
         layers = [Layer("addition", given), Layer("limit", given, ends)]
     elif ends is not None:
         layers = [Layer("limit", expires_at=ends, but=())]
+    limits = take_limits(ctx.state, new.identity, ctx.at) if new.role != "host" else []  # a host of the house
     handle = free_handle(new.handle, lambda name: ctx.state.with_handle(name) is not None)
     member = new_member(
         ctx, handle, new.kind, identity=new.identity, name=new.name, role=new.role, claim=new.claim, team=new.team,
-        stand_in=new.stand_in, invite=new.invite, layers=layers, given=list(layers), backend=backend, egress=egress,
-        disclosed=egress,
+        stand_in=new.stand_in, invite=new.invite, layers=[*layers, *limits], given=list(layers), backend=backend,
+        egress=egress, disclosed=egress,
     )  # fmt: skip
+    if limits:
+        ctx.tell(f"{member.handle} is limited as before it left; `clear_grant` lifts that", "roster")
     if knock is not None:
         del ctx.state.knocks[knock.id]
     return member

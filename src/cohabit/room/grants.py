@@ -25,6 +25,7 @@ from cohabit.model.grant import (
 )
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
+from cohabit.room.kept_limits import limits_of
 from cohabit.room.seats import remember_seat, require_seat, seat_in_game
 from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
@@ -106,7 +107,17 @@ def revoke(ctx: Context, member: Handle) -> Granted:
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="granted")
 def clear_grant(ctx: Context, member: Handle) -> Granted:
-    """Reset a member's permissions to those that it joined with, by its role or its invite."""
+    """Reset a member's permissions to those that it joined with, by its role or its invite.
+
+    The limits of a member that has left apply again when it comes back. This lifts them too; pass the handle that it
+    had (see `entry`).
+    """
+    if ctx.state.with_handle(member) is None and (kept := limits_of(ctx.state, member)):
+        check_grantable(ctx.member, frozenset().union(*(one.lost for one in kept.values())), member)
+        for identity in kept:
+            del ctx.state.limited[identity]
+        ctx.tell(f"{ctx.member.handle} lifted the limits of {member}, who has left", "roster")
+        return Granted(member, {})
     who = ctx.state.require_member(member, ctx.member)
     if any(layer.expires_at is not None and layer.expires_at <= ctx.at for layer in who.given):
         raise Conflict(f"the permissions that {who.handle} joined with have expired; grant new ones (`grant`)")

@@ -14,6 +14,7 @@ from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
 from cohabit.room.disclosure import Backend, withhold
 from cohabit.room.grants import check_grantable
+from cohabit.room.kept_limits import keep_limits
 from cohabit.room.state import Member, RoomState
 from cohabit.room.visits import end_visit
 from cohabit.scenario import check_claim, check_handle
@@ -163,6 +164,7 @@ def drop_member(ctx: Context, member: Member) -> None:
     seats.leave_seat(ctx.room, member, "removed")
     if member.identity in state.visits:
         end_visit(ctx, member, "removed")
+    keep_limits(state, member)
     del state.members[member.id]
     state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)

@@ -28,7 +28,7 @@ from cohabit.model.identity import Credential
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import avatars, rewards, seats, turns, visibility
+from cohabit.room import avatars, rewards, seats, turns, visibility, visit_ends
 from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
@@ -149,7 +149,7 @@ class Room(RecordedRoom):
             if not command.records:
                 return self._ask(member, command, checked, now)
             before = self.record.seq
-            result = self._write(now, command, who, checked, checked, call.why, key, via)
+            result = self._write(now, command, who, command.on_wire(checked), checked, call.why, key, via)
             if command.where != "world":
                 return result
             try:
@@ -330,6 +330,8 @@ class Room(RecordedRoom):
                 state.waiting_for = waiting
         if self.has_bodies:
             avatars.follow(self, at, told)
+        if state.visits or state.visits_due:
+            visit_ends.find_ended(self, at, told)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:

@@ -215,6 +215,25 @@ class Visit(Struct, omit_defaults=True):
     reward: float = 0.0
     deaths: int = 0
     deeds: dict[str, int] = {}
+    # How it ends by itself; see ``visit_ends``:
+    max_steps: int | None = None
+    conditions: tuple[str, ...] = ()  # those that the room evaluates
+    until: int | None = None  # ms
+    goals_reached: int = 0  # meta-goals, during this visit
+    ends: str = ""  # the reason, as soon as there is one
+
+
+class KeptLimits(Struct):
+    """The limits of a member that has left. They apply again when the same identity joins."""
+
+    handle: str  # that it had
+    role: str
+    limits: list[Layer]
+
+    @property
+    def lost(self) -> frozenset[Capability]:
+        """What its role gave it and the limits do not allow."""
+        return ROLES[self.role] - fold(ROLES[self.role], self.limits)
 
 
 class KeptReply(Struct, omit_defaults=True):
@@ -295,11 +314,13 @@ class RoomState(Struct, omit_defaults=True):
     entry: EntryPolicy | None = None  # None: by invitation
     knocks: dict[str, Knock] = {}  # by id
     blocked: dict[str, str] = {}  # identities that may not join again, and their former handles
+    limited: dict[str, KeptLimits] = {}  # identities that left while a host had limited them
     former: list[str] = []  # identities that left by themselves and may join again without waiting
     # bodies and transit
     avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game
     avatars_made: int = 0
     visits: dict[str, Visit] = {}  # by identity: who came through the Nexus
+    visits_due: list[str] = []  # identities whose visits end now
     tickets: dict[str, str] = {}  # identity to the last ticket that brought it here
     leaving: dict[str, ExitPackage] = {}  # by ticket: packages that the Nexus has not confirmed yet
     nexus: NexusEntry | None = None  # None: agents cannot come here through the Nexus

@@ -41,6 +41,9 @@ def opened(ctx: Context, gap: int) -> None:
     for member in state.members.values():
         if member.away_since is not None:
             member.away_since += gap
+    for visit in state.visits.values():
+        if visit.until is not None:
+            visit.until += gap
 
 
 @command(category="meta", records=True)

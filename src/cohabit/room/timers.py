@@ -81,6 +81,12 @@ def _when(due: Due) -> int:
 def _member_timers(state: RoomState) -> Iterator[Due]:
     if state.pause_until is not None and not state.archived:
         yield state.pause_until, "pause_expired", {}
+    if not state.archived:
+        for identity in state.visits_due:
+            yield 0, "visit_over", {"identity": identity}
+        for identity, visit in state.visits.items():
+            if visit.until is not None and not visit.ends:
+                yield visit.until, "visit_time_up", {"identity": identity}
     for member in state.members.values():
         for layer in member.layers:
             if layer.expires_at is not None:

@@ -14,12 +14,13 @@ from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.model.travel import EntryPackage
-from cohabit.room import avatars, seats
+from cohabit.room import avatars, seats, visit_ends
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.members import drop_member
 from cohabit.room.state import Member, Visit
 from cohabit.room.visibility import ACCOUNT
+from cohabit.room.visits import end_visit, leave_place
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -34,6 +35,9 @@ class Receipt(Struct, omit_defaults=True):
     avatar: str = ""
     woken: bool = False  # its body was there before
     items: dict[str, int] = {}  # what its body could take
+    max_steps: int | None = None
+    enforced: tuple[str, ...] = ()  # exit conditions that end the visit …
+    notes: tuple[str, ...] = ()  # … and those that only the agent can judge
 
 
 @command(category="meta", records=True, audit="joined")
@@ -76,14 +80,24 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
         visit.bonuses = dict(state.avatars[visit.avatar].bonuses)
     state.tickets[package.identity] = package.ticket
     ctx.tell(f"{me.handle} {'returns to its body' if woken else 'arrives'} from the Nexus", "roster")
-    if package.memories or package.goals:
-        notes = [*(f"goal: {goal}" for goal in package.goals), *(f"you remember: {what}" for what in package.memories)]
+    found = receipt(room, package.identity, woken)
+    found.notes = tuple(text for text in package.exit_conditions if text not in visit.conditions)
+    notes = [
+        *(f"goal: {goal}" for goal in package.goals),
+        *([f"your visit ends after {package.max_steps} steps"] if package.max_steps is not None else []),
+        *(f"your visit ends by itself: {text}" for text in found.enforced),
+        *(f"leave when: {text}" for text in found.notes),
+        *(f"you remember: {what}" for what in package.memories),
+    ]
+    if notes:
         ctx.tell("; ".join(notes), ACCOUNT, members=(me.id,))
-    return receipt(room, package.identity, woken)
+    return found
 
 
 def _check_may_play(me: Member) -> None:
     """A member of the room gets no more through the Nexus than it has there."""
+    if Capability.ACT in me.role_grant - me.held:
+        raise PermissionDenied("a host has taken act from you in this game; ask a host to give it back")
     if Capability.ACT not in me.held:
         raise PermissionDenied(f"you are a member of this game as {me.role_name}, without act; ask a host to grant it")
     if me.claim is not None and me.seat is None:
@@ -91,9 +105,12 @@ def _check_may_play(me: Member) -> None:
 
 
 def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
+    enforced = tuple(text for text in package.exit_conditions if visit_ends.is_enforced(ctx.room, text))
+    lasts = visit_ends.time_limit(enforced)
     return Visit(
         package.ticket, ctx.at, package.goals, package.memories, dict(package.bonuses), package.entering,
-        admitted=admitted,
+        admitted=admitted, max_steps=package.max_steps, conditions=enforced,
+        until=None if lasts is None else ctx.at + lasts,
     )  # fmt: skip
 
 
@@ -103,7 +120,9 @@ def receipt(room: "Room", identity: str, woken: bool = False) -> Receipt:
     ticket = room.state.tickets[identity]
     if me is None or visit is None:  # it has left since
         return Receipt(ticket, me.handle if me is not None else "")
-    return Receipt(ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items))
+    return Receipt(
+        ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items), visit.max_steps, visit.conditions
+    )
 
 
 @command(category="meta", records=True, audit="removed")
@@ -130,6 +149,25 @@ def meta_goal(ctx: Context, identity: str, text: str) -> None:
     member = ctx.room.member_of(identity)
     if member is not None:
         ctx.tell(text, "reward", members=(member.id,))
+    if identity in ctx.state.visits:
+        ctx.state.visits[identity].goals_reached += 1
+
+
+@command(category="meta", records=True)
+def visit_time_up(ctx: Context, identity: str) -> None:
+    """The time of a visit is up. What follows from that is evaluated after every entry."""
+
+
+@command(category="meta", records=True)
+def visit_over(ctx: Context, identity: str) -> None:
+    """A visit has come to its end by itself. Its body sleeps where it is, with what it carries."""
+    visit, member = ctx.state.visits.get(identity), ctx.room.member_of(identity)
+    if visit is None or member is None or identity not in ctx.state.visits_due:
+        return
+    leave_place(ctx, member, "dormant")
+    end_visit(ctx, member, visit.ends)
+    ctx.tell(f"Your visit is over ({visit.ends}). You are on your way to the Nexus.", ACCOUNT, members=(member.id,))
+    ctx.tell(f"{member.handle} leaves for the Nexus", "roster")
 
 
 @command(category="meta", records=True, audit="removed")

@@ -102,7 +102,9 @@ def _is_visiting(room: "Room", member: Member) -> bool:
 def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",
-    destination: Annotated[str, Meta(max_length=64, description="nexus, or the id of another game")] = NEXUS,
+    destination: Annotated[
+        str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
+    ] = NEXUS,
     mode: Annotated[Mode, Meta(description="what happens to your body; see jack_out")] = "dormant",
     carry: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
@@ -119,6 +121,8 @@ def exit_game(
         raise GameRejected("this is the Nexus; leave_game brings you back from the game that you are in")
     if me.identity not in ctx.state.visits:
         raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
+    if destination == room.id:
+        raise BadArgs(f"you are in {room.id}; `destination` is another game, or {NEXUS}")
     avatar = avatars.controlled(room, me) if room.has_bodies else None
     items = _check_carried(room, me, carry or {})
     if avatar is not None:
@@ -126,15 +130,27 @@ def exit_game(
         taken = {item: room.crash_on_error(_world(room).take_items, avatar.seat, item, n) for item, n in items.items()}
         if taken != items:
             raise RuntimeError(f"take_items() took {taken} of {items}, which the body has")
-        avatars.leave_body(ctx, me, mode)
-    elif me.seat is not None and me.claim is None:
-        seats.leave_seat(room, me, "left")
+    leave_place(ctx, me, mode)
     package = end_visit(ctx, me, reason, items, destination, tuple(remember or ()))
     ctx.tell(f"{me.handle} leaves for the Nexus", "roster")
     return Exited(
         room.id, destination, package.avatar_state, package.steps, package.playtime_ms // 1000, package.reward,
-        package.deaths, dict(package.deeds), dict(items), "You are on your way to the Nexus.",
+        package.deaths, dict(package.deeds), dict(items), _where_to(package),
     )  # fmt: skip
+
+
+def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
+    """Free a visitor of its body, or of its seat where there are no bodies."""
+    if ctx.room.has_bodies and avatars.controlled(ctx.room, me) is not None:
+        avatars.leave_body(ctx, me, mode)
+    elif me.seat is not None and me.claim is None:
+        seats.leave_seat(ctx.room, me, "left")
+
+
+def _where_to(package: ExitPackage) -> str:
+    if not package.destination:
+        return "You are on your way to the Nexus."
+    return f"You are on your way to {package.destination}. If you cannot enter it, you read in the Nexus why."
 
 
 def _check_carried(room: "Room", me: Member, carry: dict[str, int]) -> dict[str, int]:

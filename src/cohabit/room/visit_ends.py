@@ -1,0 +1,123 @@
+"""Visits that end by themselves: after as many steps as the agent wanted, by one of its exit conditions, or because the
+game is over.
+
+After every entry the room notes which visits have come to their end. Each is then ended by an entry of its own
+(``visit_over``), before anything else happens in the room, and as soon as the body is safe.
+"""
+
+from typing import TYPE_CHECKING
+
+from cohabit.bodies import BodyState, EmbodiedWorld
+from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
+from cohabit.model.record import Told
+from cohabit.room import avatars
+from cohabit.room.own_avatars import avatars_of
+from cohabit.room.state import Member, Visit
+from cohabit.room.visibility import ACCOUNT
+from cohabit.world import overrides
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+MAX_STEPS, GAME_OVER = "max_steps", "game_over"
+ACHIEVEMENT = "achievement:"
+
+
+def is_enforced(room: "Room", text: str) -> bool:
+    """Whether the room ends a visit by this condition. Others are notes for the agent."""
+    condition = exit_condition(text)
+    return condition is not None and (room.has_bodies or condition.kind not in OF_BODIES)
+
+
+def time_limit(conditions: tuple[str, ...]) -> int | None:
+    """How many milliseconds a visit with these conditions lasts."""
+    found = [exit_condition(text) for text in conditions]
+    return min([int(one.value * 1000) for one in found if one is not None and one.kind == "playtime"], default=None)
+
+
+def find_ended(room: "Room", at: int, told: list[Told]) -> None:
+    """Note which visits have come to their end, and which of them can end now. For after every entry."""
+    state, over_since = room.state, room.state.over_since
+    due: list[str] = []
+    for identity, visit in state.visits.items():
+        if visit.max_steps is None and not visit.conditions and over_since is None and not visit.ends:
+            continue
+        is_new = not visit.ends
+        visit.ends = visit.ends or _reason(room, identity, visit, at)
+        member = room.member_of(identity) if visit.ends else None
+        if member is None:
+            continue
+        if _can_end(room, member):
+            due.append(identity)
+        elif is_new:
+            text = f"Your visit ends as soon as your body is safe ({visit.ends})"
+            told.append(Told(text, ACCOUNT, members=(member.id,)))
+    if due != state.visits_due:
+        state.visits_due = due
+        room.timers.changed()
+
+
+def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
+    """Why a visit is over; empty: it is not."""
+    if visit.max_steps is not None and visit.steps >= visit.max_steps:
+        return MAX_STEPS
+    for text in visit.conditions:
+        condition = exit_condition(text)
+        if condition is not None and _holds(room, identity, visit, condition, at):
+            return text
+    over_since = room.state.over_since
+    if over_since is None or over_since <= visit.since or room.state.rematch_ms is not None:
+        return ""
+    # In a world with bodies, nobody to move means that nobody is there, unless the world itself says that it is over.
+    return GAME_OVER if not room.has_bodies or overrides(room.world, "is_over") else ""
+
+
+def _holds(room: "Room", identity: str, visit: Visit, condition: ExitCondition, at: int) -> bool:
+    if condition.kind == "steps":
+        return condition.holds_for(visit.steps)
+    if condition.kind == "playtime":
+        return visit.until is not None and at >= visit.until
+    if condition.kind == "died":
+        return visit.deaths > 0
+    if condition.kind == "goal_complete":
+        return visit.goals_reached > 0 or _has_achieved(room, identity, visit)
+    member = room.member_of(identity)
+    avatar = avatars.controlled(room, member) if member is not None else None
+    if avatar is None:
+        return False
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    whole = body.max_health or 1.0
+    return condition.holds_for(100 * body.health / whole if condition.percent else body.health)
+
+
+def _has_achieved(room: "Room", identity: str, visit: Visit) -> bool:
+    """Whether one of the agent's goals for this visit is an achievement of this world that it has now."""
+    if not room.has_bodies:
+        return False
+    wanted = {ACHIEVEMENT + goal.strip().casefold().replace(" ", "_") for goal in visit.goals}
+    if any(visit.deeds.get(deed) for deed in wanted):
+        return True
+    mine = [avatar for avatar in avatars_of(room, identity) if avatar.by is not None]
+    for avatar in mine if wanted else ():
+        done = room.crash_on_error(_world(room).deeds, avatar.seat)
+        if any(done.get(deed, 0) > avatar.deeds_before.get(deed, 0) for deed in wanted):
+            return True
+    return False
+
+
+def _can_end(room: "Room", member: Member) -> bool:
+    """Whether the body of a member can be left now. In rounds, its last choice is carried out first."""
+    if room.pace == "rounds" and member.seat in room.seats and not room.is_over():
+        acts = avatars.controlled(room, member) is not None or not room.has_bodies
+        if acts and member.seat not in room.state.waiting_for:
+            return False
+    avatar = avatars.controlled(room, member) if room.has_bodies else None
+    if avatar is None:
+        return True
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    return not body.unsafe
+
+
+def _world(room: "Room") -> EmbodiedWorld:
+    assert isinstance(room.world, EmbodiedWorld)
+    return room.world

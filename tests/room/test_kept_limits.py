@@ -1,0 +1,137 @@
+"""A member that a host has limited does not lose that by leaving and coming back."""
+
+from typing import Any
+
+import pytest
+
+from cohabit.errors import PermissionDenied, UnknownAsset
+from cohabit.model.grant import ROLES, Capability
+from cohabit.room.kept_limits import LIMITED_KEPT
+from cohabit.room.room import Room
+from cohabit.room.state import Member
+
+from .making import HOST, make_room, replayed, restored
+
+C = Capability
+PLAYER = ROLES["player"]
+
+
+def joined(room: Room, identity: str = "id-ada", handle: str = "ada", at: int = 1, **more: Any) -> Member:
+    room.system("admitted", {"handle": handle, "kind": "agent", "identity": identity, "role": "player", **more}, at)
+    found = room.member_of(identity)
+    assert found is not None
+    return found
+
+
+def left(room: Room, who: Member, at: int = 2) -> None:
+    room.call(who.id, "leave", at=at)
+
+
+def host(room: Room, name: str, at: int = 2, **args: Any) -> Any:
+    return room.call("hostess", name, args, at=at)
+
+
+@pytest.mark.parametrize("how", ["leaves", "is removed"])
+@pytest.mark.parametrize(
+    ("name", "args", "held"),
+    [
+        ("narrow", {"may": ["send_message"]}, PLAYER - {C.SEND_MESSAGE}),
+        ("grant", {"may": ["watch", "act"]}, {C.WATCH, C.ACT}),
+        ("grant", {"may": ["watch", "send_broadcast"]}, {C.WATCH}),  # what it had in addition is gone
+        ("revoke", {}, set()),
+    ],
+)
+def test_limits_apply_again_when_the_identity_is_back(how: str, name: str, args: Any, held: set[Capability]) -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, name, member="ada", **args)
+    if how == "leaves":
+        left(room, who)
+    else:
+        host(room, "remove_member", member="ada")
+    assert joined(room).held == held
+    assert replayed(room).member_of("id-ada").held == restored(room).member_of("id-ada").held == held  # type: ignore[union-attr]
+
+
+def test_limits_hold_however_often_it_comes_back_and_others_are_not_limited_by_them() -> None:
+    room = make_room(HOST)
+    host(room, "narrow", member=joined(room).handle, may=["act"])
+    for _ in range(3):
+        who = room.member_of("id-ada")
+        assert who is not None
+        left(room, who)
+        assert C.ACT not in joined(room).held
+    assert joined(room, "id-bea", "bea").held == PLAYER
+
+
+def test_what_a_host_has_given_back_is_not_taken_again() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "narrow", member="ada", may=["act", "send_message"])
+    host(room, "widen", member="ada", may=["act"])
+    left(room, who)
+    assert joined(room).held == PLAYER - {C.SEND_MESSAGE}
+    host(room, "clear_grant", member="ada")
+    left(room, room.state.members["ada#2"])
+    assert not room.state.limited
+    assert joined(room).held == PLAYER
+
+
+def test_a_host_lifts_the_limits_of_a_member_that_is_away() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "revoke", member="ada")
+    left(room, who)
+    assert host(room, "entry").limited == ["ada"]
+    host(room, "clear_grant", member="ada")
+    assert host(room, "entry").limited == []
+    assert joined(room).held == PLAYER
+    with pytest.raises(UnknownAsset):
+        host(room, "clear_grant", member="nobody")
+
+
+def test_nobody_lifts_limits_beyond_what_it_may_grant() -> None:
+    room = make_room(HOST, {"id": "deputy", "role": "player"})
+    host(room, "grant", member="deputy", may=["watch", "manage_members"])
+    who = joined(room)
+    host(room, "narrow", member="ada", may=["send_message"])
+    left(room, who)
+    with pytest.raises(PermissionDenied, match="send_message"):
+        room.call("deputy", "clear_grant", {"member": "ada"}, at=3)
+    assert C.SEND_MESSAGE not in joined(room).held
+
+
+def test_a_limit_with_an_end_allows_nothing_if_the_member_is_back_after_it() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "grant", member="ada", may=["watch"], expires_in_s=60)
+    left(room, who)
+    assert joined(room, at=3).held == {C.WATCH}
+    left(room, room.state.members["ada#2"], at=4)
+    assert joined(room, at=70_000).held == set()
+
+
+def test_the_limits_that_a_member_joined_with_end_with_its_membership() -> None:
+    room = make_room(HOST)
+    left(room, joined(room, may=["watch"]))
+    assert joined(room).held == PLAYER
+
+
+def test_a_room_remembers_the_newest_limits_only() -> None:
+    room = make_room(HOST)
+    for number in range(LIMITED_KEPT + 2):
+        who = joined(room, f"id-{number}", f"agent-{number}")
+        host(room, "narrow", at=number * 10, member=who.handle, may=["act"])
+        left(room, who, at=number * 10)
+    assert len(room.state.limited) == LIMITED_KEPT
+    assert "id-0" not in room.state.limited
+    assert f"id-{LIMITED_KEPT + 1}" in room.state.limited
+
+
+def test_a_host_of_the_house_is_not_held_by_the_limits_of_a_room() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "revoke", member="ada")
+    left(room, who)
+    room.system("admitted", {"handle": "ada", "kind": "human", "identity": "id-ada", "role": "host"}, 3)
+    assert room.state.members["ada#2"].held == ROLES["host"]

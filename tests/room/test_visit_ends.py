@@ -1,0 +1,256 @@
+"""Visits end by themselves: after as many steps as wanted, by exit conditions, and when the game is over."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import CohabitError
+from cohabit.model.avatar import AvatarState
+from cohabit.model.travel import ExitPackage
+from cohabit.room.room import Room
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS
+
+from .making import HOST, make_room, replayed, restored
+
+CAVES = str(Path(__file__).parent.parent / "worlds_samples" / "bodies" / "caves.py") + ":Caves"
+ADA = "id-ada"
+
+
+def game(world: str = CAVES, **keys: Any) -> Room:
+    room = make_room(HOST, world=world, **keys)
+    room.call("hostess", "open_to_nexus", {"open": True}, at=1)
+    return room
+
+
+def enter(room: Room, identity: str = ADA, handle: str = "ada", at: int = 10, **wishes: Any) -> Any:
+    room.system("admitted", {"handle": handle, "kind": "agent", "identity": identity, "role": "player"}, at)
+    package = {"ticket": f"t-{identity}-{at}", "identity": identity, "name": handle, **wishes}
+    return room.system("transit_in", {"package": package, "admitted": True}, at)
+
+
+def act(room: Room, name: str, who: str = "ada", at: int = 20, **args: Any) -> Any:
+    return room.call(who, name, args, at=at)
+
+
+def ended(room: Room, at: int = 20) -> ExitPackage | None:
+    """What the agent brings back if its visit has ended. The record alone, and a snapshot, say the same."""
+    room.settle(at)
+    assert replayed(room).digest() == restored(room).digest() == room.digest()
+    return next(iter(room.state.leaving.values()), None)
+
+
+def told(room: Room, who: str = "ada") -> list[str]:
+    lines = [notice for line in room.record.tail for notice in line.entry.told]
+    return [notice.text for notice in lines if notice.members is not None and who in notice.members]
+
+
+def test_a_visit_ends_after_as_many_steps_as_the_agent_wanted_and_not_before() -> None:
+    room = game()
+    assert enter(room, max_steps=3).max_steps == 3
+    for _ in range(2):
+        act(room, "go", place="pit")
+        assert ended(room) is None
+    reply = act(room, "go", place="hall")
+    assert reply.observation is not None  # the last step is answered like any other
+    with pytest.raises(CohabitError):
+        act(room, "go", place="pit")
+    package = ended(room)
+    assert package is not None
+    assert (package.reason, package.steps, package.avatar_state) == ("max_steps", 3, "dormant")
+    assert room.world.bodies["1"].place == "hall"  # type: ignore[attr-defined]
+    assert room.world.bodies["1"].asleep  # type: ignore[attr-defined]
+    assert "Your visit is over (max_steps). You are on your way to the Nexus." in told(room)
+
+
+def test_what_is_refused_or_only_looked_at_is_no_step() -> None:
+    room = game()
+    enter(room, max_steps=1)
+    with pytest.raises(CohabitError):
+        act(room, "go", place="nowhere")
+    act(room, "view")
+    act(room, "look", target="pit")
+    assert ended(room) is None
+
+
+def test_a_body_in_danger_is_left_when_it_is_safe_and_its_agent_can_act_until_then() -> None:
+    room = game()
+    enter(room, max_steps=1)
+    act(room, "go", place="ledge")
+    assert ended(room) is None
+    assert "Your visit ends as soon as your body is safe (max_steps)" in told(room)
+    act(room, "go", place="ledge")
+    assert told(room).count("Your visit ends as soon as your body is safe (max_steps)") == 1
+    act(room, "go", place="hall")
+    package = ended(room)
+    assert package is not None
+    assert (package.reason, package.steps) == ("max_steps", 3)
+
+
+@pytest.mark.parametrize("condition", ["health < 3", "health <= 67%", "Health < 70 %"])
+def test_a_visit_ends_when_the_health_is_low(condition: str) -> None:
+    room = game()
+    assert enter(room, exit_conditions=[condition, "bored"]).enforced == (condition,)
+    enter(room, "id-bea", "bea")
+    act(room, "go", place="hall")
+    assert ended(room) is None
+    act(room, "hit", "bea", whom="1")
+    package = ended(room)
+    assert package is not None
+    assert (package.identity, package.reason) == (ADA, condition)
+    assert room.state.avatars["avatar-1"].state is AvatarState.DORMANT
+    assert "id-bea" in room.state.visits
+
+
+def test_a_visit_ends_by_death_and_the_dead_body_stays_what_it_is() -> None:
+    room = game()
+    enter(room, exit_conditions=["died"])
+    act(room, "jump")
+    package = ended(room)
+    assert package is not None
+    assert (package.reason, package.deaths, package.avatar_state) == ("died", 1, "destroyed")
+
+
+def test_a_visit_ends_by_a_number_of_steps_and_by_time_also_if_nothing_happens() -> None:
+    room = game()
+    enter(room, exit_conditions=["steps >= 2"])
+    act(room, "go", place="pit")
+    assert ended(room) is None
+    act(room, "go", place="pit")
+    package = ended(room)
+    assert package is not None
+    assert package.reason == "steps >= 2"
+
+    room = game()
+    enter(room, exit_conditions=["playtime >= 60", "playtime >= 2 min"])
+    assert room.next_deadline() == 60_010
+    assert ended(room, at=60_009) is None
+    package = ended(room, at=60_010)
+    assert package is not None
+    assert (package.reason, package.playtime_ms) == ("playtime >= 60", 60_000)
+
+
+def test_the_time_of_a_visit_does_not_run_while_the_house_is_down() -> None:
+    room = game()
+    enter(room, exit_conditions=["playtime >= 60"])
+    room.system("opened", {"gap": 1_000_000}, 1_000_010)
+    assert ended(room, at=1_060_009) is None
+    assert ended(room, at=1_060_010) is not None
+
+
+@pytest.mark.parametrize("goals", [(), ("Go",)])
+def test_a_visit_ends_when_a_meta_goal_is_reached(goals: tuple[str, ...]) -> None:
+    room = game()
+    enter(room, exit_conditions=["goal_complete"], goals=list(goals))
+    act(room, "go", place="pit")
+    assert ended(room) is None
+    room.system("meta_goal", {"identity": ADA, "text": "You have reached it."}, 30)
+    package = ended(room, 30)
+    assert package is not None
+    assert package.reason == "goal_complete"
+
+
+def test_a_visit_ends_when_a_goal_that_is_an_achievement_of_the_world_is_reached() -> None:
+    room = game("crafter_shared")
+    enter(room, exit_conditions=["goal_complete"], goals=["wake up", "Collect Sapling"])
+    player = room.world.game.players[0]  # type: ignore[attr-defined]
+    player.achievements[ACHIEVEMENTS.index("collect_drink")] = 1
+    act(room, "noop")
+    assert ended_in_crafter(room) is None
+    player.achievements[ACHIEVEMENTS.index("collect_sapling")] = 1
+    act(room, "noop")
+    package = ended_in_crafter(room)
+    assert package is not None
+    assert package.reason == "goal_complete"
+
+
+def ended_in_crafter(room: Room) -> ExitPackage | None:
+    """Without a replay: the test has changed the world by hand."""
+    room.settle(20)
+    return next(iter(room.state.leaving.values()), None)
+
+
+def test_in_rounds_the_last_choice_is_carried_out_before_the_visit_ends() -> None:
+    room = game("crafter_shared")
+    enter(room, max_steps=1)
+    enter(room, "id-bea", "bea")
+    act(room, "noop")
+    assert ended(room) is None  # bea has not chosen yet
+    act(room, "noop", "bea")
+    package = ended(room)
+    assert package is not None
+    assert (package.reason, package.steps) == ("max_steps", 1)
+    assert room.world.game.step_number == 1  # type: ignore[attr-defined]
+
+
+def test_conditions_that_nobody_but_the_agent_can_judge_are_notes_and_are_said_to_it() -> None:
+    room = game()
+    entered = enter(room, exit_conditions=["bored", "health < 1", "it rains"], max_steps=9)
+    assert (entered.enforced, entered.notes) == (("health < 1",), ("bored", "it rains"))
+    assert told(room)[-1] == (
+        "your visit ends after 9 steps; your visit ends by itself: health < 1; leave when: bored; leave when: it rains"
+    )
+
+
+def test_where_there_are_no_bodies_health_and_death_are_notes_and_steps_are_counted() -> None:
+    room = game("nim")
+    entered = enter(room, exit_conditions=["health < 10%", "died", "steps >= 1"])
+    assert (entered.enforced, entered.notes) == (("steps >= 1",), ("health < 10%", "died"))
+    enter(room, "id-bea", "bea")
+    first = next(m for m in room.state.members.values() if m.seat in room.to_move())
+    act(room, "take", first.id, **_nim_move(room))
+    if first.identity != ADA:
+        assert ended(room) is None
+        act(room, "take", "ada", **_nim_move(room))
+    package = ended(room)
+    assert package is not None
+    assert (package.identity, package.reason) == (ADA, "steps >= 1")
+    assert room.state.members["ada"].seat is None
+
+
+def _nim_move(room: Room) -> dict[str, Any]:
+    seat = room.to_move()[0]
+    return dict(room.world.legal(room.seats[seat])[0].parameters)
+
+
+def test_when_the_game_is_over_its_visitors_return_by_themselves() -> None:
+    room = game("nim")
+    enter(room)
+    enter(room, "id-bea", "bea")
+    at = 20
+    while not room.is_over():
+        mover = next(m for m in room.state.members.values() if m.seat in room.to_move())
+        at += 10
+        act(room, "take", mover.id, at=at, **_nim_move(room))
+    room.settle(at)
+    assert sorted(package.reason for package in room.state.leaving.values()) == ["game_over", "game_over"]
+    assert not room.state.visits
+    assert replayed(room).digest() == room.digest()
+
+
+def test_where_another_game_begins_by_itself_visitors_stay_for_it() -> None:
+    room = game("nim", rematch_seconds=60)
+    enter(room)
+    enter(room, "id-bea", "bea")
+    while not room.is_over():
+        mover = next(m for m in room.state.members.values() if m.seat in room.to_move())
+        act(room, "take", mover.id, **_nim_move(room))
+    room.settle(30)
+    assert len(room.state.visits) == 2
+
+
+def test_a_visit_without_a_body_ends_too() -> None:
+    room = game()
+    enter(room, exit_conditions=["playtime >= 1"])
+    act(room, "jack_out")
+    package = ended(room, 2_000)
+    assert package is not None
+    assert (package.reason, package.avatar_state) == ("playtime >= 1", "dormant")
+
+
+def test_an_archived_room_ends_no_visits() -> None:
+    room = game()
+    enter(room, exit_conditions=["playtime >= 1"])
+    act(room, "archive", "hostess")
+    assert room.settle(5_000) == 5_000
+    assert ADA in room.state.visits
