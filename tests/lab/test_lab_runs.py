@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match_design
-from cohabit.lab.progress import ProgressLines
+from cohabit.lab.progress import ProgressLines, progress_bar
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
@@ -210,7 +211,7 @@ def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(
         path.write_text(FORGETFUL % word)
         design = match_design("nim", [f"{path}:Forgetful", "random"], games=1)
         table = Table(design, tmp_path, 1)
-        return asyncio.run(play_game(table, design.specs()[0], Spending(None, _Plain(0))))
+        return asyncio.run(play_game(table, design.specs()[0], Spending(None, _Plain(0)), DecisionCount()))
 
     for name in ("records", UNFINISHED):
         (tmp_path / name).mkdir()
@@ -458,6 +459,60 @@ def test_a_run_without_a_terminal_says_now_and_then_how_far_it_is() -> None:
         clock[0] = float(at)
         progress(done, 100)
     assert lines == [f"nim·: {done} of 100 done" for done in (55, 66, 67, 100)]
+
+
+def test_a_run_without_a_terminal_says_within_a_long_game_how_many_decisions_there_were() -> None:
+    clock, decisions, lines = [0.0], [0], list[str]()
+    progress = ProgressLines("planet", lambda: clock[0], lines.append, lambda: decisions[0])
+    progress(0, 1)
+    for at, made in ((1, 50), (29, 1_450), (30, 1_500), (31, 1_600), (60, 3_000), (95, 3_001)):
+        clock[0], decisions[0] = float(at), made
+        progress.tell()
+    assert lines == [
+        "planet: 0 of 1 done, 1,500 decisions (50/s)",
+        "planet: 0 of 1 done, 3,000 decisions (50/s)",
+        "planet: 0 of 1 done, 3,001 decisions",
+    ]
+
+
+def test_a_terminal_shows_how_many_decisions_there_were_within_a_long_game(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_bar("planet", decisions=lambda: 12_345) as on_game:
+        on_game(0, 1)
+    assert "0/1" in (shown := capsys.readouterr().err)
+    assert "12,345 decisions" in shown
+
+
+WATCHED = """
+from cohabit.agents.brains.scripted import Random
+
+def look() -> None: ...
+
+class Watched(Random):
+    def decide(self, observation):
+        look()
+        return super().decide(observation)
+"""
+
+
+def test_decisions_of_a_game_are_counted_while_it_is_played(tmp_path: Path) -> None:
+    (tmp_path / "watched.py").write_text(WATCHED)
+    count, seen = DecisionCount(), list[int]()
+    design = match_design("nim", ["random", f"{tmp_path}/watched.py"], games=2)
+    (module,) = [found for name, found in sys.modules.items() if name.startswith("cohabit_file_watched")]
+    module.look = lambda: seen.append(count.total())  # type: ignore[attr-defined]
+    games = run(design, count=count).games
+    first, second = [game.decisions for game in games]
+    assert seen == [*range(1, first, 2), *range(first, first + second, 2)]
+    assert count.total() == first + second
+
+
+def test_decisions_of_games_in_other_processes_are_counted() -> None:
+    count = DecisionCount()
+    games = run(match_design("tictactoe", ["random", "random"], games=40), None, 2, count=count).games
+    assert count.total() == sum(game.decisions for game in games)
 
 
 @pytest.mark.parametrize(

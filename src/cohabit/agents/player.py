@@ -88,7 +88,7 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
         return self.outcome == "refused" and self.action is None
 
 
-class Tally(Struct):
+class Tally(Struct, gc=False):
     """What a player's decisions came to."""
 
     outcomes: dict[str, int] = {}
@@ -108,7 +108,8 @@ class Tally(Struct):
         return sum(self.outcomes.get(outcome, 0) for outcome in FAILURES)
 
     def add(self, decision: Decision, seconds: float = 0.0) -> None:
-        self.outcomes[decision.outcome] = self.outcomes.get(decision.outcome, 0) + 1
+        outcome, outcomes = decision.outcome, self.outcomes
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
         self.seconds += seconds
         if decision.exchanges:
             self._add_exchanges(decision.exchanges)

@@ -118,14 +118,15 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
                 fields.setdefault(field, _first(getattr(plan, field), getattr(self, field)))
             for lineup, players in self._lineups(plan).items():
                 orders = seatings(players, plan.swap or self.swap)
+                brains = [[self.players.get(name, name) for name in seated] for seated in orders]
+                condition = condition_id(title, levels, lineup)
                 games = [(seed, number) for seed in seeds for number in range(len(orders))]
                 for seed, number in games[:most]:
-                    seated = orders[number]
                     yield GameSpec(
-                        id=game_id(title, levels, lineup, seed, number),
+                        id=game_id(condition, seed, number),
                         world=plan.world,
-                        players=[self.players.get(name, name) for name in seated],
-                        names=seated,
+                        players=brains[number],
+                        names=orders[number],
                         seed=str(seed),
                         config=config,
                         setting=title,
@@ -198,10 +199,15 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def game_id(title: str, levels: Mapping[str, Any], lineup: str, seed: int, number: int) -> str:
-    """A stable name that is also the name of a file."""
+def condition_id(title: str, levels: Mapping[str, Any], lineup: str) -> str:
+    """How the ids of the games of a line-up in a condition begin."""
     parts = [title, *(f"{name}-{_text(value)}" for name, value in levels.items()), lineup]
-    return ".".join([*map(_slug, parts), f"s{seed}", str(number)])
+    return ".".join(map(_slug, parts))
+
+
+def game_id(condition: str, seed: int, number: int) -> str:
+    """A stable name that is also the name of a file."""
+    return f"{condition}.s{seed}.{number}"
 
 
 @lru_cache(1024)
@@ -315,10 +321,12 @@ def _check_seeds(where: str, seeds: int | list[int] | None) -> None:
         return
     if not seeds:
         raise BadArgs(f"{where}: there must be at least one")
+    known: set[int] = set()
     for place, seed in enumerate(seeds):
         _check_range(f"{where}[{place}]", seed, 0, 2**63 - 1)
-        if seed in seeds[:place]:
+        if seed in known:
             raise BadArgs(f"{where}[{place}]: duplicate seed {seed}")
+        known.add(seed)
 
 
 def _check_title(where: str, title: str) -> None:

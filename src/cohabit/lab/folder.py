@@ -52,7 +52,7 @@ class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
     decision: Decision
 
 
-class TimingLine(Struct, frozen=True):
+class TimingLine(Struct, frozen=True, gc=False):
     """How long a game took, and for each seat the seconds of its decisions."""
 
     game: str
@@ -60,7 +60,7 @@ class TimingLine(Struct, frozen=True):
     decisions: list[list[float]]
 
 
-class Played(Struct, frozen=True):
+class Played(Struct, frozen=True, gc=False):
     """A finished game, and its lines in the other files. ``record`` is empty if it is written already."""
 
     result: GameResult
@@ -73,9 +73,17 @@ _encoder = msgspec.json.Encoder()
 encode_lines = _encoder.encode_lines
 
 
+class RecordLine(Struct, gc=False):
+    """A line of a record. ``entry`` keeps its exact bytes: the digest is over them."""
+
+    seq: int
+    digest: str
+    entry: msgspec.Raw
+
+
 def record_lines(lines: Sequence[Line]) -> bytes:
     """A record as `cohabit export` writes it."""
-    return b"".join([f'{{"seq":{x.seq},"digest":"{x.digest.hex()}","entry":'.encode() + x.body + b"}\n" for x in lines])
+    return encode_lines([RecordLine(line.seq, line.digest.hex(), msgspec.Raw(line.body)) for line in lines])
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:
@@ -126,17 +134,9 @@ def players_of_record(path: Path) -> list[str]:
     return next((game.spec.named for game in read_games(folder) if game.spec.id == path.stem), [])
 
 
-class _RecordLine(Struct):
-    """``entry`` keeps its exact bytes: the digest is over them."""
-
-    seq: int
-    digest: str
-    entry: msgspec.Raw
-
-
 def read_record(folder: Path, game: str) -> Iterator[Line]:
     """The record of a game, with its chain of digests verified."""
-    lines = _each(record_path(folder, game), _RecordLine)
+    lines = _each(record_path(folder, game), RecordLine)
     return read_lines(((line.seq, bytes(line.entry), bytes.fromhex(line.digest)) for line in lines), -1, GENESIS)
 
 

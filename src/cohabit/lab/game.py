@@ -37,7 +37,7 @@ MAX_DECISIONS = 10_000
 NOTHING_SEEN = Observation()
 
 
-class GameSpec(Struct, frozen=True):
+class GameSpec(Struct, frozen=True, gc=False):
     """Everything that defines a game. Equal specs with the same answers give the same record.
 
     Defaults are not omitted: msgspec recognizes them by identity, so equal specs could be encoded differently.
@@ -66,7 +66,7 @@ class GameSpec(Struct, frozen=True):
         return self.names or self.players
 
 
-class GameResult(Struct):
+class GameResult(Struct, gc=False):
     """What came of a game."""
 
     spec: GameSpec
@@ -108,7 +108,7 @@ class Game:
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = Room.create(self._setup.opening.state(spec.id, int(spec.seed), secret), world, self.at)
+        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world, self.at)
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [
             adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
@@ -174,7 +174,9 @@ class Game:
             return False
         to_move = room.to_move()
         if len(to_move) == 1 and (i := self._index_of.get(to_move[0])) is not None:  # the usual case
-            decision = self._move_now(i)
+            decision = self.players[i].move_now(self._turn(i), self._acts[i])
+            self.decisions += 1
+            self._rewards[i] += decision.reward
             return decision.action is not None or self._go_on([i], [decision])
         movers = self._within_limit(self._to_move())
         return self._go_on(movers, self._moves_now(movers))
@@ -242,15 +244,6 @@ class Game:
         made = [self.players[i].move_now(turn, self._acts[i]) for i, turn in zip(movers, turns, strict=True)]
         self._count(movers, made)
         return made
-
-    def _move_now(self, i: int) -> Decision:
-        """By one script."""
-        number = self._numbers[i] = self._numbers[i] + 1
-        turn = Turn(self._looks[i](), "", number, fallback=self._fallbacks[i], may_pass=self._may_pass)
-        decision = self.players[i].move_now(turn, self._acts[i])
-        self.decisions += 1
-        self._rewards[i] += decision.reward
-        return decision
 
     async def _moves(self, movers: list[int]) -> list[Decision]:
         """By any players, concurrently."""

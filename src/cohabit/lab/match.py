@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cohabit.errors import BadArgs
+from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, Swap, parse_design, seatings
 from cohabit.lab.progress import progress_bar
 from cohabit.lab.results import Results
@@ -36,8 +37,9 @@ def match(
     design = match_design(
         world, players, games=games, seed=seed, config=config, seconds=seconds, max_cost=max_cost, swap=swap, **limits
     )
-    with progress_bar(design.name, progress) as on_game:
-        return run(design, Path(out) if out is not None else None, workers, on_game)
+    count = DecisionCount()
+    with progress_bar(design.name, progress, count.total) as on_game:
+        return run(design, Path(out) if out is not None else None, workers, on_game, count)
 
 
 def match_design(

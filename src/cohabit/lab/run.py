@@ -27,6 +27,7 @@ from cohabit.agents.contract import adapted, kind_of
 from cohabit.agents.llm.capped import check_price
 from cohabit.agents.player import Decision
 from cohabit.lab.answers import AnswerLog, CapReached, log_answers, log_decisions
+from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
 from cohabit.lab.fingerprint import fingerprints
 from cohabit.lab.folder import (
@@ -53,6 +54,8 @@ CONCURRENT = 8
 """Games that a process plays at the same time, if players wait for a backend."""
 GC_THRESHOLD = 10_000
 """How many more objects there are when Python next searches for garbage."""
+REPORT_S = 1.0
+"""How often a worker process reports how many decisions its games have had."""
 ONE_AT_A_TIME = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
@@ -71,22 +74,31 @@ class Table(Struct, frozen=True):
 
 
 # -- the run ----------------------------------------------------------------------------------------
-def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: Progress = lambda *_: None) -> Results:
-    """Play the missing games and return the results of all. Without a folder they are kept in memory."""
+def run(
+    design: Design,
+    folder: Path | None = None,
+    workers: int = 1,
+    on_game: Progress = lambda *_: None,
+    count: DecisionCount | None = None,
+) -> Results:
+    """Play the missing games and return the results of all. Without a folder they are kept in memory.
+
+    ``count`` says, on any thread, how many decisions there have been so far."""
+    count = count or DecisionCount()
     specs = design.specs()
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(make_agent(design.brain(player), "check"), design.max_cost)
     table = Table(design, folder, _concurrent(design))
     with quiet():
         if folder is None:
-            return _in_memory(table, specs, workers, on_game)
+            return _in_memory(table, specs, workers, on_game, count)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
             worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
             spent = sum(tally.dollars for game in kept.games for tally in game.tallies)
             on_game(len(kept.games), len(specs))
             try:
-                for played in _play(table, specs[len(kept.games) :], workers, spent):
+                for played in _play(table, specs[len(kept.games) :], workers, spent, count):
                     kept.add(played)
                     on_game(len(kept.games), len(specs))
             except CapReached:
@@ -96,11 +108,13 @@ def run(design: Design, folder: Path | None = None, workers: int = 1, on_game: P
     return results
 
 
-def _in_memory(table: Table, specs: Sequence[GameSpec], workers: int, on_game: Progress) -> Results:
+def _in_memory(
+    table: Table, specs: Sequence[GameSpec], workers: int, on_game: Progress, count: DecisionCount
+) -> Results:
     results = Results(table.design, [], planned=len(specs))
     on_game(0, len(specs))
     try:
-        for played in _play(table, specs, workers, 0.0):
+        for played in _play(table, specs, workers, 0.0, count):
             results.keep(played)
             on_game(len(results.games), len(specs))
     except CapReached:
@@ -108,15 +122,20 @@ def _in_memory(table: Table, specs: Sequence[GameSpec], workers: int, on_game: P
     return results
 
 
-def _play(table: Table, specs: Sequence[GameSpec], workers: int, spent: float) -> Iterator[Played]:
+def _play(
+    table: Table, specs: Sequence[GameSpec], workers: int, spent: float, count: DecisionCount
+) -> Iterator[Played]:
     """The games in order."""
     if workers <= 1 or len(specs) <= 1:
-        yield from _play_here(table, specs, spent)
+        yield from _play_here(table, specs, spent, count)
         return
     context = get_context("spawn")  # not forked, because the calling process may have threads
     total = context.Value("d", spent)
+    numbers = context.Value("i", 0)  # given to workers so far
+    count.of_workers = decisions = context.RawArray("q", workers)
     # The signature of get_context's Value differs between platforms in the type stubs.
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(table, total))
+    initargs = (table, total, numbers, decisions)
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
     try:
         for played in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
             yield from played
@@ -139,7 +158,7 @@ def results_in_order(
         pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
-def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterator[Played]:
+def _play_here(table: Table, specs: Sequence[GameSpec], spent: float, count: DecisionCount) -> Iterator[Played]:
     """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
     spending = Spending(table.design.max_cost, _Plain(spent))
     done = 0
@@ -147,14 +166,14 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float) -> Iterato
         with ThreadPoolExecutor(1, "lab") as thread:
             while done < len(specs):
                 played: list[Played] = []
-                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, played)).result()
+                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, played)).result()
                 done += len(played)
                 yield from played
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
             played = []
-            runner.run(_play_some(table, specs[done:], spending, played))
+            runner.run(_play_some(table, specs[done:], spending, count, played))
             done += len(played)
             yield from played
 
@@ -237,23 +256,44 @@ class Spending:
 
 
 # -- in a worker process ----------------------------------------------------------------------------
-_worker: tuple[Table, Spending, asyncio.Runner] | None = None
+class Worker:
+    """What this process is, if it is a worker."""
+
+    def __init__(self, table: Table, spending: Spending, decisions: Any, number: int) -> None:
+        self.table, self.spending = table, spending
+        self.count = DecisionCount()
+        self.runner = asyncio.Runner()
+        self._decisions, self._number = decisions, number
+
+    def report(self) -> None:
+        """Tell the parent how many decisions there have been here."""
+        self._decisions[self._number] = self.count.total()
 
 
-def _begin_worker(table: Table, total: Any) -> None:
+_worker: Worker | None = None
+
+
+def _begin_worker(table: Table, total: Any, numbers: Any, decisions: Any) -> None:
     global _worker
-    _worker = table, Spending(table.design.max_cost, total), asyncio.Runner()
-    begin_worker()
+    with numbers.get_lock():
+        number = numbers.value
+        numbers.value += 1
+    _worker = Worker(table, Spending(table.design.max_cost, total), decisions, number)
+    begin_worker(_worker.report)
 
 
-def begin_worker() -> None:
-    """Prepare a worker process: as quiet as its parent, and ended when that dies. It would wait forever otherwise."""
+def begin_worker(report: Callable[[], None] = lambda: None) -> None:
+    """Prepare a worker process: as quiet as its parent, and ended when that dies. It would wait forever otherwise.
+
+    ``report`` is called about once a second, on another thread."""
     logging.getLogger("cohabit.agents").setLevel(logging.ERROR)
     _collect_less()
 
     def watch() -> None:
         if (parent := parent_process()) is not None:
-            parent.join()
+            while parent.is_alive():
+                parent.join(REPORT_S)
+                report()
             os._exit(1)
 
     Thread(target=watch, daemon=True).start()
@@ -261,34 +301,38 @@ def begin_worker() -> None:
 
 def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
     assert _worker is not None
-    table, spending, runner = _worker
     played: list[Played] = []
-    runner.run(_play_games(table, specs, spending, played))
+    _worker.runner.run(_play_games(_worker.table, specs, _worker.spending, _worker.count, played))
+    _worker.report()
     return played
 
 
 # What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
 # removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
-async def _play_games(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
+async def _play_games(
+    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, played: list[Played]
+) -> None:
     if table.concurrent == 1:
-        played += [await play_game(table, spec, spending) for spec in specs]
+        played += [await play_game(table, spec, spending, count) for spec in specs]
     else:
-        played += await asyncio.gather(*(play_game(table, spec, spending) for spec in specs))
+        played += await asyncio.gather(*(play_game(table, spec, spending, count) for spec in specs))
 
 
-async def _play_some(table: Table, specs: Sequence[GameSpec], spending: Spending, played: list[Played]) -> None:
+async def _play_some(
+    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, played: list[Played]
+) -> None:
     """The first games: as many as are played concurrently, or as can be played in a moment."""
     if table.concurrent > 1:
-        await _play_games(table, specs[: table.concurrent], spending, played)
+        await _play_games(table, specs[: table.concurrent], spending, count, played)
         return
     ends = time.perf_counter() + MOMENT_S
     for spec in specs:
-        played.append(await play_game(table, spec, spending))
+        played.append(await play_game(table, spec, spending, count))
         if time.perf_counter() > ends:
             break
 
 
-async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
+async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:
     """Play a game, with the answers that were logged when it was played before."""
     design, folder = table.design, table.folder
     log = AnswerLog(answers_path(folder, spec.id) if folder is not None else None)
@@ -310,9 +354,11 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending) -> Played:
         seconds=time.perf_counter,
         source=located(spec.world, design.folder),
     )
+    count.begin(game)
     try:
         result = await game.play()
     finally:
+        count.end(game)
         log.close()
     for tally in result.tallies:
         tally.seconds = 0.0  # times are kept in another file, because they differ from run to run

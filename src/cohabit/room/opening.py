@@ -7,6 +7,7 @@ import msgspec
 from cohabit.errors import BadArgs
 from cohabit.model.entry import BY_INVITATION
 from cohabit.room.extension import extension_named
+from cohabit.room.room import Room
 from cohabit.room.state import Member, NexusEntry, RoomState
 from cohabit.room.timers import can_skip
 from cohabit.room.visits import NEXUS
@@ -68,21 +69,16 @@ def opening_state(
     )
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(RoomState).decode
-
-
 class Opening:
-    """The initial state of rooms that differ only in their id, seed and secret, derived from the scenario once."""
+    """Opens rooms that differ only in their id, seed and secret. Their initial state is derived from the scenario
+    once."""
 
     def __init__(self, scenario: Scenario, world: World, source: str) -> None:
-        self._encoded = _encode(opening_state(scenario, world, source, "", 0, ""))
+        self._plain = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
 
-    def state(self, room: str, seed: int | str, secret: str) -> RoomState:
-        """The initial state of one room."""
-        state = _decode(self._encoded)
-        state.id, state.seed, state.secret = room, parse_seed(seed), secret
-        return state
+    def room(self, room: str, seed: int | str, secret: str, world: World, at: int) -> Room:
+        """A new room."""
+        return Room.open({**self._plain, "id": room, "seed": parse_seed(seed), "secret": secret}, world, at)
 
 
 def _nexus_entry(scenario: Scenario, world: World) -> NexusEntry | None:

@@ -66,9 +66,17 @@ class RecordedRoom:
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> Self:
         """A new room. Its first entry contains everything needed to recreate it."""
-        room = cls(state, world)
-        opening = msgspec.to_builtins(state)
-        room._write(at, SYSTEM["open"], None, {"state": opening}, {"state": opening})
+        return cls._opened(state, msgspec.to_builtins(state), world, at)
+
+    @classmethod
+    def open(cls, opening: Mapping[str, Any], world: World, at: int) -> Self:
+        """A new room from its initial state as plain values, which are part of the record and must not change."""
+        return cls._opened(msgspec.convert(opening, RoomState), opening, world, at)
+
+    @classmethod
+    def _opened(cls, state: RoomState, opening: Mapping[str, Any], world: World, at: int) -> Self:
+        room, args = cls(state, world), {"state": opening}
+        room._write(at, SYSTEM["open"], None, args, args)
         room._checkpoint = room.record.tail[0]
         return room
 

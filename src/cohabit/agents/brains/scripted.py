@@ -13,6 +13,7 @@ class Scripted:
     quick = True  # called directly, not on a thread
     reads_choices = True  # False: it never looks at the legal actions, so the lab need not list them
     reads_text = True  # False: nor at the text, so the lab need not have it written
+    looks = True  # False: it decides without an observation
 
     def __init__(self, purpose: str = "agent") -> None:
         self.stream = Stream(0, purpose)

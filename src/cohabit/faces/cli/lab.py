@@ -75,6 +75,7 @@ def lab(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     import msgspec
 
+    from cohabit.lab.decision_count import DecisionCount
     from cohabit.lab.design import checked, read_design
     from cohabit.lab.progress import progress_bar
     from cohabit.lab.run import run
@@ -84,8 +85,9 @@ def _run(args: argparse.Namespace) -> int:
     if changes:
         design = checked(msgspec.structs.replace(design, **changes), load=False)
     check_ready(design, Path(args.out))
-    with progress_bar(design.name) as on_game:
-        results = run(design, Path(args.out), checked_workers(args.workers), on_game)
+    count = DecisionCount()
+    with progress_bar(design.name, decisions=count.total) as on_game:
+        results = run(design, Path(args.out), checked_workers(args.workers), on_game, count)
     return show(results)
 
 

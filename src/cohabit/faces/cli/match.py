@@ -52,6 +52,7 @@ def match(args: argparse.Namespace) -> int:
       cohabit match statecraft hawk trader diplomat --config turns=10 --workers 4
       cohabit match lanterns lamplighter random --games 2 --max-ticks 600 --out towers
     """
+    from cohabit.lab.decision_count import DecisionCount
     from cohabit.lab.match import match_design
     from cohabit.lab.progress import progress_bar
     from cohabit.lab.run import run
@@ -67,8 +68,9 @@ def match(args: argparse.Namespace) -> int:
     )  # fmt: skip
     folder = Path(args.out) if args.out else None
     check_ready(design, folder)
-    with progress_bar(design.name) as on_game:
-        results = run(design, folder, checked_workers(args.workers), on_game)
+    count = DecisionCount()
+    with progress_bar(design.name, decisions=count.total) as on_game:
+        results = run(design, folder, checked_workers(args.workers), on_game, count)
     return show(results)
 
 

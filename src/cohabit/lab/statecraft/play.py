@@ -7,7 +7,7 @@ from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.agents.contract import adapted
 from cohabit.agents.player import Decision
 from cohabit.agents.player import Player as Decider
-from cohabit.lab.design import game_id
+from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec
 from cohabit.lab.run import run_async
@@ -100,7 +100,7 @@ def game_spec(experiment: Experiment, place: Place, players: list[str]) -> GameS
         "open_messages": experiment.open_messages, "publish_ratings": experiment.publish_ratings,
     }  # fmt: skip
     return GameSpec(
-        id=game_id("statecraft", {}, place.lineup, place.seed, place.number),
+        id=game_id(condition_id("statecraft", {}, place.lineup), place.seed, place.number),
         world="statecraft",
         players=players,
         seed=str(land_seed(place)),
