@@ -91,6 +91,22 @@ def test_the_dead_can_come_back_to_life(house: Running, visit: Visit) -> None:
     expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
 
 
+def test_a_player_with_several_avatars_chooses_which_one_it_controls(house: Running, visit: Visit) -> None:
+    ann = AgentSpec(id="ann", kind="human", role="human", token=token("ann"))
+    house.open(Scenario(world=CAVES, agents=[ann]), "caves")
+    for name in ("Ada", "Bea"):
+        house.call("ann", "create_avatar", "caves", name=name)
+    page = visit(house.link("ann", "caves"))
+    lines = page.locator(".body li")
+    expect(lines.filter(has_text="Ada")).to_have_text("Ada has no body yet Control this one")
+    lines.filter(has_text="Bea").get_by_role("button", name="Control this one").click()
+    expect(lines.filter(has_text="Bea")).to_have_text(re.compile("Bea you control it"))
+    lines.filter(has_text="Ada").get_by_role("button", name="Control this one").click()
+    expect(lines.filter(has_text="Ada")).to_have_text(re.compile("Ada you control it"))
+    expect(lines.filter(has_text="Bea")).to_have_text(re.compile("Bea asleep in the world"))
+    expect(page.get_by_role("button", name="Control this one")).to_have_count(1)
+
+
 def test_a_member_without_a_body_of_its_own_is_offered_none(house: Running, visit: Visit) -> None:
     watching = visit(house.link_with(token("wilderness-spectator"), "wilderness"))
     expect(watching.locator(".world pre")).to_contain_text("Nobody is here")

@@ -144,6 +144,21 @@ async def test_a_sleeping_body_is_woken_and_what_happened_to_it_meanwhile_has_ha
         assert world.room("caves").world.bodies["1"].health == 2  # type: ignore[attr-defined]
 
 
+async def test_a_visitor_that_changes_its_body_brings_back_what_it_did_in_both() -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "take", item="ore")
+        other = (await world("ann", "caves", "create_avatar")).avatar_id
+        await world("ann", "caves", "transfer", avatar_id=other)
+        await world("ann", "caves", "take", item="gold")
+        left = await world("ann", "caves", "exit_game", carry={"gold": 1})
+        assert (left.deeds, left.items, left.avatar_state) == ({"take": 2}, {"gold": 1}, "dormant")
+        await world.rest()
+        assert world.all_items() == items
+        await world.check()
+
+
 @pytest.mark.parametrize("block", [False, True])
 async def test_who_is_removed_by_a_host_is_back_in_the_nexus_with_what_it_learned(block: bool) -> None:
     async with journeys() as world:

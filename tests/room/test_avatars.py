@@ -375,6 +375,20 @@ def test_what_is_not_there_is_left_out_of_the_values_and_of_the_text() -> None:
     assert not any(word in felt.to_text() for word in ("Hear", "Injuries", "Fatigue", "Blocked", "Equipped"))
 
 
+@pytest.mark.parametrize("taken", [["read_own"], ["read_own", "watch"]])
+def test_who_may_not_see_through_its_seat_feels_and_hears_nothing(taken: list[str]) -> None:
+    caves = Caves()
+    caves("bob", "jack_in")
+    caves("bob", "go", place="ledge")
+    caves("hostess", "narrow", member="ann", may=taken)
+    first = caves("ann", "jack_in")
+    assert (first.avatar.state, first.initial_observation) == (State.BOUND, None)
+    other = caves("ann", "create_avatar").avatar_id
+    assert caves("ann", "transfer", avatar_id=other).initial_observation is None
+    for name in ("inspect_self", "check_inventory"):
+        assert isinstance(caves.refused("ann", name), PermissionDenied)
+
+
 def test_a_body_is_in_the_stance_that_its_agent_chose_of_those_the_world_has() -> None:
     caves = Caves()
     caves("ann", "jack_in")

@@ -288,8 +288,9 @@ def jack_in(
 
 
 def jacked_in(room: "Room", me: Member, message: str) -> JackInResult:
-    avatar = required(room, me)
-    seen = embodied(room, avatar, me, room.observe(room.eye_of(me))) if room.eye(me) is not None else None
+    """The result of taking a body. Its senses are only for a member who may see what its seat sees."""
+    avatar, eye = required(room, me), room.eye(me)
+    seen = embodied(room, avatar, me, room.observe(eye)) if eye is not None and eye.sees != "public" else None
     return JackInResult(True, shown(room, avatar), message, dict(avatar.bonuses), seen)
 
 

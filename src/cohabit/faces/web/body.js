@@ -11,11 +11,12 @@ const COMMANDS = {
   resume_game: "Go to the game",
   leave_game: "Return to the Nexus",
 };
+const WAITING = ["dormant", "suspended", "unbound"];
 const FROM_NEXUS = ["resume_game", "leave_game"]; // only for those who are in a game
 const STATES = { bound: "you control it", dormant: "asleep in the world", suspended: "outside the world", destroyed: "dead", unbound: "has no body yet" };
 
 export class Body {
-  /** `call(command)` changes something in this room; `onChange()` is called afterwards. `linkOf(result)`: a link to the
+  /** `call(command, args)` changes something in this room; `onChange()` is called afterwards. `linkOf(result)`: a link to the
    * room that a result leads to, or null. */
   constructor(call, onChange, linkOf) {
     this.call = call;
@@ -41,18 +42,30 @@ export class Body {
     }
     setText(this.where, game ? `You are in the game ${escapeInvisible(game)}.` : "");
     this.where.hidden = !game;
-    const drawn = JSON.stringify(avatars);
+    const waiting = (avatars ?? []).filter(isWaiting).length;
+    const choose = commands.includes("transfer") ? "transfer" : commands.includes("jack_in") && waiting > 1 ? "jack_in" : null;
+    const drawn = JSON.stringify([avatars, choose]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
-      this.list.replaceChildren(...(avatars ?? []).map(avatarLine));
+      this.list.replaceChildren(...(avatars ?? []).map((avatar) => this.line(avatar, choose)));
     }
     this.offer.hidden = !this.offered.length;
   }
 
-  async run(command, button) {
+  /** An avatar, with a button to control it if it waits. `choose`: the command for that, or null. */
+  line(avatar, choose) {
+    const line = avatarLine(avatar);
+    if (choose && isWaiting(avatar)) {
+      const { avatar_id } = avatar;
+      line.append(" ", h("button", { onclick: (event) => this.run(choose, event.target, { avatar_id }) }, "Control this one"));
+    }
+    return line;
+  }
+
+  async run(command, button, args = {}) {
     button.disabled = true;
     try {
-      const result = await this.call(command);
+      const result = await this.call(command, args);
       this.show(result.message ?? "");
       const link = this.linkOf(result);
       if (link) this.result.append(" ", link);
@@ -70,8 +83,12 @@ export class Body {
   }
 }
 
-function avatarLine({ name, avatar_id, state, health, max_health }) {
+function isWaiting({ state = "unbound" }) {
+  return WAITING.includes(state);
+}
+
+function avatarLine({ name, avatar_id, state = "unbound", health, max_health }) {
   const alive = state !== "destroyed" && state !== "unbound" && health !== undefined;
-  const facts = [STATES[state ?? "unbound"] ?? state, alive && `health ${Math.round(health)}${max_health !== undefined ? ` of ${Math.round(max_health)}` : ""}`];
+  const facts = [STATES[state] ?? state, alive && `health ${Math.round(health)}${max_health !== undefined ? ` of ${Math.round(max_health)}` : ""}`];
   return h("li", {}, escapeInvisible(name || avatar_id), h("span", { class: "muted" }, ` ${facts.filter(Boolean).join(", ")}`));
 }

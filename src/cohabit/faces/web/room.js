@@ -49,7 +49,7 @@ export class RoomScreen {
     this.standings = new Standings();
     this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
     this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
-    this.body = new Body((command) => this.callBody(command), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result));
+    this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result));
     this.manage = new Manage(connection, room, () => this.refresh());
     this.events = new EventLog();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
@@ -249,10 +249,10 @@ export class RoomScreen {
   }
 
   /** Those who came only for a visit are no members any more when they have left the game, maybe before the reply arrives. */
-  async callBody(command) {
+  async callBody(command, args) {
     this.farewell = command === "exit_game" ? LEFT : null;
     try {
-      return await this.connection.callOnce(command, {}, this.room);
+      return await this.connection.callOnce(command, args, this.room);
     } catch (error) {
       if (error.code !== "LOST") this.farewell = null;
       throw error;
