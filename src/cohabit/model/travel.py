@@ -81,6 +81,7 @@ class Travel(Struct, frozen=True, kw_only=True):
     bonuses: tuple[BonusRule, ...] = ()
     common_bonuses: tuple[str, ...] = ()  # others that this world applies, which completed meta-goals give: "health"
     rarities: dict[str, Rarity] = {}  # of achievements, by their names; others are common
+    difficulty: bool = False  # whether this world applies ``Arrival.damage``
 
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.bonuses]
@@ -92,6 +93,13 @@ class Travel(Struct, frozen=True, kw_only=True):
         """The skills that this world teaches."""
         taught = {lesson.domain for lesson in self.lessons.values()}
         return tuple(domain for domain in DOMAINS if domain in taught)
+
+
+def scaled(damage: int, factor: float) -> int:
+    """The damage of a body that takes more or less than usual. It is rounded towards the usual damage, so a blow that
+    hurts always hurts."""
+    exact = round(damage * factor, 6)
+    return math.ceil(exact) if factor < 1 else math.floor(exact)
 
 
 class Entering(Struct, frozen=True):
@@ -115,7 +123,8 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
     spawn: Spawn = "safe"
     goals: tuple[str, ...] = ()  # what the agent wants to do there, in its own words
     memories: tuple[str, ...] = ()  # core memories and strategies that it brings along
-    difficulty: Difficulty = "normal"
+    difficulty: Difficulty = "normal"  # that holds there
+    damage: float = 1.0  # the factor of that difficulty
     max_steps: int | None = None
     exit_conditions: tuple[str, ...] = ()
 

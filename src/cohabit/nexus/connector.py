@@ -27,7 +27,7 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.memories import forget, remember
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text, ends_text, onward_text
+from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -160,8 +160,10 @@ class NexusConnector:
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
             "bonuses_applied": bonus, "items": receipt.items, "max_steps": receipt.max_steps,
             "exit_conditions": {"enforced": list(receipt.enforced), "notes": list(receipt.notes)},
+            "difficulty": receipt.difficulty, "damage": receipt.damage,
         }  # fmt: skip
-        text = f"You {how} in {game_id}.{gets}{with_}{where}{ends_text(receipt)}"
+        hard = difficulty_text(receipt, difficulty)
+        text = f"You {how} in {game_id}.{gets}{with_}{hard}{where}{ends_text(receipt)}"
         answer = _answer(profile, text, f"left for {game_id}", data)
         if token is not None:
             answer["token"] = token
@@ -260,6 +262,7 @@ class NexusConnector:
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),
+            "has_difficulty": travel.difficulty,
             "your_bonuses": bonuses(travel, profile) if profile is not None else {},
         }
 

@@ -13,6 +13,7 @@ from cohabit.model.observation import one_line
 from cohabit.model.travel import Travel
 from cohabit.nexus.achievements import earned
 from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.difficulty import damage_for
 from cohabit.nexus.goals import progressed
 from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
 from cohabit.nexus.memories import MAX_MEMORY, remember
@@ -51,7 +52,8 @@ def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: G
         spawn=wishes.spawn,
         goals=wishes.goals,
         memories=(*profile.core_memories, *profile.strategies),
-        difficulty=wishes.difficulty,
+        difficulty=wishes.difficulty if travel.difficulty else "normal",
+        damage=damage_for(wishes.difficulty, profile) if travel.difficulty else 1.0,
         max_steps=wishes.max_steps,
         exit_conditions=wishes.exit_conditions,
     )

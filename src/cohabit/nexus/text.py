@@ -71,6 +71,15 @@ def bonuses_text(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
 
 
+def difficulty_text(receipt: Receipt, wanted: str) -> str:
+    """The difficulty that holds in a game, as a sentence after others."""
+    if receipt.difficulty != wanted:
+        return f" This game has one difficulty for everybody, so {wanted} has no effect."
+    if receipt.damage == 1.0:
+        return ""
+    return f" Difficulty: {wanted} ({receipt.damage:g} times the damage from creatures and hazards)."
+
+
 def ends_text(receipt: Receipt) -> str:
     """When a visit ends by itself, as sentences after others."""
     ends = [f"after {_counted(receipt.max_steps, 'step')}"] if receipt.max_steps is not None else []

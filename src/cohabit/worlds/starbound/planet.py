@@ -57,7 +57,8 @@ class Planet(PlanetBodies):
     """
 
     spec = WorldSpec(
-        name="planet", title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False, examples=True,
+        name="planet", version=2, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        examples=True,
     )  # fmt: skip
     travel = TRAVEL
 
