@@ -137,6 +137,14 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
         return counts
 
 
+class LeftBody(Struct, frozen=True):
+    """A body that waits for its agent, as it was when the agent left. A dormant one may have died since."""
+
+    avatar_id: str
+    name: str
+    state: str  # dormant or suspended
+
+
 class ExitPackage(Struct, frozen=True):
     """What an agent brings back from a game. The room makes it from what happened there; nobody else can."""
 
@@ -159,3 +167,4 @@ class ExitPackage(Struct, frozen=True):
     admitted: bool = False  # it was a member of the room only for this visit
     entering: tuple[Entering, ...] = ()  # what it had brought along …
     entered: dict[str, int] = {}  # … and what its body could take of it
+    bodies: tuple[LeftBody, ...] = ()  # all bodies of the agent that wait for it in this game

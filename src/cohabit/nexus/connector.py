@@ -208,11 +208,16 @@ class NexusConnector:
 
     async def _do_set_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         games, now = games_of(self._house), self._house.clock.now()
-        before = await self.transit.change(identity, lambda profile: goals.set_goal(profile, goal, games, now))
-        profile = await self.transit.refresh(identity)
-        done = [one.goal for one in profile.goals if one.completed_at is not None and one not in before.goals]
-        reached = f" You have reached it already: {', '.join(done)}." if done else ""
-        return _answer(profile, f"You pursue: {goal}.{reached}")
+        before: set[str] = set()
+
+        def set_goal(profile: Profile) -> Profile:
+            before.update(_reached(profile))
+            return goals.set_goal(profile, goal, games, now)
+
+        await self.transit.change(identity, set_goal)
+        profile = await self.transit.refresh(identity)  # what it does in a visit that is going on counts, too
+        done = [one for one in _reached(profile) if one not in before]
+        return _answer(profile, f"You have reached {', '.join(done)}." if done else f"You pursue: {goal}.")
 
     async def _do_abandon_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         profile = await self.transit.change(identity, lambda profile: goals.abandon(profile, goal))
@@ -299,6 +304,11 @@ class NexusConnector:
 
     async def _own(self, by: str | None) -> Profile | None:
         return await self.transit.refresh(self._identity(by)) if by is not None else None
+
+
+def _reached(profile: Profile) -> list[str]:
+    """The goals that an agent has reached."""
+    return [one.goal for one in profile.goals if one.completed_at is not None]
 
 
 def _answer(profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None) -> dict[str, Any]:
