@@ -102,6 +102,7 @@ class Arrival(Struct, frozen=True, omit_defaults=True):
     returns: bool = False  # the player has had this seat in this game
     bonuses: dict[str, float] = {}  # what its skills from other worlds give it here; see ``model.travel.BonusRule``
     spawn: str = "safe"  # where a new body should appear: safe, random, challenging
+    damage: float = 1.0  # how much of the usual damage from creatures and hazards its body takes; ``Travel.difficulty``
 
 
 class Standing(Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.errors import BadArgs
-from cohabit.model.travel import DOMAINS
+from cohabit.model.travel import DOMAINS, LeftBody
 from cohabit.nexus import requests
 from cohabit.nexus.dialects import (
     agent_json,
@@ -159,11 +159,13 @@ def test_a_goal_shows_its_requirements_progress_and_rewards() -> None:
 
 # -- the Nexus ------------------------------------------------------------------------------------------------
 def test_the_view_of_the_nexus_has_the_fields_of_each_description() -> None:
-    view = seen(returned())
+    view = seen(replace(returned(), bodies={"camp": (LeftBody("avatar-1", "Ada", "dormant"),)}))
     a, b, c = (nexus_json(view, dialect, TRAVELS) for dialect in DIALECTS)
-    assert list(a) == ["agent", "available_games", "suggested_games", "active_meta_goals", "recent_games"]
-    assert list(b) == ["agent", "availableGames", "suggestedGames", "activeMetaGoals", "recentSessions"]
+    assert list(a) == ["agent", "available_games", "suggested_games", "active_meta_goals", "recent_games", "avatars"]
+    assert list(b) == ["agent", "availableGames", "suggestedGames", "activeMetaGoals", "recentSessions", "avatars"]
     assert list(c) == ["agent", "available_games", "suggested_games", "meta_goals"]
+    assert a["avatars"] == [{"game_id": "camp", "avatar_id": "avatar-1", "name": "Ada", "state": "dormant"}]
+    assert b["avatars"] == [{"gameId": "camp", "avatarId": "avatar-1", "name": "Ada", "state": "dormant"}]
     assert list(b["suggestedGames"][0]) == ["gameId", "gameName", "score", "reasons"]
     (session,) = b["recentSessions"]
     assert (session["gameId"], session["gameName"], session["duration"], session["steps"]) == (

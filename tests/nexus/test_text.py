@@ -8,7 +8,16 @@ from msgspec.structs import replace
 
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import GAMES_SHOWN, game_lines, goal_text, nexus_text, profile_text
-from cohabit.nexus.values import Achievement, GoalProgress, NexusView, PortableItem, Session, Visit, WorldTotals
+from cohabit.nexus.values import (
+    Achievement,
+    GoalProgress,
+    LeftBody,
+    NexusView,
+    PortableItem,
+    Session,
+    Visit,
+    WorldTotals,
+)
 
 from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
 
@@ -27,6 +36,10 @@ VETERAN = agent(
     worlds={"crafter": WorldTotals(1, 1200)},
     games_visited=["camp"],
     visits=[Visit("camp", "crafter", 5, 9, 1200, "voluntary", ("crafter:eat_cow",), {"survival": 0.25})],
+    bodies={
+        "camp": (LeftBody("avatar-1", "Ada", "dormant"), LeftBody("avatar-4", "Bea", "suspended")),
+        "gone": (LeftBody("avatar-2", "Ada", "dormant"),),
+    },
 )
 
 
@@ -51,6 +64,11 @@ survival            [##........] 0.25
 CARRIED ITEMS
 4 x crafter:iron (material, tier 3)
 1 x moon:gold (currency, tier 1)
+
+BODIES THAT WAIT FOR YOU
+camp: Ada (avatar-1), dormant when you left
+camp: Bea (avatar-4), suspended when you left
+gone: Ada (avatar-2), dormant when you left; the game is not open now
 
 META-GOALS
 survivor: Survive 100 steps in each of 3 kinds of game. 50 %, 1 of 3 kinds of game

@@ -258,6 +258,45 @@ async def test_an_agent_is_back_in_the_nexus_when_it_has_reached_a_meta_goal() -
         assert world.profile("ann").visits[-1].reason == "goal_complete"
 
 
+async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_were_when_it_left() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "mines", mode="suspend")
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "create_avatar", name="Spare")
+        await world("ann", "caves", "jack_out")
+        await world("ann", "caves", "jack_in", avatar_id="avatar-2")
+        await world("ann", "caves", "exit_game")
+        await world.rest()
+        seen = await world("ann", "nexus", "view")
+        assert (
+            "BODIES THAT WAIT FOR YOU\nmines: ann (avatar-1), suspended when you left\n"
+            "caves: ann (avatar-1), dormant when you left\ncaves: Spare (avatar-2), dormant when you left\n"
+            in seen.text
+        )
+        assert [*seen.observation.status["bodies"]] == ["mines", "caves"]
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert [*world.profile("ann").bodies] == ["caves"]
+        await world("ann", "mines", "jump")
+        await world("ann", "mines", "exit_game")
+        await world.rest()
+        assert [*world.profile("ann").bodies] == ["caves"]  # the dead do not wait
+        await world("ann", "nexus", "enter_game", game_id="caves", avatar_id="avatar-2")
+        await world("ann", "caves", "exit_game", mode="despawn")
+        await world.rest()
+        assert [one.avatar_id for one in world.profile("ann").bodies["caves"]] == ["avatar-1"]
+
+
+async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:
+    async with journeys() as world:
+        for game in ("caves", "mines"):
+            await visit(world, "ann", game)
+        await world("host", "zoo", "open_to_nexus", open=False)
+        done = await world("ann", "nexus", "set_goal", goal="world_walker")
+        assert done.message == "You have reached world_walker."
+        set_ = await world("ann", "nexus", "set_goal", goal="survivor")
+        assert set_.message == "You pursue: survivor."
+
+
 # -- games that stop ----------------------------------------------------------------------------------
 async def test_an_agent_whose_game_is_deleted_is_in_the_nexus_without_doing_anything() -> None:
     async with journeys() as world:

@@ -81,6 +81,7 @@ class Travel(Struct, frozen=True, kw_only=True):
     bonuses: tuple[BonusRule, ...] = ()
     common_bonuses: tuple[str, ...] = ()  # others that this world applies, which completed meta-goals give: "health"
     rarities: dict[str, Rarity] = {}  # of achievements, by their names; others are common
+    difficulty: bool = False  # whether this world applies ``Arrival.damage``
 
     def __post_init__(self) -> None:
         names = [rule.name for rule in self.bonuses]
@@ -92,6 +93,13 @@ class Travel(Struct, frozen=True, kw_only=True):
         """The skills that this world teaches."""
         taught = {lesson.domain for lesson in self.lessons.values()}
         return tuple(domain for domain in DOMAINS if domain in taught)
+
+
+def scaled(damage: int, factor: float) -> int:
+    """The damage of a body that takes more or less than usual. It is rounded towards the usual damage, so a blow that
+    hurts always hurts."""
+    exact = round(damage * factor, 6)
+    return math.ceil(exact) if factor < 1 else math.floor(exact)
 
 
 class Entering(Struct, frozen=True):
@@ -115,7 +123,8 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
     spawn: Spawn = "safe"
     goals: tuple[str, ...] = ()  # what the agent wants to do there, in its own words
     memories: tuple[str, ...] = ()  # core memories and strategies that it brings along
-    difficulty: Difficulty = "normal"
+    difficulty: Difficulty = "normal"  # that holds there
+    damage: float = 1.0  # the factor of that difficulty
     max_steps: int | None = None
     exit_conditions: tuple[str, ...] = ()
 
@@ -126,6 +135,14 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
         for one in self.entering:
             counts[one.item] = counts.get(one.item, 0) + one.count
         return counts
+
+
+class LeftBody(Struct, frozen=True):
+    """A body that waits for its agent, as it was when the agent left. A dormant one may have died since."""
+
+    avatar_id: str
+    name: str
+    state: str  # dormant or suspended
 
 
 class ExitPackage(Struct, frozen=True):
@@ -150,3 +167,4 @@ class ExitPackage(Struct, frozen=True):
     admitted: bool = False  # it was a member of the room only for this visit
     entering: tuple[Entering, ...] = ()  # what it had brought along …
     entered: dict[str, int] = {}  # … and what its body could take of it
+    bodies: tuple[LeftBody, ...] = ()  # all bodies of the agent that wait for it in this game

@@ -27,7 +27,7 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.memories import forget, remember
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text, ends_text, onward_text
+from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -160,8 +160,10 @@ class NexusConnector:
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
             "bonuses_applied": bonus, "items": receipt.items, "max_steps": receipt.max_steps,
             "exit_conditions": {"enforced": list(receipt.enforced), "notes": list(receipt.notes)},
+            "difficulty": receipt.difficulty, "damage": receipt.damage,
         }  # fmt: skip
-        text = f"You {how} in {game_id}.{gets}{with_}{where}{ends_text(receipt)}"
+        hard = difficulty_text(receipt, difficulty)
+        text = f"You {how} in {game_id}.{gets}{with_}{hard}{where}{ends_text(receipt)}"
         answer = _answer(profile, text, f"left for {game_id}", data)
         if token is not None:
             answer["token"] = token
@@ -206,11 +208,16 @@ class NexusConnector:
 
     async def _do_set_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         games, now = games_of(self._house), self._house.clock.now()
-        before = await self.transit.change(identity, lambda profile: goals.set_goal(profile, goal, games, now))
-        profile = await self.transit.refresh(identity)
-        done = [one.goal for one in profile.goals if one.completed_at is not None and one not in before.goals]
-        reached = f" You have reached it already: {', '.join(done)}." if done else ""
-        return _answer(profile, f"You pursue: {goal}.{reached}")
+        before: set[str] = set()
+
+        def set_goal(profile: Profile) -> Profile:
+            before.update(_reached(profile))
+            return goals.set_goal(profile, goal, games, now)
+
+        await self.transit.change(identity, set_goal)
+        profile = await self.transit.refresh(identity)  # what it does in a visit that is going on counts, too
+        done = [one for one in _reached(profile) if one not in before]
+        return _answer(profile, f"You have reached {', '.join(done)}." if done else f"You pursue: {goal}.")
 
     async def _do_abandon_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         profile = await self.transit.change(identity, lambda profile: goals.abandon(profile, goal))
@@ -260,6 +267,7 @@ class NexusConnector:
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),
+            "has_difficulty": travel.difficulty,
             "your_bonuses": bonuses(travel, profile) if profile is not None else {},
         }
 
@@ -296,6 +304,11 @@ class NexusConnector:
 
     async def _own(self, by: str | None) -> Profile | None:
         return await self.transit.refresh(self._identity(by)) if by is not None else None
+
+
+def _reached(profile: Profile) -> list[str]:
+    """The goals that an agent has reached."""
+    return [one.goal for one in profile.goals if one.completed_at is not None]
 
 
 def _answer(profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from cohabit.nexus.values import (
     ExitPackage,
     GameInfo,
     GoalProgress,
+    LeftBody,
     MetaGoal,
     NexusView,
     Onward,
@@ -199,6 +200,7 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     recent = [_visit(visit, names, dialect) for visit in reversed(me.visits[-VISITS_KEPT:])]
     known["active_meta_goals"] = [goal_json(goal, dialect) for goal in active(me)]
     known["recent_games" if dialect == "A" else "recent_sessions"] = recent
+    known["avatars"] = [_body(game, one, dialect) for game, left in me.bodies.items() for one in left]
     return cased(dialect, known)
 
 
@@ -353,6 +355,12 @@ def _suggestion(one: Suggestion, dialect: Dialect) -> Json:
         dialect,
         {"game_id": one.game_id, "game_name": one.game_name, "score": one.score, "reasons": list(one.reasons)},
     )
+
+
+def _body(game: str, one: LeftBody, dialect: Dialect) -> Json:
+    """A body that waits in a game, as it was when the agent left."""
+    known = {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state}
+    return cased(dialect, known)
 
 
 def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:

@@ -13,6 +13,7 @@ from cohabit.model.observation import one_line
 from cohabit.model.travel import Travel
 from cohabit.nexus.achievements import earned
 from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.difficulty import damage_for
 from cohabit.nexus.goals import progressed
 from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
 from cohabit.nexus.memories import MAX_MEMORY, remember
@@ -21,6 +22,7 @@ from cohabit.nexus.values import (
     EntryPackage,
     ExitPackage,
     GameInfo,
+    LeftBody,
     Ongoing,
     Onward,
     Profile,
@@ -30,6 +32,8 @@ from cohabit.nexus.values import (
     WorldTotals,
 )
 
+GAMES_WITH_BODIES = 50
+"""Of how many games a profile knows the bodies that wait there."""
 REFUSALS = {
     "busy": "is busy",
     "offline": "is offline",
@@ -51,7 +55,8 @@ def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: G
         spawn=wishes.spawn,
         goals=wishes.goals,
         memories=(*profile.core_memories, *profile.strategies),
-        difficulty=wishes.difficulty,
+        difficulty=wishes.difficulty if travel.difficulty else "normal",
+        damage=damage_for(wishes.difficulty, profile) if travel.difficulty else 1.0,
         max_steps=wishes.max_steps,
         exit_conditions=wishes.exit_conditions,
     )
@@ -68,7 +73,8 @@ def began(profile: Profile, package: EntryPackage, session: Session, taken: Mapp
     if profile.session is not None or package.ticket in (*profile.closed, *(visit.ticket for visit in profile.visits)):
         return profile
     entered = package.entering if taken is None else taken_of(package.entering, taken)
-    return replace(profile, session=session, carried=settle(profile.carried, entered), onward=None)
+    bodies = {game: left for game, left in profile.bodies.items() if game != session.game}
+    return replace(profile, session=session, carried=settle(profile.carried, entered), bodies=bodies, onward=None)
 
 
 def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequence[GameInfo]) -> Profile:
@@ -94,6 +100,7 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
         games_visited=list(dict.fromkeys([*profile.games_visited, package.game])),
         visits=[*profile.visits, visit][-VISITS_KEPT:],
         session=None,
+        bodies=_with_bodies(profile, package),
         closed={**profile.closed, package.ticket: package.game},
         onward=Onward(package.destination, onward_ticket(package.ticket)) if package.destination else None,
     )
@@ -110,7 +117,15 @@ def leave_late(profile: Profile, travel: Travel, package: ExitPackage, games: Se
         return profile
     after = leave(replace(profile, session=session), travel, package, games)
     rest = {ticket: given for ticket, given in profile.given_up.items() if ticket != package.ticket}
-    return replace(after, session=profile.session, given_up=rest, onward=profile.onward)
+    bodies = profile.bodies if profile.session is not None and profile.session.game == package.game else after.bodies
+    return replace(after, session=profile.session, given_up=rest, bodies=bodies, onward=profile.onward)
+
+
+def _with_bodies(profile: Profile, package: ExitPackage) -> dict[str, tuple[LeftBody, ...]]:
+    """The bodies that wait for an agent after a visit: of the games that it left last."""
+    others = {game: left for game, left in profile.bodies.items() if game != package.game}
+    known = {**others, package.game: package.bodies} if package.bodies else others
+    return dict(list(known.items())[-GAMES_WITH_BODIES:])
 
 
 def onward_ticket(ticket: str) -> str:

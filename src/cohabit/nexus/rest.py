@@ -230,7 +230,7 @@ class Caller:
         seen = await self._first_view(game.id, done.get("token")) if self._dialect != "B" else None
         more = {
             name: done[name]
-            for name in ("room", "avatar_id", "woken", "max_steps", "exit_conditions", "token")
+            for name in ("room", "avatar_id", "woken", "difficulty", "damage", "max_steps", "exit_conditions", "token")
             if name in done
         }
 

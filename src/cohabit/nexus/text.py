@@ -26,6 +26,7 @@ def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
         ("", _self(me)),
         ("SKILLS", _skills(me)),
         ("CARRIED ITEMS", [item_text(item) for item in me.carried]),
+        ("BODIES THAT WAIT FOR YOU", _bodies(view)),
         ("META-GOALS", [goal_text(goal) for goal in active(me)]),
         ("GAMES", _games(view, travels)),
         ("SUGGESTIONS", [_suggestion(number, one) for number, one in enumerate(view.suggested_games, 1)]),
@@ -71,6 +72,15 @@ def bonuses_text(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
 
 
+def difficulty_text(receipt: Receipt, wanted: str) -> str:
+    """The difficulty that holds in a game, as a sentence after others."""
+    if receipt.difficulty != wanted:
+        return f" This game has one difficulty for everybody, so {wanted} has no effect."
+    if receipt.damage == 1.0:
+        return ""
+    return f" Difficulty: {wanted} ({receipt.damage:g} times the damage from creatures and hazards)."
+
+
 def ends_text(receipt: Receipt) -> str:
     """When a visit ends by itself, as sentences after others."""
     ends = [f"after {_counted(receipt.max_steps, 'step')}"] if receipt.max_steps is not None else []
@@ -108,6 +118,16 @@ def goal_text(goal: GoalProgress) -> str:
 
 def item_text(item: PortableItem) -> str:
     return f"{item.count} x {item.origin} ({_words(item.category)}, tier {item.tier})"
+
+
+def _bodies(view: NexusView) -> list[str]:
+    """Where an agent has left bodies. What has become of them since, only their games know."""
+    games = {game.id for game in view.available_games}
+    lines = []
+    for game, left in view.agent.bodies.items():
+        closed = "" if game in games else "; the game is not open now"
+        lines += [f"{game}: {one_line(one.name)} ({one.avatar_id}), {one.state} when you left{closed}" for one in left]
+    return lines
 
 
 def _games(view: NexusView, travels: Mapping[str, Travel]) -> list[str]:

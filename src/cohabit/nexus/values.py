@@ -16,14 +16,15 @@ from cohabit.model.travel import (
     EntryPackage,
     ExitPackage,
     ItemCategory,
+    LeftBody,
     Rarity,
     Spawn,
 )
 
 __all__ = [
     "DOMAINS", "Achievement", "Difficulty", "Domain", "Entering", "EntryPackage", "Evidence", "ExitPackage", "GameInfo",
-    "GoalProgress", "MetaGoal", "NexusView", "Ongoing", "Onward", "Plain", "PortableItem", "Profile", "Rarity",
-    "Requirement", "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
+    "GoalProgress", "LeftBody", "MetaGoal", "NexusView", "Ongoing", "Onward", "Plain", "PortableItem", "Profile",
+    "Rarity", "Requirement", "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
 ]  # fmt: skip
 Status = Literal["available", "busy", "offline", "maintenance"]
 
@@ -156,6 +157,7 @@ class Profile(Struct, omit_defaults=True):
     worlds: dict[str, WorldTotals] = field(default_factory=dict)
     games_visited: list[str] = field(default_factory=list)  # rooms, in the order of the first visit
     visits: list[Visit] = field(default_factory=list)  # the newest VISITS_KEPT
+    bodies: dict[str, tuple[LeftBody, ...]] = field(default_factory=dict)  # by game, as they were when it left
     session: Session | None = None  # None: it is in the Nexus
     onward: Onward | None = None  # until it is in the next game
     version: int = 0  # raised with each change that is stored

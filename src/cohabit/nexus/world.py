@@ -185,6 +185,7 @@ class Nexus(SeparateWorld):
             status={
                 "in_game": known.profile.session.game if known.profile.session is not None else None,
                 "onward": msgspec.to_builtins(known.profile.onward),
+                "bodies": msgspec.to_builtins(known.profile.bodies),
                 "skills": dict(known.profile.skills),
                 "games": [{"id": game.id, "status": game.status} for game in self.games],
             },

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.bodies import DepartMode, EmbodiedWorld
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
@@ -152,6 +152,8 @@ def arrive(ctx: Context, me: Member, arrival: Arrival, is_first: bool = True) ->
     old = room.seat_of(me)
     if old is not None and not (isinstance(room.world, EmbodiedWorld) and not room.world.is_alive(old.id)):
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
+    if (visit := state.visits.get(me.identity)) is not None:
+        arrival = structs.replace(arrival, damage=visit.damage)
     try:
         opened = room.world.arrive(arrival).id
     except AskerError as refused:

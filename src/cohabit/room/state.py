@@ -215,6 +215,8 @@ class Visit(Struct, omit_defaults=True):
     reward: float = 0.0
     deaths: int = 0
     deeds: dict[str, int] = {}
+    difficulty: str = "normal"
+    damage: float = 1.0  # how much of the usual damage its bodies take
     # How it ends by itself; see ``visit_ends``:
     max_steps: int | None = None
     conditions: tuple[str, ...] = ()  # those that the room evaluates

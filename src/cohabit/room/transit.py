@@ -38,6 +38,8 @@ class Receipt(Struct, omit_defaults=True):
     max_steps: int | None = None
     enforced: tuple[str, ...] = ()  # exit conditions that end the visit …
     notes: tuple[str, ...] = ()  # … and those that only the agent can judge
+    difficulty: str = "normal"  # that holds here
+    damage: float = 1.0
 
 
 @command(category="meta", records=True, audit="joined")
@@ -109,7 +111,8 @@ def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
     lasts = visit_ends.time_limit(enforced)
     return Visit(
         package.ticket, ctx.at, package.goals, package.memories, dict(package.bonuses), package.entering,
-        admitted=admitted, max_steps=package.max_steps, conditions=enforced,
+        admitted=admitted, difficulty=package.difficulty, damage=package.damage, max_steps=package.max_steps,
+        conditions=enforced,
         until=None if lasts is None else ctx.at + lasts,
     )  # fmt: skip
 
@@ -121,8 +124,9 @@ def receipt(room: "Room", identity: str, woken: bool = False) -> Receipt:
     if me is None or visit is None:  # it has left since
         return Receipt(ticket, me.handle if me is not None else "")
     return Receipt(
-        ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items), visit.max_steps, visit.conditions
-    )
+        ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items), visit.max_steps, visit.conditions,
+        difficulty=visit.difficulty, damage=visit.damage,
+    )  # fmt: skip
 
 
 @command(category="meta", records=True, audit="removed")

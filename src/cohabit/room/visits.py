@@ -8,12 +8,13 @@ from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import BadArgs, Conflict, GameRejected
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
-from cohabit.model.travel import ExitPackage
+from cohabit.model.travel import ExitPackage, LeftBody
 from cohabit.room import avatars, seats
 from cohabit.room.avatars import Mode
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
+from cohabit.room.own_avatars import avatars_of
 from cohabit.room.state import Member, NexusEntry
 
 if TYPE_CHECKING:
@@ -209,6 +210,11 @@ def end_visit(
         admitted=visit.admitted,
         entering=visit.entering,
         entered=dict(visit.items),
+        bodies=tuple(
+            LeftBody(known.id, known.name, known.state.value)
+            for known in avatars_of(room, member.identity)
+            if known.state in (AvatarState.DORMANT, AvatarState.SUSPENDED)
+        ),
     )
     state.leaving[visit.ticket] = package
     return package

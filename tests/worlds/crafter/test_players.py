@@ -467,3 +467,49 @@ def test_injuries_and_fatigue_are_those_of_the_body():
     assert world.body("1").fatigue == 1
     player.health, player.sleeping = 2, True
     assert (world.body("1").injuries[0], world.body("1").stance) == ("badly wounded", "prone")
+
+
+@pytest.mark.parametrize(
+    ("factor", "awake", "asleep"), [(0.5, 1, 4), (0.75, 2, 6), (1.0, 2, 7), (1.25, 2, 8), (1.5, 3, 9)]
+)
+def test_the_difficulty_of_a_body_is_part_of_what_creatures_do_to_it_and_survives_a_snapshot(factor, awake, asleep):
+    """9 is the most that a body has."""
+    for sleeping, damage in ((False, awake), (True, asleep)):
+        world = CrafterShared()
+        world.reset(1, [])
+        world.arrive(Arrival("bob", damage=factor))
+        again = CrafterShared()
+        again.restore(world.snapshot())
+        (player,) = again.game.players
+        player.sleeping, player.energy = sleeping, 0
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            if again.game.land.at[again.game.land.cell(player.x + dx, player.y + dy)] is None:
+                again.game.land.add(ZOMBIE, player.x + dx, player.y + dy)
+                break
+        again.resolve()
+        assert ("zombie", damage) in player.hits
+
+
+def test_hunger_and_the_blows_of_players_are_the_same_at_every_difficulty():
+    world = CrafterShared(fighting=True)
+    world.reset(1, [])
+    for name in ("ann", "bob"):
+        world.arrive(Arrival(name, damage=0.5))
+    ann, bob = world.game.players
+    bob.hurt(5, "player ann")
+    assert bob.health == MOST - 5
+    ann.food, ann.recovery = 0, -15.0
+    world.resolve()
+    assert ("want", 1) in ann.hits
+
+
+def test_a_body_that_is_woken_has_the_difficulty_of_the_new_visit():
+    world = CrafterShared()
+    world.reset(1, [])
+    seat = world.arrive(Arrival("bob", damage=0.5))
+    world.depart(seat, "dormant")
+    world.arrive(Arrival("bob", seat.id, returns=True, damage=1.5))
+    assert (world.bodies[0].damage, world.game.land.damage) == (1.5, {0: 1.5})
+    world.depart(seat, "dormant")
+    world.arrive(Arrival("bob", seat.id, returns=True))
+    assert world.game.land.damage == {0: 1.0}

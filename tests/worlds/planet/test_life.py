@@ -4,7 +4,9 @@ import pytest
 from tests.worlds.planet.playing import GROUND, body_of, do, flat, own, put
 
 from cohabit.model.seat import Seat
+from cohabit.world import Arrival
 from cohabit.worlds.starbound.creatures import add_creature
+from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.items import ITEM_NAMES
 from cohabit.worlds.starbound.planets import CREATURE, PLANET, PLANETS, is_night
 from cohabit.worlds.starbound.quests import ACHIEVEMENTS, QUESTS
@@ -28,6 +30,41 @@ def test_a_hostile_creature_hunts_and_hits_and_armor_helps():
     for _ in range(12):
         do(armored, "wait")
     assert 0 < 100 - body_of(armored).health < bare
+
+
+@pytest.mark.parametrize(
+    ("factor", "fall", "poison", "blow"), [(0.5, 5, 1, 7), (1.0, 10, 1, 7), (1.1, 11, 1, 7), (1.5, 15, 1, 7)]
+)
+def test_the_difficulty_of_a_body_changes_what_hurts_it_but_not_the_blows_of_players(factor, fall, poison, blow):
+    world = flat()
+    seat = world.arrive(Arrival("eve", damage=factor)).id
+    body = body_of(world, seat)
+    before = body.health
+    for amount, by_player, taken in ((10, False, fall), (1, False, poison), (7, True, blow)):
+        hurt(world.game, body, amount, "fall", "ow", by_player=by_player)
+        assert before - body.health == taken
+        before = body.health
+    world.restore(world.snapshot())
+    assert body_of(world, seat).harm == factor
+
+
+def test_a_body_that_is_woken_has_the_difficulty_of_the_new_visit():
+    world = flat()
+    seat = world.arrive(Arrival("eve", damage=0.5))
+    world.depart(seat, "suspend")
+    world.arrive(Arrival("eve", seat.id, returns=True, damage=1.5))
+    assert body_of(world, seat.id).harm == 1.5
+
+
+def test_a_player_hits_as_hard_as_ever_whatever_the_difficulty():
+    taken = []
+    for factor in (0.5, 1.0, 1.5):
+        world = flat("ann", "eve", fighting=True)
+        ann, eve = body_of(world), body_of(world, "2")
+        eve.harm, eve.x, eve.y = factor, ann.x + 1, ann.y
+        do(world, "attack")
+        taken.append(100 - eve.health)
+    assert taken[0] == taken[1] == taken[2] > 0
 
 
 def test_a_killed_creature_gives_what_it_has():

@@ -1,6 +1,8 @@
 """The bodies of shared Crafter: what they are like, how they sleep while their agent is away, die and come back."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from cohabit.bodies import BodyState, Death
 from cohabit.errors import GameRejected
@@ -50,6 +52,7 @@ class CrafterBody(Struct):
     gone: bool = False  # it was despawned
     guard: int = 0  # damage that it still shrugs off
     steps: int = 0  # how many it has lived through
+    damage: Annotated[float, Meta(ge=0.1, le=10)] = 1.0  # how much of the usual damage from creatures it takes
     hint: bool = False  # its goals list the recipes
     dropped: dict[str, int] = {}  # what it left behind when it died
 

@@ -58,7 +58,8 @@ def _zombie(land: Land, draws: Draws, players: Sequence[Player], zombie: Thing) 
         if zombie.timer:
             zombie.timer -= 1
         else:
-            player.hurt(ZOMBIE_DAMAGE_TO_SLEEPERS if player.sleeping else ZOMBIE_DAMAGE, "zombie")
+            damage = ZOMBIE_DAMAGE_TO_SLEEPERS if player.sleeping else ZOMBIE_DAMAGE
+            player.hurt(land.harm(player, damage), "zombie")
             zombie.timer = ZOMBIE_PAUSE
 
 
@@ -101,7 +102,7 @@ def _arrow(land: Land, draws: Draws, players: Sequence[Player], arrow: Thing) ->
     hit, material = land.at[target], land.material[target]
     if hit is not None:
         if isinstance(hit, Player):
-            hit.hurt(ARROW_DAMAGE, "arrow")
+            hit.hurt(land.harm(hit, ARROW_DAMAGE), "arrow")
         else:
             hit.health = max(0, hit.health - ARROW_DAMAGE)
         land.remove(arrow)

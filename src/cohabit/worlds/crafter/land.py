@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from cohabit.model.travel import scaled
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import (
     CHUNK,
@@ -15,6 +16,7 @@ from cohabit.worlds.crafter.rules import (
     CREATURES_WALK,
     FIRST_HEALTH,
     GRASS,
+    MOST,
     PATH,
     RIPE_AFTER,
     SKELETON,
@@ -88,6 +90,12 @@ class Land:
             part = materials[chunk.x : chunk.x + chunk.width, chunk.y : chunk.y + chunk.height]
             chunk.grass, chunk.path = int((part == GRASS).sum()), int((part == PATH).sum())
         self.chunks: dict[int, Chunk] = {}  # those that something has entered, in that order
+        self.damage: dict[int, float] = {}  # players who take more or less of it than usual, by their numbers
+
+    def harm(self, player: Player, damage: int) -> int:
+        """How much of the damage from a creature a player takes."""
+        factor = self.damage.get(player.number, 1.0)
+        return damage if factor == 1.0 else min(MOST, scaled(damage, factor))
 
     def cell(self, x: int, y: int) -> int:
         return (x + BORDER) * self.stride + y + BORDER

@@ -85,7 +85,7 @@ class CrafterShared(EmbodiedWorld):
     """
 
     spec = WorldSpec(
-        name="crafter_shared", version=2, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
+        name="crafter_shared", version=3, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
         show_legal=False, examples=True,
     )  # fmt: skip
 
@@ -151,7 +151,9 @@ class CrafterShared(EmbodiedWorld):
 
     def arrive(self, arrival: Arrival) -> Seat:
         if arrival.returns and arrival.seat is not None and (gone := self._away(arrival.seat)) is not None:
-            return self._come_back(gone)
+            back = self._come_back(gone)
+            self._set_damage(gone, arrival.damage)
+            return back
         present, ever = len(self._present()), len(self.game.players)
         check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_PLAYERS_EVER)
         x, y = self.game.free_start()
@@ -159,7 +161,11 @@ class CrafterShared(EmbodiedWorld):
         player.name = self._unique_name(arrival.name, player)
         self.bodies.append(CrafterBody())
         begin_with(player, self.bodies[-1], arrival.bonuses)
+        self._set_damage(player, arrival.damage)
         return Seat(str(player.number + 1), player.name)
+
+    def _set_damage(self, player: Player, factor: float) -> None:
+        self.bodies[player.number].damage = self.game.land.damage[player.number] = factor
 
     def _away(self, seat: SeatId) -> Player | None:
         """The player who has left this seat."""
@@ -389,6 +395,7 @@ class CrafterShared(EmbodiedWorld):
         game.length = self.length
         self.bodies = saved.bodies
         self.game, self.chosen, self.totals, self.unlocked = game, saved.chosen, saved.returns, saved.unlocked
+        game.land.damage = {number: body.damage for number, body in enumerate(self.bodies)}
 
 
 def _name(choice: int | Trade) -> str:

@@ -62,6 +62,7 @@ TRAVEL = Travel(
         ),
     ),
     common_bonuses=("health",),
+    difficulty=True,
     rarities={
         "collect_iron": "uncommon",
         "defeat_skeleton": "uncommon",

@@ -61,6 +61,7 @@ class Body(Struct, forbid_unknown_fields=True):
     tracked: str = ""
     scanner: Annotated[int, Meta(ge=0, le=8)] = 0  # additional tiles of sight
     price: Annotated[float, Meta(ge=0.1, le=1.0)] = 1.0  # factor of what the shop asks
+    harm: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0  # how much of the usual damage it takes, but from players
     emote: str = ""
     struck_at: Count | None = None  # the step of the last blow
     fate: Fate | None = None

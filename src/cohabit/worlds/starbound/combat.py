@@ -49,7 +49,8 @@ def attack(game: "Game", body: Body, target: str) -> None:
         other = players[0]
         body.facing = 1 if across(body.x, other.x) >= 0 else -1
         body.tell(f"You hit {other.name}.")
-        hurt(game, other, max(1, body.damage - other.defence), "combat", f"{body.name} hits you", body.name)
+        blow = max(1, body.damage - other.defence)
+        hurt(game, other, blow, "combat", f"{body.name} hits you", body.name, by_player=True)
         if not other.alive:
             body.count("defeat_player")
 

@@ -52,11 +52,13 @@ class PlanetBodies(PlanetActions):
 
     def arrive(self, arrival: Arrival) -> Seat:
         if arrival.returns and arrival.seat is not None and (body := self._waiting(arrival.seat)) is not None:
+            body.harm = arrival.damage
             return self._wake(body)
         present, ever = len(self._present()), len(self.game.bodies)
         check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_BODIES)
         body = self._new_body(arrival.name)
         self._apply_bonuses(body, arrival.bonuses)
+        body.harm = arrival.damage
         self._land(body, arrival.spawn)
         return Seat(body.seat, body.name)
 

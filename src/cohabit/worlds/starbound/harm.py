@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cohabit.model.avatar import RespawnOption
+from cohabit.model.travel import scaled
 from cohabit.worlds.starbound.body import MAX_BREATH, MAX_VITAL, Body, Fate
 from cohabit.worlds.starbound.items import PIXELS
 from cohabit.worlds.starbound.land import SHIP_FIXTURES, SHIP_FLOOR
@@ -25,10 +26,14 @@ CAUSES = {
 }
 
 
-def hurt(game: "Game", body: Body, amount: int, cause: str, why: str, killer: str | None = None) -> None:
-    """Take health from a body; it dies at 0."""
+def hurt(
+    game: "Game", body: Body, amount: int, cause: str, why: str, killer: str | None = None, by_player: bool = False
+) -> None:
+    """Take health from a body; it dies at 0. The blows of players are the same at every difficulty."""
     if not body.alive or amount <= 0:
         return
+    if not by_player and body.harm != 1.0:
+        amount = scaled(amount, body.harm)
     body.health = max(0, body.health - amount)
     body.count("damage_taken", amount)
     if cause != "starvation":

@@ -52,6 +52,7 @@ RARITIES: dict[str, Rarity] = {
     "guardian_slayer": "legendary",
 }
 TRAVEL = Travel(
+    difficulty=True,
     genre=("survival", "crafting", "open_world", "space"),
     lessons=LESSONS,
     items={
