@@ -122,10 +122,9 @@ class Reader:
     """Submits nothing, and keeps what it was shown."""
 
     quick = True
-    reads_choices = False
 
-    def __init__(self, reads_text: bool) -> None:
-        self.reads_text = reads_text
+    def __init__(self, reads_text: bool, reads_choices: bool) -> None:
+        self.reads_text, self.reads_choices = reads_text, reads_choices
         self.seen: list[Observation] = []
 
     def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
@@ -142,16 +141,18 @@ class Reader:
         return []
 
 
-def test_a_script_that_reads_no_text_is_shown_the_same_values_without_it() -> None:
+@pytest.mark.parametrize("reads_choices", [False, True])
+def test_a_script_that_reads_no_text_is_shown_the_same_values_without_it(reads_choices: bool) -> None:
     shown: dict[bool, list[Observation]] = {}
     for reads in (True, False):
-        one, other = Reader(reads), Reader(True)
+        one, other = Reader(reads, reads_choices), Reader(True, reads_choices)
         spec = GameSpec("g", "statecraft", ["reader", "reader"], config={"turns": 3})
         asyncio.run(Game(spec, agents=[adapted(one), adapted(other)]).play())
         shown[reads] = one.seen
         assert all(seen.text for seen in other.seen)
     assert len(shown[True]) == 3
     assert all(seen.text == "" and seen.current_goals for seen in shown[False])
+    assert all(bool(seen.choices) == reads_choices for seen in shown[False])
     assert shown[False] == [structs.replace(seen, text="", text_says_all=False) for seen in shown[True]]
 
 

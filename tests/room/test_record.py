@@ -13,6 +13,7 @@ from cohabit.errors import BadArgs, CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import decode_entry
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, chained, read_lines
+from cohabit.room.recorded import SYSTEM
 from cohabit.room.room import Room
 from cohabit.room.state import RoomState
 
@@ -282,6 +283,17 @@ def test_arguments_that_json_cannot_write_are_refused_before_anything_happens() 
             room.call("ann", name, args, at=9)
         assert room.digest() == before
     assert Room.replay(reread(rows(room)), make_world).digest() == before
+
+
+def test_every_command_takes_its_arguments_by_the_names_with_which_they_are_recorded() -> None:
+    room = make_room()
+    renamed = [
+        command.name for command in (*room.commands, *SYSTEM.values())
+        if command.records and command.args_type.__struct_fields__ != command.arguments
+    ]  # fmt: skip
+    assert renamed == []
+    room.call("hostess", "open_to_nexus", at=1)
+    assert whole(replayed(room)) == whole(room)
 
 
 def test_an_action_may_have_the_name_of_something_the_house_does() -> None:

@@ -291,7 +291,7 @@ class Game:
         if player.thinks:
             return lambda: room.view(member).observation
         if player.reads_choices:
-            return partial(room.observe_with_choices, member)
+            return partial(room.observe_with_choices, member, player.reads_text)
         observe = room.observe if player.reads_text else room.observe_data
         return lambda: observe(room.eye_of(member))
 

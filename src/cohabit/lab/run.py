@@ -367,14 +367,14 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
         write_record(folder, spec.id, record)
         record = b""
     timing = TimingLine(
-        spec.id, _in_microseconds(time.perf_counter() - began), [[*map(_in_microseconds, times)] for times in took]
+        spec.id, _in_microseconds([time.perf_counter() - began])[0], [_in_microseconds(times) for times in took]
     )
     return Played(result, encode_lines(decisions), timing, record)
 
 
-def _in_microseconds(seconds: float) -> float:
-    """The number with six decimals, in a third of the time of ``round``."""
-    return int(seconds * 1e6 + 0.5) / 1e6
+def _in_microseconds(times: Sequence[float]) -> list[float]:
+    """Seconds with six decimals, in a third of the time of ``round``."""
+    return [int(seconds * 1e6 + 0.5) / 1e6 for seconds in times]
 
 
 def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog, spending: Spending) -> Any:

@@ -32,13 +32,15 @@ _decode = msgspec.json.Decoder(NamedAction).decode
 def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     """The command named in a call of ``act``, with its arguments and reasoning. Callers in this process may pass an
     ``Action``."""
-    name: Any = None
-    params: Any = None
-    why: Any = None
+    name: Any
+    params: Any
+    why: Any
     if type(args) is Action:
         name, params, why = args.name, args.parameters, args.reasoning
     elif type(args) is dict and len(args) == 3:
         name, params, why = args.get("action"), args.get("params"), args.get("reasoning")
+    else:
+        name = params = why = None
     # The command checks its parameters, so a plain name and a plain text need no other check.
     if type(name) is str and name != "act" and type(params) is dict and type(why) is str and why.isascii():
         return name, params, why[:MAX_MESSAGE]

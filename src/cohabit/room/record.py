@@ -85,10 +85,10 @@ class Record:
 
     def append(self, entry: Entry) -> Line:
         body = encode_entry(entry)
-        self.digest = sha256(self.digest + body).digest()  # inlined `chained`
-        self.seq = entry.seq
+        digest = self.digest = sha256(self.digest + body).digest()  # inlined `chained`
+        seq = self.seq = entry.seq
         self.at = entry.at
-        line = Line(entry.seq, body, self.digest, entry)
+        line = Line(seq, body, digest, entry)
         self.tail.append(line)
         self.pending.append(line)
         self.pending_bytes += len(body)

@@ -73,11 +73,10 @@ class Room(RecordedRoom):
     # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
     __slots__ = (
         "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
-        "_observe", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns", "_takes_turns",
-        "_to_move", "_turn", "_turns", "_turns_of", "_views", "ahead_ms", "audit", "budget", "callable_here",
-        "check_brain", "commands", "digest_every", "extension", "has_arrivals", "has_bodies", "has_moving_seats",
-        "house_offers",
-        "members_limit", "pace", "quota", "roster_version", "seats", "shown",
+        "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
+        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "ahead_ms", "audit", "budget",
+        "callable_here", "check_brain", "commands", "digest_every", "extension", "has_arrivals", "has_bodies",
+        "has_moving_seats", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World) -> None:
@@ -111,6 +110,9 @@ class Room(RecordedRoom):
         own = overridden(type(world))
         self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
         self._observe = self._observe_with_goals if self._has_goals else world.observe
+        self._observe_data = self._observe
+        if "observe_data" in own:
+            self._observe_data = self._observe_data_with_goals if self._has_goals else world.observe_data
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.extension.tool_name if self.extension.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
@@ -317,10 +319,8 @@ class Room(RecordedRoom):
             seats.follow_seats(self)
             to_move = self.to_move()
         over = self._is_over = self.world.is_over() if self._overrides_is_over else not to_move
-        if not over:
-            state.over_since = None
-        elif state.over_since is None:
-            state.over_since = at
+        if over != (state.over_since is not None):
+            state.over_since = at if over else None
         if self._takes_turns:
             waiting = list(to_move)
             if waiting != state.waiting_for:
@@ -489,11 +489,10 @@ class Room(RecordedRoom):
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:
         """This member's viewpoint; None if its grant lets it see nothing."""
-        try:
-            return self._eyes[member.id]
-        except KeyError:
+        eye = self._eyes.get(member.id)
+        if eye is None and member.id not in self._eyes:
             eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
-            return eye
+        return eye
 
     def eye_of(self, member: Member, query: Command | None = None) -> Eye:
         """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
@@ -546,18 +545,20 @@ class Room(RecordedRoom):
     def observe_data(self, eye: Eye) -> Observation:
         """What an eye sees, without the text where the world can leave it out."""
         try:
-            seen = self.world.observe_data(eye)
-            return self._with_goals(seen, eye) if self._has_goals else seen
+            return self._observe_data(eye)
         except (CohabitError, WorldInterrupted):
             raise
         except BaseException as bug:
             raise self._crashed(bug) from bug
 
-    def observe_with_choices(self, member: Member) -> Observation:
-        """What this member sees, as values alone, with its legal actions: the observation of its view."""
+    def observe_with_choices(self, member: Member, text: bool = True) -> Observation:
+        """What this member sees, as values alone, with its legal actions: the observation of its view.
+
+        ``text=False`` leaves out its text, where the world can.
+        """
         eye = self._eyes.get(member.id) or self.eye_of(member)
         try:
-            seen = self._observe(eye)
+            seen = self._observe(eye) if text else self._observe_data(eye)
             if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
                 choices = self.world.legal(self.seats[eye.seat])
                 if choices:
@@ -578,6 +579,9 @@ class Room(RecordedRoom):
 
     def _observe_with_goals(self, eye: Eye) -> Observation:
         return self._with_goals(self.world.observe(eye), eye)
+
+    def _observe_data_with_goals(self, eye: Eye) -> Observation:
+        return self._with_goals(self.world.observe_data(eye), eye)
 
     def _with_goals(self, seen: Observation, eye: Eye) -> Observation:
         seat = self.seats.get(eye.seat) if eye.seat is not None else None

@@ -1,13 +1,13 @@
 """The state of a room without its world: plain values, so a snapshot is one encode."""
 
 from bisect import bisect_right
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct, field
 
 from cohabit.errors import UnknownAsset
 from cohabit.model.avatar import AvatarState
+from cohabit.model.cached import cached_value
 from cohabit.model.entry import BY_INVITATION, EntryPolicy, Knock
 from cohabit.model.grant import PERCEIVE, ROLES, Capability, Layer, fold, role_or_default
 from cohabit.model.identity import Kind
@@ -76,7 +76,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     def handle(self) -> str:
         return handle_of(self.id)
 
-    @cached_property
+    @cached_value
     def held(self) -> frozenset[Capability]:
         """The capabilities in force: (role ∪ additions) ∩ limits. Cached, because every call reads it."""
         held = fold(self.role_grant, self.layers)

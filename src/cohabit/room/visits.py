@@ -40,7 +40,7 @@ class OpenToNexus(Struct, omit_defaults=True):
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
 def open_to_nexus(
     ctx: Context,
-    open_: bool = True,
+    open: bool = True,  # noqa: A002 - the wire's name
     capacity: Annotated[
         Annotated[int, Meta(ge=1, le=1000)] | None, Meta(description="visitors at the same time; at first 64")
     ] = None,
@@ -53,9 +53,9 @@ def open_to_nexus(
 
     Capacity and description keep their values if you omit them.
     """
-    if open_ and ctx.state.world == NEXUS:
+    if open and ctx.state.world == NEXUS:
         raise Conflict("this room is the Nexus itself; open the rooms in which agents are to play")
-    if open_:
+    if open:
         check_grantable(ctx.member, ROLES[VISITORS], "visitors")
     known = ctx.state.nexus or NexusEntry(VISITORS)
     entry = NexusEntry(
@@ -64,10 +64,10 @@ def open_to_nexus(
         known.description if description is None else description,
         maintenance,
     )
-    ctx.state.nexus = entry if open_ else None
+    ctx.state.nexus = entry if open else None
     how = "maintenance" if maintenance else f"for {entry.capacity} visitors"
     ctx.tell(
-        f"{ctx.member.handle} {f'opened this room to the Nexus ({how})' if open_ else 'closed this room to the Nexus'}"
+        f"{ctx.member.handle} {f'opened this room to the Nexus ({how})' if open else 'closed this room to the Nexus'}"
     )
     return _shown(ctx.room)
 

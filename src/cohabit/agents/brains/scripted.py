@@ -12,7 +12,7 @@ class Scripted:
 
     quick = True  # called directly, not on a thread
     reads_choices = True  # False: it never looks at the legal actions, so the lab need not list them
-    reads_text = True  # False: nor at the text, so the lab need not have it written
+    reads_text = True  # False: it never looks at the text, so the lab need not have it written
     looks = True  # False: it decides without an observation
 
     def __init__(self, purpose: str = "agent") -> None:
@@ -33,6 +33,8 @@ class Scripted:
 
 class Random(Scripted):
     """Chooses a random legal action. It can play every world that lists them."""
+
+    reads_text = False
 
     def decide(self, observation: Observation) -> Action:
         if not observation.choices:
