@@ -291,6 +291,26 @@ class WithoutEffect(NamedTuple):
 
 WITHOUT_EFFECT = (
     WithoutEffect(
+        "faces/guard.py", "refusal.message[:120]", "refusal.message[:121]",
+        "No refusal of the guard is that long; a longer one would not fit into the frame that closes a WebSocket.",
+    ),
+    WithoutEffect(
+        "room/decide.py", "self._spent.get(caller, 0) > self", "self._spent.get(caller, 1) > self",
+        "A limit is at least one call a second, which one call does not exceed.",
+    ),
+    WithoutEffect(
+        "room/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
+        "How many characters of a wrong value are compared with the right ones.",
+    ),
+    WithoutEffect(
+        "room/timers.py", "self._stale = False", "pass",
+        "The timers of members are computed again each time, with the same result.",
+    ),
+    WithoutEffect(
+        "house/running/remote.py", "self._actions_ended = 0", "self._actions_ended = 1",
+        "It is compared only with an earlier value of itself.",
+    ),
+    WithoutEffect(
         "room/audit.py", "default=0) + 1", "default=0) + 2",
         "Numbers of refusals only have to grow, and nobody is shown them.",
     ),
@@ -315,8 +335,8 @@ WITHOUT_EFFECT = (
         "A version that no roster has; versions begin at 0.",
     ),
     WithoutEffect(
-        "house/signing.py", "not 0 < len(token)", "not 1 < len(token)",
-        "A token has a dot; one of one character has no content, and is malformed either way.",
+        "house/challenges.py", "sha256)[:16]", "sha256)[:17]",
+        "How many bytes of a MAC are compared.",
     ),
     WithoutEffect(
         "house/store/sqlite.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
@@ -325,6 +345,10 @@ WITHOUT_EFFECT = (
     WithoutEffect(
         "house/store/sqlite.py", "uri=True", "uri=False",
         "Where SQLite is compiled with URI file names, as usual, it takes them without this option.",
+    ),
+    WithoutEffect(
+        "house/store/sqlite.py", "pragma synchronous = full", "pass",
+        "It is the default of SQLite, unless it was compiled with another one.",
     ),
 )  # fmt: skip
 

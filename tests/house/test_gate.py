@@ -109,6 +109,26 @@ async def test_an_open_room_lets_anyone_in_as_the_kind_that_the_host_chose() -> 
             await knock(house, {"room": "den"})
 
 
+@pytest.mark.parametrize(
+    ("said", "disclosed", "egress"),
+    [
+        ({}, False, False),
+        ({"egress": True}, True, True),
+        ({"backend": "llama"}, True, True),
+        ({"backend": " "}, False, False),
+    ],
+)
+async def test_what_a_newcomer_says_about_its_backend_is_its_disclosure(
+    said: dict[str, Any], disclosed: bool, egress: bool
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("set_entry", {"open": True, "kind": "agent"})
+        await come(house, name="Eve", **said)
+        (line,) = [line for line in (await who["hostess"]("permissions")).members if line.member == "Eve"]
+        assert (line.disclosed, line.egress) == (disclosed, egress)
+
+
 async def test_a_newcomer_cannot_choose_what_it_is() -> None:
     async with open_house() as house:
         who = await make_room(house)
@@ -238,6 +258,23 @@ async def test_only_a_host_sets_the_policy_and_only_gives_what_it_has() -> None:
             with pytest.raises(error):
                 await who["hostess"]("set_entry", wrong)
         assert house.rooms["den"].room.state.entry is None
+        assert (await who["hostess"]("set_entry", {"code": "a-b-c-d"})).code == "a-b-c-d"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"code": "new"}, "a new code"), ({"code": ""}, "no code"), ({"agents_play": False}, "agents watch"),
+        ({"open": True}, "open"), ({"open": False}, "not open"), ({"kind": "agent"}, "kind agent"),
+    ],
+)  # fmt: skip
+async def test_a_change_of_the_policy_is_told_in_words(change: dict[str, Any], words: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        reply = await who["hostess"]("set_entry", change)
+        assert (reply.code is not None) == (words == "a new code")
+        (line,) = recorded(house.rooms["den"], "entry_set")
+        assert [told.text for told in line.told] == [f"hostess changed the entry policy: {words}"]
 
 
 async def test_a_host_opens_a_room_only_to_newcomers_who_get_no_more_than_it_has() -> None:
@@ -248,6 +285,11 @@ async def test_a_host_opens_a_room_only_to_newcomers_who_get_no_more_than_it_has
             with pytest.raises(PermissionDenied, match="send_broadcast"):
                 await who["hostess"]("set_entry", wide)
         await who["hostess"]("set_entry", {"open": True, "kind": "agent", "lobby": True})
+        await who["hostess"]("set_entry", {"open": False})
+        await who["zeus"]("narrow", {"member": "hostess", "may": ["send_message"]})
+        with pytest.raises(PermissionDenied, match=r"agents that join by themselves.*send_message"):
+            await who["hostess"]("set_entry", {"agents_play": True})
+        await who["hostess"]("set_entry", {"agents_play": False})
 
 
 async def test_a_policy_is_on_record_and_survives_a_restart_and_a_replay(tmp_path: Path) -> None:
@@ -613,6 +655,22 @@ async def test_closing_the_lobby_lets_those_in_who_still_wait() -> None:
         assert [(await call).status for call in calls] == ["joined", "denied"]
 
 
+async def test_closing_the_lobby_lets_everybody_in_whose_way_to_join_still_exists() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        keys = [{"key": AGENT.public_jwk, "label": "owl"}]
+        await who["hostess"]("set_entry", {"lobby": True, "code": "sesame", "names": ["Ned"], "agent_keys": keys})
+        by_invite = await invite(who["hostess"], "cy")
+        await by_invite("join")
+        others = [
+            await come(house, name="Eve", code="sesame"),
+            await come(house, name="Ned"),
+            await come(house, assertion=assertion(house)),
+        ]
+        await who["hostess"]("set_entry", {"lobby": False})
+        assert [(await one("join")).status for one in (by_invite, *others)] == ["joined"] * 4
+
+
 async def test_a_full_lobby_drops_the_denied_and_the_stale_and_nobody_else() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
@@ -747,6 +805,8 @@ async def test_a_blocked_identity_cannot_come_back_by_itself_until_it_is_unblock
         with pytest.raises(PermissionDenied, match="unblock"):
             await knock(house, {"room": "den", "assertion": assertion(house)})
         await who["hostess"]("unblock", {"member": "zoe"})
+        (line,) = recorded(house.rooms["den"], "unblock")
+        assert [(told.text, told.members) for told in line.told] == [("hostess unblocked zoe", ("hostess",))]
         assert (await zoe("join")).member == "zoe"
         with pytest.raises(UnknownAsset, match="not blocked"):
             await who["hostess"]("unblock", {"member": "zoe"})

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -189,9 +192,9 @@ def test_a_thumbprint_is_stable_and_another_for_each_key() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"kty": "RSA"}, {"crv": "P-384"}, {"x": ""}, {"x": "AAAA"}, {"y": KEY.public_jwk["x"]}, {"x": "é" * 43}],
+    [{"kty": "RSA"}, {"crv": "P-384"}, {"x": ""}, {"x": "AAAA"}, {"y": KEY.public_jwk["x"]}, {"x": "é" * 43}, {"x": 7}],
 )
-def test_something_that_is_no_key_is_refused(change: dict[str, str]) -> None:
+def test_something_that_is_no_key_is_refused(change: dict[str, Any]) -> None:
     wrong = {**KEY.public_jwk, **change}
     with pytest.raises(BadArgs, match="P-256"):
         check_key(wrong)
@@ -199,6 +202,8 @@ def test_something_that_is_no_key_is_refused(change: dict[str, str]) -> None:
 
 
 def test_only_the_public_part_of_a_key_is_kept() -> None:
+    exported = {**KEY.public_jwk, "ext": True, "key_ops": ["verify"]}  # as WebCrypto exports a key
+    assert check_key(exported) == KEY.public_jwk
     assert check_key({**KEY.public_jwk, "d": "secret"}) == KEY.public_jwk
 
 
@@ -212,6 +217,25 @@ def test_the_key_of_a_house_stays_the_same_and_only_its_owner_can_read_it(tmp_pa
 
 def test_a_house_in_memory_has_a_new_key_every_time() -> None:
     assert house_key(None).public_jwk != house_key(None).public_jwk
+
+
+@pytest.mark.parametrize("other", [ec.generate_private_key(ec.SECP384R1()), Ed25519PrivateKey.generate()])
+def test_a_key_of_another_kind_is_reported(tmp_path: Path, other: Any) -> None:
+    (tmp_path / KEY_FILE).write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with pytest.raises(StorageFailed, match="not a P-256 key"):
+        house_key(tmp_path)
+
+
+def test_a_key_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+    (tmp_path / KEY_FILE).mkdir()
+    with pytest.raises(StorageFailed, match="cannot be read"):
+        house_key(tmp_path)
+
+
+def test_a_key_that_was_half_written_when_the_house_stopped_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / KEY_FILE).with_suffix(".part").write_text("half")
+    assert house_key(tmp_path).public_jwk == house_key(tmp_path).public_jwk
+    assert [path.name for path in tmp_path.iterdir()] == [KEY_FILE]
 
 
 def test_a_file_that_is_no_key_is_reported_and_not_replaced(tmp_path: Path) -> None:
@@ -273,6 +297,14 @@ def test_a_code_matches_in_any_case_without_its_hyphens_and_is_not_in_its_hash()
     assert stored != codes.hash_code("K7M-2QX")
 
 
+STORED_CODE = "8aec1b1c28cf820900f36db6:8f7660e40a645f9095b98eff888ef05c002f1e8dab0f9cd4f63160034e392768"
+
+
+def test_a_code_that_was_stored_long_ago_still_matches() -> None:
+    assert codes.matches("K7M-2QX", STORED_CODE)
+    assert not codes.matches("K7M-2QY", STORED_CODE)
+
+
 @pytest.mark.parametrize("stored", ["", ":", "00:"])
 def test_where_no_code_is_set_none_matches(stored: str) -> None:
     assert not codes.matches("", stored)
@@ -299,6 +331,28 @@ async def test_too_many_attempts_are_locked_out_and_then_a_new_window_begins() -
     assert not attempts.is_exhausted("den")
     attempts.add("den")
     assert not attempts.is_exhausted("den")
+
+
+async def test_attempts_that_were_taken_back_or_are_older_than_a_window_do_not_count() -> None:
+    clock = FakeClock()
+    attempts = Attempts(clock, 3, 1_000)
+    attempts.take_back("den")
+    for _ in range(3):
+        attempts.add("den")
+        attempts.take_back("den")
+    for _ in range(2):
+        attempts.add("den")
+    await clock.advance(1_000)
+    attempts.take_back("den")
+    for _ in range(2):
+        assert not attempts.is_exhausted("den")
+        attempts.add("den")
+    assert not attempts.is_exhausted("den")
+    attempts.take_back("den")
+    for _ in range(2):
+        assert not attempts.is_exhausted("den")
+        attempts.add("den")
+    assert attempts.is_exhausted("den")
 
 
 # -- another implementation -------------------------------------------------------------------------
@@ -331,6 +385,14 @@ def test_a_token_made_here_counts_in_webcrypto_and_the_other_way_round(need: Cal
     assert said["checked"] is True
     assert isinstance(verify_invite(said["token"], said["jwk"], "den", NOW), InviteBody)
     assert verify_invite(said["token"], KEY.public_jwk, "den", NOW) == "bad signature"
+
+
+def test_a_token_has_at_most_2048_characters() -> None:
+    longest = next(token for n in range(1300, 1600) if len(token := an_invite(jti="x" * n)) >= 2046)
+    assert len(longest) <= 2048
+    padded = f"{longest}{'A' * (2048 - len(longest))}"
+    assert read(padded, InviteBody) is not None
+    assert read(f"{padded}A", InviteBody) is None
 
 
 def test_what_a_token_says_can_be_read_without_the_key() -> None:

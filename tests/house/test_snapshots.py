@@ -57,6 +57,7 @@ async def test_a_world_that_computes_for_long_is_due_before_its_entries_are_many
         schedule.add_cpu(QUICK_REPLAY_CPU_S)
         assert schedule.due_at_close
         assert room.record.seq < schedule.next_seq
+        schedule = SnapshotSchedule(room, every=1000)
         schedule.add_cpu(AFTER_CPU_S)
         assert room.record.seq >= schedule.next_seq
         assert schedule.take_if_due() is not None

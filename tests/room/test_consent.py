@@ -382,6 +382,16 @@ def test_a_look_that_is_allowed_again_lasts_as_long_as_the_second_answer_says() 
     assert looks(room, "pat")
 
 
+def test_the_end_of_a_look_leaves_the_other_permissions_as_they_were() -> None:
+    room = room_with_agent()
+    room.call("hostess", "narrow", {"member": "bot", "may": ["read_chat"]}, at=1)
+    room.call("hostess", "widen", {"member": "bot", "may": ["send_broadcast"]}, at=1)
+    before = held(room)
+    room.call("ann", "allow", {"request": asked(room, at=2, through="red")}, at=3)
+    room.call("ann", "withdraw", {"member": "bot"}, at=4)
+    assert held(room) == before
+
+
 def test_a_look_stays_when_a_request_for_something_else_is_allowed() -> None:
     room = looking()
     request = room.call("pat", "ask", {"may": ["manage_members"]}, at=3).request

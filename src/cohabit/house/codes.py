@@ -45,22 +45,25 @@ class Attempts:
         self._window_ms = window_ms
         self._windows: dict[str, tuple[int, int]] = {}  # by room: when the window ends, and the count
 
+    def _window(self, room: str) -> tuple[int, int]:
+        """When the current window of a room ends, and the count in it."""
+        now = self._clock.now()
+        ends, count = self._windows.get(room, (now, 0))
+        return (ends, count) if now < ends else (now + self._window_ms, 0)
+
     def is_exhausted(self, room: str) -> bool:
-        ends, count = self._windows.get(room, (0, 0))
-        return count >= self._limit and self._clock.now() < ends
+        _, count = self._window(room)
+        return count >= self._limit
 
     def add(self, room: str) -> None:
         """Count an attempt. The one that reaches the limit restarts the window: a lockout lasts a full window."""
-        now = self._clock.now()
-        ends, count = self._windows.get(room, (0, 0))
-        if now >= ends:
-            ends, count = now + self._window_ms, 0
+        ends, count = self._window(room)
         count += 1
-        self._windows[room] = (now + self._window_ms if count == self._limit else ends, count)
+        self._windows[room] = (self._clock.now() + self._window_ms if count == self._limit else ends, count)
 
     def take_back(self, room: str) -> None:
         """Uncount one: it was none after all."""
-        ends, count = self._windows.get(room, (0, 0))
+        ends, count = self._window(room)
         if count:
             self._windows[room] = (ends, count - 1)
 

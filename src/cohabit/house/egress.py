@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct, structs
 
-from cohabit.errors import CohabitError
+from cohabit.errors import Busy, CohabitError
 from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock
 from cohabit.house.subscriptions import Subscription
@@ -92,10 +92,20 @@ class Egress:
         self._planned = False
         if self._room.state.archived:
             return
-        try:
-            for entry in self.entries():
+        for entry in self.entries():
+            try:
                 self._put(entry)
-        except CohabitError:  # the room is busy or quarantined
-            return
+            except Busy:
+                self._put_back(**entry.args)
+            except CohabitError:  # the room is quarantined
+                return
         if any(self._leaves(subscription.member) for subscription in self._open_now()):
             self._plan()
+
+    def _put_back(self, member: str, backend: str, replies: int, frames: int, size: int) -> None:
+        """Count something again with what is sent in the next minute."""
+        sent = self._of(member)
+        sent.replies += replies
+        sent.frames += frames
+        sent.size += size
+        self._plan()

@@ -164,7 +164,7 @@ def _public(key: Jwk) -> "EllipticCurvePublicKey | None":
 # -- tokens ---------------------------------------------------------------------------------------
 def read(token: object, body: type[T]) -> T | None:
     """The content of a token, not verified; None if it is malformed."""
-    if not isinstance(token, str) or not 0 < len(token) <= MAX_TOKEN or token.count(".") != 1:
+    if not isinstance(token, str) or len(token) > MAX_TOKEN or token.count(".") != 1:
         return None
     encoded = _bytes(token.partition(".")[0])
     if encoded is None:
@@ -256,7 +256,7 @@ def _b64(data: bytes) -> str:
 
 def _bytes(text: object) -> bytes | None:
     """Decode base64url without padding; None if it is anything else. Each value has one text only."""
-    if not isinstance(text, str) or not text.isascii():
+    if not isinstance(text, str):
         return None
     try:
         decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -132,8 +132,6 @@ def destroy_attackers(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[
     lost: Amounts = dict.fromkeys(ledgers.d_global_attacked, 0)
     for name, attackers in ledgers.d_global_attacked.items():
         destroyed = ledgers.d_defense_mils[name] // factor
-        if not attackers or not destroyed:
-            continue
         if committed:
             destroyed = min(destroyed, sum(attackers.values()))
         for attacker, mils in split_proportionally(destroyed, attackers).items():
