@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied, TooLarge, UnknownAsset
+from cohabit.room import apps
 from cohabit.room.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBER
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
@@ -150,6 +151,17 @@ def test_nobody_learns_names_from_publishing() -> None:
 
 # -- chat limits ----------------------------------------------------------------------------------
 TALKER = {"id": "bot", "kind": "agent", "identity": "i-bot", "role": "app"}
+
+
+def test_an_app_has_a_limit_of_views_and_can_still_replace_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apps, "VIEWS_PER_APP", 2)
+    room = room_with_app()
+    for to in (["owl"], ["pat"]):
+        room.call("board", "publish_view", {"view": 1, "to": to}, at=1)
+    for one_more in (None, ["ann"]):
+        with pytest.raises(TooLarge, match="2 views"):
+            room.call("board", "publish_view", {"view": 2, "to": one_more}, at=2)
+    room.call("board", "publish_view", {"view": 3, "to": ["pat", "owl"]}, at=3)
 
 
 def said(room: Room, at: int, who: str = "bot", to: str = "*") -> bool:
