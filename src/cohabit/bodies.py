@@ -14,7 +14,7 @@ from msgspec import Struct
 from cohabit.model.avatar import RespawnOption, Stance, check_share
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.travel import Travel
-from cohabit.world import Arrival, Body, Outcome, World
+from cohabit.world import Arrival, Outcome, World
 
 DepartMode = Literal["left", "removed", "dormant", "suspend", "despawn"]
 
@@ -79,7 +79,7 @@ class EmbodiedWorld(World):
     def arrive(self, arrival: Arrival) -> Seat:
         raise NotImplementedError
 
-    def depart(self, seat: Seat, mode: DepartMode) -> Body:
+    def depart(self, seat: Seat, mode: DepartMode) -> None:
         raise NotImplementedError
 
     def is_alive(self, seat: SeatId) -> bool:

@@ -30,7 +30,7 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 
 __all__ = [
-    "ActionSpec", "ArraySpec", "Arrival", "Body", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome",
+    "ActionSpec", "ArraySpec", "Arrival", "Eye", "GameRejected", "Observation", "OutOfBounds", "Outcome",
     "Pace", "Range", "ScopeViolation", "Seat", "SeatId", "Standing", "Stream", "Told", "UnknownAsset", "World",
     "WorldSpec", "action", "query",
 ]  # fmt: skip
@@ -89,16 +89,11 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     )
 
 
-Body = Any
-"""What a player carries from one world to another. Opaque to the room; plain values, because it is recorded."""
-
-
 class Arrival(Struct, frozen=True, omit_defaults=True):
     """A player who joins a running world."""
 
     name: str
     seat: SeatId | None = None  # the requested seat, if any
-    body: Body = None  # what the player carries
     returns: bool = False  # the player has had this seat in this game
     bonuses: dict[str, float] = {}  # what its skills from other worlds give it here; see ``model.travel.BonusRule``
     spawn: str = "safe"  # where a new body should appear: safe, random, challenging
@@ -174,10 +169,8 @@ class World:
         include. Raise ``GameRejected`` if no player can join."""
         raise NotImplementedError
 
-    def depart(self, seat: Seat, mode: Any) -> Body:
-        """A player leaves its seat: ``left`` or ``removed``; worlds with bodies have more modes (``bodies.py``).
-        Returns what the player carries away."""
-        return None
+    def depart(self, seat: Seat, mode: Any) -> None:
+        """A player leaves its seat: ``left`` or ``removed``; worlds with bodies have more modes (``bodies.py``)."""
 
     def seats_now(self) -> Sequence[Seat] | None:
         """The current seats, if they open and close during a game; None if they are those of ``reset``."""

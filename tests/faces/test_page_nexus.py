@@ -42,16 +42,16 @@ def enter(page: Page) -> Page:
 
 def test_a_traveller_enters_a_game_plays_and_returns(house: Running, visit: Visit) -> None:
     nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
-    expect(nexus.locator(".world pre")).to_contain_text("You are in the Nexus, without a body")
+    expect(nexus.locator(".world-text")).to_contain_text("You are in the Nexus, without a body")
     game = enter(nexus)
     expect(game.locator("h1")).to_have_text("Crafter, shared")
-    expect(nexus.locator(".world pre")).to_contain_text("You are in the game wilderness")
+    expect(nexus.locator(".world-text")).to_contain_text("You are in the game wilderness")
     expect(nexus.get_by_role("button", name="enter game wilderness")).to_have_count(0)
     game.get_by_role("button", name="noop").click()
-    expect(game.locator(".world pre")).to_contain_text("Step 1/")
+    expect(game.locator(".world-text")).to_contain_text("Step 1/")
     game.get_by_role("button", name="Return to the Nexus").click()
     expect(game.get_by_text("You have returned to the Nexus. You can close this tab.")).to_be_visible()
-    expect(nexus.locator(".world pre")).to_contain_text("wilderness: 1 step, left: voluntary")
+    expect(nexus.locator(".world-text")).to_contain_text("wilderness: 1 step, left: voluntary")
     expect(nexus.get_by_role("button", name="enter game wilderness")).to_be_visible()
     expect(nexus.get_by_role("link", name="Open the room wilderness")).to_have_count(0)
     expect(events(nexus).filter(has_text="traveller returns from wilderness")).to_have_count(1)
@@ -61,7 +61,7 @@ def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit
     nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
     enter(nexus).close()
     nexus.get_by_role("button", name="Return to the Nexus").click()
-    expect(nexus.locator(".world pre")).to_contain_text("You are in the Nexus, without a body")
+    expect(nexus.locator(".world-text")).to_contain_text("You are in the Nexus, without a body")
     expect(nexus.get_by_role("button", name="Return to the Nexus")).to_be_hidden()
 
 
@@ -109,5 +109,5 @@ def test_a_player_with_several_avatars_chooses_which_one_it_controls(house: Runn
 
 def test_a_member_without_a_body_of_its_own_is_offered_none(house: Running, visit: Visit) -> None:
     watching = visit(house.link_with(token("wilderness-spectator"), "wilderness"))
-    expect(watching.locator(".world pre")).to_contain_text("Nobody is here")
+    expect(watching.locator(".world-text")).to_contain_text("Nobody is here")
     expect(watching.locator(".body .offer")).to_be_hidden()

@@ -262,16 +262,17 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
     async with journeys() as world:
         await visit(world, "ann", "mines", mode="suspend")
         await world("ann", "nexus", "enter_game", game_id="caves")
-        await world("ann", "caves", "create_avatar", name="Spare")
+        spare = (await world("ann", "caves", "create_avatar", name="Spare")).avatar_id
         await world("ann", "caves", "jack_out")
-        await world("ann", "caves", "jack_in", avatar_id="avatar-2")
+        await world("ann", "caves", "jack_in", avatar_id=spare)
         await world("ann", "caves", "exit_game")
         await world.rest()
         seen = await world("ann", "nexus", "view")
+        (in_mines,) = (one.avatar_id for one in world.profile("ann").bodies["mines"])
+        first = world.profile("ann").bodies["caves"][0].avatar_id
         assert (
-            "BODIES THAT WAIT FOR YOU\nmines: ann (avatar-1), suspended when you left\n"
-            "caves: ann (avatar-1), dormant when you left\ncaves: Spare (avatar-2), dormant when you left\n"
-            in seen.text
+            f"BODIES THAT WAIT FOR YOU\nmines: ann ({in_mines}), suspended when you left\n"
+            f"caves: ann ({first}), dormant when you left\ncaves: Spare ({spare}), dormant when you left\n" in seen.text
         )
         assert [*seen.observation.status["bodies"]] == ["mines", "caves"]
         await world("ann", "nexus", "enter_game", game_id="mines")
@@ -280,10 +281,10 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
         await world("ann", "mines", "exit_game")
         await world.rest()
         assert [*world.profile("ann").bodies] == ["caves"]  # the dead do not wait
-        await world("ann", "nexus", "enter_game", game_id="caves", avatar_id="avatar-2")
+        await world("ann", "nexus", "enter_game", game_id="caves", avatar_id=spare)
         await world("ann", "caves", "exit_game", mode="despawn")
         await world.rest()
-        assert [one.avatar_id for one in world.profile("ann").bodies["caves"]] == ["avatar-1"]
+        assert [one.avatar_id for one in world.profile("ann").bodies["caves"]] == [first]
 
 
 async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:

@@ -98,7 +98,7 @@ def test_a_visit_ends_when_the_health_is_low(condition: str) -> None:
     package = ended(room)
     assert package is not None
     assert (package.identity, package.reason) == (ADA, condition)
-    assert room.state.avatars["avatar-1"].state is AvatarState.DORMANT
+    assert room.state.avatars[package.avatar_id].state is AvatarState.DORMANT
     assert "id-bea" in room.state.visits
 
 

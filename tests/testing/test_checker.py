@@ -405,9 +405,6 @@ SAMPLES_BROKEN = {
     "a departure makes no space": (
         "inn.py", "arrivals", "must free the seat", [("if len(self.guests) >= BEDS", "if self.arrived >= BEDS")]
     ),
-    "a body is not made of plain values": (
-        "inn.py", "arrivals", "not JSON", [('return {"bag": self.guests.pop(seat.id)["bag"]}', 'self.guests.pop(seat.id)\n        return {"bag": object()}')]
-    ),
     "nobody can arrive": ("inn.py", "arrivals", "refused all guests", [("if len(self.guests) >= BEDS", "if True")]),
     "it opens seats that it cannot list": ("inn.py", "arrivals", "no seats_now()", [("    def seats_now", "    def _seats_now")]),
     "a despawned body comes back": ("bodies/tower.py", "bodies", "a despawned body came back", [('in ("asleep", "away")', 'in ("asleep", "away", "gone")')]),
@@ -435,7 +432,7 @@ SAMPLES_BROKEN = {
     "an array has another type": ("burrow.py", "training", "is float32 (1,), not float64 (1,)", [('dtype="float32"', 'dtype="float64"')]),
     "an array has other numbers": ("burrow.py", "training", "has 0 to 2, not 0 to 1", [("high=MOLE", "high=TUNNEL")]),
     "looking at an array changes the world": ("burrow.py", "peeking", "array() changed the world", [before('        if form == "worms":\n', "self.digs += 1")]),
-    "a departure fails": ("inn.py", "play", "KeyError", [("self.guests.pop(seat.id)", "self.guests.pop(seat.name)")]),
+    "a departure fails": ("inn.py", "play", "KeyError", [("del self.guests[seat.id]", "del self.guests[seat.name]")]),
 }  # fmt: skip
 
 

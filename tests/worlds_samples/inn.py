@@ -1,11 +1,10 @@
-"""A world whose seats open while it runs: guests arrive with what they carry, and take it along when they leave."""
+"""A world whose seats open while it runs: guests arrive with an empty bag, and take it along when they leave."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from cohabit.world import (
     Arrival,
-    Body,
     Eye,
     GameRejected,
     Observation,
@@ -49,12 +48,11 @@ class Inn(World):
             raise GameRejected("every bed is taken")
         self.arrived += 1
         seat = arrival.seat if arrival.seat and arrival.seat not in self.guests else f"bed-{self.arrived}"
-        bag = list(arrival.body["bag"]) if isinstance(arrival.body, Mapping) else []
-        self.guests[seat] = {"name": arrival.name, "bag": bag}
+        self.guests[seat] = {"name": arrival.name, "bag": []}
         return Seat(seat, arrival.name)
 
-    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> Body:
-        return {"bag": self.guests.pop(seat.id)["bag"]}
+    def depart(self, seat: Seat, mode: Literal["left", "removed"]) -> None:
+        del self.guests[seat.id]
 
     @action()
     def pack(self, by: Seat, what: str) -> Outcome:

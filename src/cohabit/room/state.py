@@ -14,7 +14,7 @@ from cohabit.model.identity import Kind
 from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
-from cohabit.model.travel import Entering, ExitPackage
+from cohabit.model.travel import Difficulty, Entering, ExitPackage
 
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
@@ -215,7 +215,7 @@ class Visit(Struct, omit_defaults=True):
     reward: float = 0.0
     deaths: int = 0
     deeds: dict[str, int] = {}
-    difficulty: str = "normal"
+    difficulty: Difficulty = "normal"
     damage: float = 1.0  # how much of the usual damage its bodies take
     # How it ends by itself; see ``visit_ends``:
     max_steps: int | None = None

@@ -1,14 +1,12 @@
 """The check of worlds whose seats open and close while they run."""
 
-import json
-
 from cohabit.errors import AskerError
 from cohabit.registry import make_world
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec
 from cohabit.testing.checks.trial import CheckFailed, Trial
 from cohabit.testing.play import Watched, open_room
-from cohabit.world import Arrival, overrides
+from cohabit.world import overrides
 
 MANY = 40
 """The number of guests that arrive at the same time."""
@@ -36,7 +34,6 @@ def check_arrivals(trial: Trial) -> str:
         room.call(seated[0], "stand_up", at=1)
         if len(seated) < MANY and not _sits(room, next(g for g in guests if g not in seated)):
             raise CheckFailed("arrive() still refuses after a member left a full world; depart() must free the seat")
-        _carry_over(trial)
         again = Room.replay(list(room.record.tail), make_world)
         if again.digest() != room.digest():
             raise CheckFailed("a record with arrivals and departures replays to a different world")
@@ -56,15 +53,3 @@ def _sits(room: Room, guest: str) -> bool:
     if seat not in [s.id for s in room.world.seats_now() or ()]:
         raise CheckFailed(f"arrive() returned seat {seat!r}, but seats_now() does not list it")
     return True
-
-
-def _carry_over(trial: Trial) -> None:
-    """The body of a departing member can be stored as JSON and used to arrive again."""
-    world = make_world(trial.source, trial.config)
-    world.reset(trial.seeds[0], [])
-    body = world.depart(world.arrive(Arrival("somebody")), "left")
-    try:
-        kept = json.loads(json.dumps(body))
-    except (TypeError, ValueError) as wrong:
-        raise CheckFailed(f"depart() returns a body that is not JSON: {wrong}") from None
-    world.arrive(Arrival("somebody", body=kept))

@@ -217,6 +217,7 @@ const FIRST_RETRY_MS = 300;
 const MAX_RETRY_MS = 8_000;
 const SIGN_IN_MS = 10_000;
 const UNAUTHORIZED = 4401;
+const OPEN = 1; // the `readyState` of a WebSocket
 
 /** The house refused a call; `code` and `message` are those of the reply. */
 export class Refusal extends Error {
@@ -303,7 +304,7 @@ export class HouseConnection {
 
   /** Send bytes; dropped while there is no connection. @param {Uint8Array} bytes */
   sendBytes(bytes) {
-    if (this.#ready) this.#socket.send(bytes);
+    if (this.#ready) this.#transmit(bytes);
   }
 
   /** Give up this connection, and connect again after a while. */
@@ -329,8 +330,13 @@ export class HouseConnection {
       const id = ++this.#lastId;
       const text = JSON.stringify({ id, ...frame });
       this.#pending.set(id, { resolve, reject, repeat, text });
-      if (this.#ready) this.#socket.send(text);
+      if (this.#ready) this.#transmit(text);
     });
+  }
+
+  /** A socket that is closing takes nothing more. Its calls are rejected, or repeated, when it is closed. @param {string | Uint8Array} data */
+  #transmit(data) {
+    if (this.#socket.readyState === OPEN) this.#socket.send(data);
   }
 
   /** Sign in with another token. @param {string} token */
@@ -400,7 +406,7 @@ export class HouseConnection {
     const refusal = this.#refusal;
     this.#refusal = null;
     this.handlers.state?.("open");
-    for (const { text } of this.#pending.values()) this.#socket.send(text);
+    for (const { text } of this.#pending.values()) this.#transmit(text);
     this.handlers.ready(refusal);
   }
 
