@@ -31,7 +31,7 @@ async def test_an_agent_with_a_token_for_the_house_is_in_the_next_game_with_what
         await world("bob", "nexus", "enter_game", game_id="zoo")
         await world("bob", "zoo", "take", item="gold")
         left = await world("bob", "zoo", "exit_game", destination="mines", carry={"gold": 1})
-        assert left.message == "You are on your way to mines. If you cannot enter it, you read in the Nexus why."
+        assert left.message == "You are on your way to mines. If you cannot enter it, the Nexus tells you why."
         await world.rest()
         await world.check()
         profile = world.profile("bob")

@@ -287,6 +287,30 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
         assert [one.avatar_id for one in world.profile("ann").bodies["caves"]] == [first]
 
 
+async def test_one_whose_visit_is_over_is_told_the_way_back() -> None:
+    async with journeys() as world:
+        await visit(world, "bob", "mines")  # it has a token for the house
+        with pytest.raises(CohabitError, match="your visit to mines is over: you are in the Nexus; enter_game brings"):
+            await world("bob", "mines", "view")
+
+
+async def test_a_snapshot_of_a_nexus_whose_agents_have_travelled_can_be_restored() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "set_goal", goal="survivor")
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "take", item="gold")
+        await world("ann", "caves", "exit_game", carry={"gold": 1})
+        await world.rest()
+        await visit(world, "ann", "mines", mode="suspend")
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world.rest()
+        nexus = world.house.rooms["nexus"].room.world
+        again = Nexus()
+        again.restore(nexus.snapshot())
+        assert again.snapshot() == nexus.snapshot()
+        assert world.profile("ann").evidence
+
+
 async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:
     async with journeys() as world:
         for game in ("caves", "mines"):

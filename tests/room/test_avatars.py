@@ -298,7 +298,7 @@ def test_a_transfer_leaves_one_body_and_takes_another_in_one_entry(mode: str, st
     result = caves("ann", "transfer", avatar_id=other, mode=mode)
     assert len(entries(caves.room)) == before + 1
     assert (result.avatar.avatar_id, result.avatar.state, result.avatar.inventory) == (other, State.BOUND, {})
-    assert result.message == "You have left ann."
+    assert result.message.startswith("You have left ann, and control Other.")
     assert isinstance(result.initial_observation, EmbodiedObservation)
     assert [caves.state(1), caves.state(2)] == [state, State.BOUND]
     assert replayed(caves.room).digest() == caves.room.digest()
@@ -632,3 +632,14 @@ CavesMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=3
 test_no_order_of_commands_brings_avatars_out_of_step_with_seats_and_bodies = CavesMachine.TestCase
 CrafterMachine.TestCase.settings = settings(max_examples=8, stateful_step_count=15)
 test_no_order_of_commands_brings_the_avatars_of_crafter_out_of_step = CrafterMachine.TestCase
+
+
+def test_a_player_that_may_not_see_learns_nothing_of_its_body_by_moving_it() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "take", item="gold")
+    caves("hostess", "narrow", member="ann", may=["read_own", "watch"])
+    (mine,) = caves("ann", "avatars").avatars
+    assert (mine.position, mine.inventory, mine.equipment) == ((), {}, {})
+    assert caves("ann", "look", target="pit").message == "Done."
+    assert "not allowed to see why" in caves.refused("ann", "look", target="nowhere").message

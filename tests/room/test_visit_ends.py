@@ -52,15 +52,35 @@ def test_a_visit_ends_after_as_many_steps_as_the_agent_wanted_and_not_before() -
         act(room, "go", place="pit")
         assert ended(room) is None
     reply = act(room, "go", place="hall")
-    assert reply.observation is not None  # the last step is answered like any other
-    with pytest.raises(CohabitError):
-        act(room, "go", place="pit")
+    assert reply.observation is not None  # the last step is answered like any other …
+    assert reply.message.endswith("Your visit is over (max_steps): you are on your way to the Nexus.")  # … and says so
+    assert reply.to_move == []
+    for again in ({"action": "go", "params": {"place": "pit"}}, {"action": "exit_game"}):
+        with pytest.raises(CohabitError, match="your visit is over: you are on your way to the Nexus"):
+            act(room, "act", **again)
     package = ended(room)
     assert package is not None
     assert (package.reason, package.steps, package.avatar_state) == ("max_steps", 3, "dormant")
     assert room.world.bodies["1"].place == "hall"  # type: ignore[attr-defined]
     assert room.world.bodies["1"].asleep  # type: ignore[attr-defined]
     assert "Your visit is over (max_steps). You are on your way to the Nexus." in told(room)
+
+
+def test_the_view_of_a_visitor_says_how_its_visit_ends() -> None:
+    room = game()
+    wishes = {
+        "max_steps": 9,
+        "exit_conditions": ["goal_complete", "bored"],
+        "goals": ["eat\nlots"],
+        "difficulty": "hard",
+    }
+    enter(room, **wishes)
+    act(room, "go", place="hall")
+    line = "Your visit: step 1 of 9; ends by itself: goal_complete (one of your goals); difficulty hard; "
+    assert f"{line}your goals: eat lots. `exit_game` ends it." in act(room, "view").text
+    enter(room, "id-bea", "bea")
+    assert "You are on a visit; `exit_game` ends it." in act(room, "view", "bea").text
+    assert "visit" not in room.call("hostess", "view", at=20).text
 
 
 def test_what_is_refused_or_only_looked_at_is_no_step() -> None:
@@ -168,6 +188,36 @@ def ended_in_crafter(room: Room) -> ExitPackage | None:
     """Without a replay: the test has changed the world by hand."""
     room.settle(20)
     return next(iter(room.state.leaving.values()), None)
+
+
+def test_a_new_body_in_the_same_round_gives_no_step_and_no_time() -> None:
+    room = game("crafter_shared", turn_seconds=10)
+    enter(room)
+    enter(room, "id-bea", "bea")
+    for at in range(20, 9_020, 1_000):
+        act(room, "noop", at=at)
+        act(room, "jack_out", at=at)
+        act(room, "jack_in", at=at)
+    assert room.state.visits[ADA].steps == 1
+    act(room, "noop", at=9_020)
+    before = room.world.game.step_number  # type: ignore[attr-defined]
+    room.settle(10_020)  # bea has chosen nothing
+    assert room.world.game.step_number == before + 1  # type: ignore[attr-defined]
+    act(room, "noop", at=10_030)
+    assert room.state.visits[ADA].steps == 2
+
+
+def test_a_visitor_that_may_not_act_any_more_can_go_home_without_anything() -> None:
+    room = game()
+    enter(room)
+    act(room, "take", item="gold")
+    room.call("hostess", "narrow", {"member": "ada", "may": ["act"]}, at=20)
+    with pytest.raises(CohabitError, match="leave without `carry`"):
+        act(room, "exit_game", carry={"gold": 1})
+    act(room, "exit_game")
+    package = ended(room)
+    assert package is not None
+    assert package.items == {}
 
 
 def test_in_rounds_the_last_choice_is_carried_out_before_the_visit_ends() -> None:

@@ -23,6 +23,7 @@ from cohabit.errors import (
     StorageFailed,
     WorldError,
     WorldTimeout,
+    internal_error,
 )  # fmt: skip
 from cohabit.house.audit_chain import AuditChain
 from cohabit.house.calls import Call, PeekCall, SystemCall
@@ -412,8 +413,9 @@ class RoomRunner:
         batch, self._ran = batch + self._ran, []
         try:
             self.room.roll_back(lines + len(self.room.record.pending))
-        except CohabitError as broken:
-            self.failure = Quarantined(f"this room could not be rolled back: {broken.message}")
+        except Exception as broken:  # whatever the world raises: the calls must be answered
+            told = broken if isinstance(broken, CohabitError) else internal_error(broken, "rolling back")
+            self.failure = Quarantined(f"this room could not be rolled back: {told.message}")
         self.fanout.forget_views()
         self.time.back_off()
         for call in batch:

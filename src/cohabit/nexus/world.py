@@ -11,10 +11,11 @@ import msgspec
 from msgspec import Meta
 
 from cohabit.errors import GameRejected
+from cohabit.model import plain, travel
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal
 from cohabit.model.travel import Difficulty, Spawn
-from cohabit.nexus import goals
+from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import nexus_text, onward_text, plain_name, profile_text
@@ -82,6 +83,12 @@ class Nexus(SeparateWorld):
         self.session_of: dict[str, str] = {}  # … and the tickets of the sessions that they were in when they asked
 
     # -- seats -------------------------------------------------------------------------------------
+    def restore(self, data: bytes) -> None:
+        """With the classes that profiles consist of, not only those that are named here."""
+        state = plain.load(data, {**vars(travel), **vars(values), **globals()})
+        self.__dict__.clear()
+        self.__dict__.update(state)
+
     def seats_now(self) -> Sequence[Seat]:
         return [Seat(seat, known.name) for seat, known in self.present.items()]
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.model.avatar import Avatar, EmbodiedObservation
+from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation
 from cohabit.model.timestamps import utc
 from cohabit.room.decide import by_grant, by_turn
@@ -12,6 +13,7 @@ from cohabit.room.state import Member, OwnedAvatar
 if TYPE_CHECKING:
     from cohabit.room.room import Room
 
+SEES_OWN = frozenset((Capability.READ_OWN, Capability.READ_ALL))
 SENSES = (
     "facing", "stance", "velocity", "vision_range", "vision_cone", "hearing_range", "fatigue", "encumbrance"
 )  # fmt: skip
@@ -33,9 +35,14 @@ def body_of(room: "Room", avatar: OwnedAvatar) -> BodyState:
     return body
 
 
-def shown(room: "Room", avatar: OwnedAvatar) -> Avatar:
-    """An avatar as its owner sees it."""
-    return _shown(room, avatar, body_of(room, avatar))
+def shown(room: "Room", avatar: OwnedAvatar, owner: Member) -> Avatar:
+    """An avatar as its owner sees it, who may not be allowed to see its body."""
+    return _shown(room, avatar, body_of(room, avatar) if sees_body(room, owner) else BodyState())
+
+
+def sees_body(room: "Room", member: Member) -> bool:
+    """Whether a member may see what its body sees and has."""
+    return room.world.spec.open_information or not member.held.isdisjoint(SEES_OWN)
 
 
 def _shown(room: "Room", avatar: OwnedAvatar, body: BodyState) -> Avatar:

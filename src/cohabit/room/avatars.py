@@ -82,8 +82,9 @@ def has_acted(room: "Room", member: Member) -> None:
     if avatar is not None:
         avatar.actions += 1
     visit = room.state.visits.get(member.identity)
-    if visit is not None:
+    if visit is not None and not visit.has_chosen:  # a new body in the same round gives no other step
         visit.steps += 1
+        visit.has_chosen = room.pace == "rounds"
 
 
 def end_game(ctx: Context, count: bool) -> None:
@@ -235,7 +236,7 @@ def roster(room: "Room", member: Member) -> AvatarRoster:
     own = list(avatars_of(room, owner_of(member)))
     active = controlled(room, member)
     return AvatarRoster(
-        member.handle, room.id, [shown(room, avatar) for avatar in own], active.id if active else None,
+        member.handle, room.id, [shown(room, avatar, member) for avatar in own], active.id if active else None,
         world_of(room).avatars_per_agent,
     )  # fmt: skip
 
@@ -272,7 +273,7 @@ def create_avatar(
     made = _add(ctx.room, owner_of(me), one_line(name or me.name or me.handle), ctx.at)
     made.appearance, made.spawn = appearance or {}, spawn_location
     ctx.tell(f"you created the avatar {made.name} ({made.id})", members=(me.id,))
-    return shown(ctx.room, made)
+    return shown(ctx.room, made, me)
 
 
 @command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied, listed=True)
@@ -291,7 +292,7 @@ def jacked_in(room: "Room", me: Member, message: str) -> JackInResult:
     """The result of taking a body. Its senses are only for a member who may see what its seat sees."""
     avatar, eye = required(room, me), room.eye(me)
     seen = embodied(room, avatar, me, room.observe(eye)) if eye is not None and eye.sees != "public" else None
-    return JackInResult(True, shown(room, avatar), message, dict(avatar.bonuses), seen)
+    return JackInResult(True, shown(room, avatar, me), message, dict(avatar.bonuses), seen)
 
 
 def enter_body(
@@ -358,7 +359,9 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
         room.roll_back()  # a refusal changes nothing, so it must not have left
         raise
     ctx.tell(f"{me.handle} changes its body", "roster")
-    return jacked_in(room, me, f"You have left {left.name}.")
+    now = required(room, me).name
+    asleep = " It sleeps where you left it, and can be hurt." if mode == "dormant" else ""
+    return jacked_in(room, me, f"You have left {left.name}, and control {now}.{asleep}")
 
 
 def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:

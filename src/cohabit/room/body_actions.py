@@ -9,7 +9,7 @@ from cohabit.bodies import EmbodiedWorld, writes
 from cohabit.errors import AskerError, GameRejected
 from cohabit.model.avatar import EmbodiedObservation, Emote, Stance
 from cohabit.model.grant import Capability
-from cohabit.room.avatar_views import body_of, embodied, world_of
+from cohabit.room.avatar_views import body_of, embodied, sees_body, world_of
 from cohabit.room.avatars import has_bodies, is_embodied, required
 from cohabit.room.commands import command
 from cohabit.room.context import Context
@@ -97,11 +97,16 @@ def _moved(ctx: Context, move: Callable[..., Outcome], what: str, done: str) -> 
     """The member's body does something that takes no time. ``done``: what to tell if the world says nothing."""
     room = ctx.room
     avatar = required(room, ctx.member)
+    is_blind = not sees_body(room, ctx.member)
     try:
         outcome = move(room.seats[avatar.seat], what)
     except AskerError as refused:
         room.check_unchanged(move.__name__, refused)
+        if is_blind:
+            raise GameRejected("this is not possible; you are not allowed to see why") from None
         raise
+    if is_blind:
+        return Done("Done.")
     ctx.tell(outcome.message or done, members=(ctx.member.id,))
     return Done(outcome.message or done)
 

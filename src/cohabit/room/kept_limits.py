@@ -13,7 +13,7 @@ def keep_limits(state: RoomState, member: Member) -> None:
     limits = [layer for layer in member.layers if _limits(layer) and layer not in member.given]
     if not member.identity or not limits:
         return
-    state.limited[member.identity] = KeptLimits(member.handle, member.role_name, limits)
+    state.limited[member.identity] = KeptLimits(member.handle, member.role_name, list(member.given), limits)
     while len(state.limited) > LIMITED_KEPT:
         del state.limited[next(iter(state.limited))]
 

@@ -22,6 +22,7 @@ from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.room.turns import is_turn_of, runs_by_itself, takes_turns
 from cohabit.room.view import missed_text, players_of
+from cohabit.room.visit_ends import visit_text
 from cohabit.world import Pace, World, overridden, overrides
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
         room.extension.as_called(ends),
         room.extension.as_called(_seat_text(room, me)),
         missed_text(me, room.pace, ctx.state),
+        visit_text(room, me),
         room.extension.as_called(requests_text(room, me)),
         _objectives(me),
         _messages(ctx),

@@ -162,7 +162,7 @@ class Room(RecordedRoom):
                 raise self._crashed(bug, self.record.seq - before) from bug
         except CohabitError as wrong:
             self._refused(who, name, at, wrong)
-            if isinstance(wrong, OF_THE_WORLD) and self._acts_blindly(who, name):
+            if isinstance(wrong, OF_THE_WORLD) and self._acts_blindly(who, name, args):
                 raise GameRejected(BLIND) from None
             raise
         except WorldInterrupted:
@@ -216,12 +216,12 @@ class Room(RecordedRoom):
             if reason:
                 raise ScopeViolation(reason)
 
-    def _acts_blindly(self, who: str, name: str) -> bool:
+    def _acts_blindly(self, who: str, name: str, args: Any) -> bool:
         """True for an action of a member who may not see what its seat sees. The reply would show it."""
         command, member = self.commands.get(name), self.state.members.get(who)
-        if command is None or member is None or not (command.is_action or command.unwrap is not None):
-            return False
-        return self.is_blind(member)
+        if command is not None and command.unwrap is not None:
+            command = self.commands.get(command.unwrap(args)[0])
+        return command is not None and member is not None and command.is_action and self.is_blind(member)
 
     def is_blind(self, member: Member) -> bool:
         """True if a member acts for a seat but may not see what the seat sees."""
@@ -324,8 +324,8 @@ class Room(RecordedRoom):
         if self._takes_turns:
             waiting = list(to_move)
             if waiting != state.waiting_for:
-                # In rounds, a submission does not restart the timer. More waiting seats mean a new round.
-                if pace == "turns" or len(waiting) > len(state.waiting_for):
+                # In rounds, only a new round restarts the timer. Players who come later have what is left of it.
+                if pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
         if self.has_bodies:
@@ -371,8 +371,11 @@ class Room(RecordedRoom):
         if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
+        message = outcome.message
+        if self.state.visits_due and (ended := visit_ends.ended_text(self, member)):
+            message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
-            outcome.success, outcome.message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
+            outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
             outcome.data, to_move, shown,
         )  # fmt: skip
 

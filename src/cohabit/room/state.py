@@ -210,7 +210,8 @@ class Visit(Struct, omit_defaults=True):
     items: dict[str, int] = {}  # … and what its body could take of them
     admitted: bool = False  # it became a member by this visit, and is none after it
     avatar: str = ""  # the avatar that it controlled last
-    steps: int = 0  # its actions
+    steps: int = 0  # its actions; in rounds, the rounds in which it chose one
+    has_chosen: bool = False  # in this round, with this body or another
     playtime_ms: int = 0
     reward: float = 0.0
     deaths: int = 0
@@ -230,12 +231,14 @@ class KeptLimits(Struct):
 
     handle: str  # that it had
     role: str
+    given: list[Layer]  # that it joined with
     limits: list[Layer]
 
     @property
     def lost(self) -> frozenset[Capability]:
-        """What its role gave it and the limits do not allow."""
-        return ROLES[self.role] - fold(ROLES[self.role], self.limits)
+        """What it joined with and the limits do not allow."""
+        had = fold(ROLES[self.role], self.given)
+        return had - fold(had, self.limits)
 
 
 class KeptReply(Struct, omit_defaults=True):

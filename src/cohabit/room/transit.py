@@ -87,7 +87,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     notes = [
         *(f"goal: {goal}" for goal in package.goals),
         *([f"your visit ends after {package.max_steps} steps"] if package.max_steps is not None else []),
-        *(f"your visit ends by itself: {text}" for text in found.enforced),
+        *(f"your visit ends by itself: {visit_ends.explained(text)}" for text in found.enforced),
         *(f"leave when: {text}" for text in found.notes),
         *(f"you remember: {what}" for what in package.memories),
     ]
@@ -101,7 +101,10 @@ def _check_may_play(me: Member) -> None:
     if Capability.ACT in me.role_grant - me.held:
         raise PermissionDenied("a host has taken act from you in this game; ask a host to give it back")
     if Capability.ACT not in me.held:
-        raise PermissionDenied(f"you are a member of this game as {me.role_name}, without act; ask a host to grant it")
+        raise PermissionDenied(
+            f"you are a member of this game as {me.role_name}, without act; `leave` that room, then enter it from "
+            "the Nexus again, or ask a host to grant act"
+        )
     if me.claim is not None and me.seat is None:
         raise PermissionDenied(f"your place in this game is bound to the claim {me.claim}, which is not open yet")
 

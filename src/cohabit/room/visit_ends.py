@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
+from cohabit.model.observation import one_line
 from cohabit.model.record import Told
 from cohabit.room import avatars
 from cohabit.room.own_avatars import avatars_of
@@ -57,13 +58,43 @@ def find_ended(room: "Room", at: int, told: list[Told]) -> None:
         room.timers.changed()
 
 
+def explained(text: str) -> str:
+    """An enforced condition, with what it does not say itself."""
+    condition = exit_condition(text)
+    return f"{text} (one of your goals)" if condition is not None and condition.kind == "goal_complete" else text
+
+
+def visit_text(room: "Room", member: Member) -> str:
+    """A line of the view about the visit of a member, if it is one."""
+    visit = room.state.visits.get(member.identity)
+    if visit is None:
+        return ""
+    facts = [
+        f"step {visit.steps} of {visit.max_steps}" if visit.max_steps is not None else "",
+        f"ends by itself: {', '.join(map(explained, visit.conditions))}" if visit.conditions else "",
+        f"difficulty {visit.difficulty}" if visit.difficulty != "normal" else "",
+        f"your goals: {'; '.join(visit.goals)}" if visit.goals else "",
+    ]
+    known = "; ".join(one_line(fact) for fact in facts if fact)
+    return f"Your visit: {known}. `exit_game` ends it." if known else "You are on a visit; `exit_game` ends it."
+
+
+def ended_text(room: "Room", member: Member) -> str:
+    """What a member is told with its last action, if its visit ends now."""
+    if member.identity not in room.state.visits_due:
+        return ""
+    return f"Your visit is over ({room.state.visits[member.identity].ends}): you are on your way to the Nexus."
+
+
 def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
     """Why a visit is over; empty: it is not."""
     if visit.max_steps is not None and visit.steps >= visit.max_steps:
         return MAX_STEPS
-    for text in visit.conditions:
-        condition = exit_condition(text)
-        if condition is not None and _holds(room, identity, visit, condition, at):
+    conditions = [(text, exit_condition(text)) for text in visit.conditions]
+    needs_body = any(condition is not None and condition.kind == "health" for _, condition in conditions)
+    body = _body(room, identity) if needs_body else None  # once: a world may have to compute it
+    for text, condition in conditions:
+        if condition is not None and _holds(room, identity, visit, condition, at, body):
             return text
     over_since = room.state.over_since
     if over_since is None or over_since <= visit.since or room.state.rematch_ms is not None:
@@ -72,7 +103,18 @@ def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
     return GAME_OVER if not room.has_bodies or overrides(room.world, "is_over") else ""
 
 
-def _holds(room: "Room", identity: str, visit: Visit, condition: ExitCondition, at: int) -> bool:
+def _body(room: "Room", identity: str) -> BodyState | None:
+    member = room.member_of(identity)
+    avatar = avatars.controlled(room, member) if member is not None and room.has_bodies else None
+    if avatar is None:
+        return None
+    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
+    return body
+
+
+def _holds(
+    room: "Room", identity: str, visit: Visit, condition: ExitCondition, at: int, body: BodyState | None
+) -> bool:
     if condition.kind == "steps":
         return condition.holds_for(visit.steps)
     if condition.kind == "playtime":
@@ -81,11 +123,8 @@ def _holds(room: "Room", identity: str, visit: Visit, condition: ExitCondition, 
         return visit.deaths > 0
     if condition.kind == "goal_complete":
         return visit.goals_reached > 0 or _has_achieved(room, identity, visit)
-    member = room.member_of(identity)
-    avatar = avatars.controlled(room, member) if member is not None else None
-    if avatar is None:
+    if body is None:
         return False
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
     whole = body.max_health or 1.0
     return condition.holds_for(100 * body.health / whole if condition.percent else body.health)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta, Struct
 
 from cohabit.bodies import EmbodiedWorld
-from cohabit.errors import BadArgs, Conflict, GameRejected
+from cohabit.errors import BadArgs, Conflict, GameRejected, PermissionDenied
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
@@ -99,7 +99,7 @@ def _is_visiting(room: "Room", member: Member) -> bool:
     return member.identity in room.state.visits
 
 
-@command(category="meta", needs=C.ACT, records=True, offered_if=_is_visiting, listed_if=_is_visiting)
+@command(category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting)
 def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",
@@ -109,7 +109,7 @@ def exit_game(
     mode: Annotated[Mode, Meta(description="what happens to your body; see jack_out")] = "dormant",
     carry: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
-        Meta(description="portable items to take along, such as {'iron': 2}; the rest stays with your body"),
+        Meta(description="portable items to take along, such as {'iron': 2}; by default all stays with your body"),
     ] = None,
     remember: Annotated[
         Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=5)] | None,
@@ -121,10 +121,14 @@ def exit_game(
     if ctx.state.world == NEXUS:
         raise GameRejected("this is the Nexus; leave_game brings you back from the game that you are in")
     if me.identity not in ctx.state.visits:
+        if any(left.identity == me.identity for left in ctx.state.leaving.values()):
+            raise GameRejected("your visit is over: you are on your way to the Nexus")
         raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
     if destination == room.id:
         raise BadArgs(f"you are in {room.id}; `destination` is another game, or {NEXUS}")
     avatar = avatars.controlled(room, me) if room.has_bodies else None
+    if carry and C.ACT not in me.held:
+        raise PermissionDenied("you may not act here, so you cannot take anything along; leave without `carry`")
     items = _check_carried(room, me, carry or {})
     if avatar is not None:
         avatars.check_leaving(room, avatar, mode)
@@ -151,7 +155,7 @@ def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
 def _where_to(package: ExitPackage) -> str:
     if not package.destination:
         return "You are on your way to the Nexus."
-    return f"You are on your way to {package.destination}. If you cannot enter it, you read in the Nexus why."
+    return f"You are on your way to {package.destination}. If you cannot enter it, the Nexus tells you why."
 
 
 def _check_carried(room: "Room", me: Member, carry: dict[str, int]) -> dict[str, int]:
