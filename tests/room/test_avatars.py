@@ -395,7 +395,7 @@ def test_a_body_is_in_the_stance_that_its_agent_chose_of_those_the_world_has() -
     assert caves("ann", "stance", stance="crouching").message == "You are crouching."
     assert caves("ann", "inspect_self").stance == "crouching"
     refused = caves.refused("ann", "stance", stance="flying").message
-    assert refused == "nobody can be flying at will here; choose one of: standing, crouching, sitting"
+    assert refused == "you cannot take the stance flying here; choose standing, crouching or sitting"
     caves("ann", "go", place="ledge")
     assert "you would fall" in caves.refused("ann", "stance", stance="standing").message
     assert replayed(caves.room).digest() == caves.room.digest()

@@ -68,7 +68,9 @@ def stance(ctx: Context, stance: Stance) -> Done:
     world = world_of(ctx.room)
     required(ctx.room, ctx.member)
     if stance not in world.stances:
-        raise GameRejected(f"nobody can be {stance} at will here; choose one of: {', '.join(world.stances)}")
+        *others, last = world.stances
+        choices = f"{', '.join(others)} or {last}" if others else last
+        raise GameRejected(f"you cannot take the stance {stance} here; choose {choices}")
     return _moved(ctx, world.take_stance, stance, f"you are {stance}")
 
 

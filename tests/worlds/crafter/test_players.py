@@ -201,6 +201,20 @@ def shared(players=2, **options):
     return world
 
 
+def test_a_body_faces_the_directions_of_the_view():
+    world = shared()
+    for word, way in (("left", "left"), ("up", "up"), ("east", "right"), ("south", "down")):
+        assert world.turn_to(Seat("1"), word).message == f"You face {way}."
+        assert world.body("1").facing == way
+        assert f"Facing {way}:" in world.observe(Eye("1", "own")).text
+    with pytest.raises(GameRejected, match="you can look left, right, up or down"):
+        world.turn_to(Seat("1"), "tree")
+
+
+def test_the_rules_say_that_a_failed_action_takes_a_step():
+    assert "An action that fails still takes a step." in CrafterShared().describe()
+
+
 def test_leaving_and_coming_back_loses_nothing():
     world = shared()
     player = world._player("2")

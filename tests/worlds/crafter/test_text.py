@@ -19,6 +19,7 @@ from cohabit.worlds.crafter.rules import (  # fmt: skip
     ACHIEVEMENTS,
     ACTIONS,
     COAL,
+    DIAMOND,
     DO,
     GRASS,
     IRON,
@@ -85,8 +86,8 @@ def test_a_view_says_what_is_where():
         "See plant R2D1, tree R1 x3, coal L1U1, water L4 x7.\n"
         "Carry nothing.\n"
         "Done 0/22.\n"
-        "Next collect wood (at a tree) sapling (at grass) drink (at water).\n"
-        "You turned, and tree is in the way."
+        "Next collect wood (at a tree), sapling (at grass), drink (at water).\n"
+        "You turned, and a tree is in the way."
     )
 
 
@@ -148,7 +149,12 @@ WHY = [
     ("move_left", {"put": (STONE, (11, 12))}, "You turned, and stone is in the way."),
     ("do", {"put": (STONE, (12, 13))}, "No effect: you need a wood_pickaxe."),
     ("do", {"put": (IRON, (12, 13)), "items": {"wood_pickaxe": 1}}, "No effect: you need a stone_pickaxe."),
-    ("do", {"put": (TABLE, (12, 13))}, "No effect: there is nothing to do with table."),
+    ("do", {"put": (TABLE, (12, 13))}, "No effect: there is nothing to do with a table."),
+    (
+        "do",
+        {"put": (DIAMOND, (12, 13)), "items": {"stone_pickaxe": 1}},
+        "No effect: you need an iron_pickaxe.",
+    ),
     ("sleep", {}, "No effect: you can sleep only if your energy is below 9."),
     ("place_table", {"items": {"wood": 1}}, "No effect: you need 2 wood and have 1."),
     ("place_table", {"put": (WATER, (12, 13)), "items": {"wood": 5}}, "No effect: it cannot be placed on water."),
@@ -209,10 +215,10 @@ def test_progress_is_told_by_the_shorter_list():
     assert text.progress_text(done, {}) == "Done 22/22."
     most = [name for name in done if name not in ("collect_diamond", "collect_iron", "wake_up", "place_plant")]
     assert text.progress_text(most, {}) == (
-        "Done 18/22, left place plant (1 sapling, facing grass), collect iron diamond, wake up."
+        "Done 18/22, left place plant (1 sapling, facing grass); collect iron, diamond; wake up."
     )
     assert text.progress_text(["collect_coal", "collect_wood"], {"wood": 1}) == (
-        "Done 2/22: collect coal wood.\nNext place table (2 wood), collect sapling (at grass) drink (at water)."
+        "Done 2/22: collect coal, wood.\nNext place table (2 wood); collect sapling (at grass), drink (at water)."
     )
 
 
@@ -222,9 +228,9 @@ def test_what_is_done_follows_from_the_text(done):
     assert told.startswith(f"Done {len(done)}/22")
     _, mark, names = re.sub(r" \(.*?\)", "", told).partition(" left " if " left " in told else ": ")
     named = []
-    for part in names.rstrip(".").split(", ") if names else ():
-        verb, *what = part.split(" ")
-        named += [f"{verb}_{one}" for one in what]
+    for part in names.rstrip(".").split("; ") if names else ():
+        verb, _, what = part.partition(" ")
+        named += [f"{verb}_{one}" for one in what.split(", ")]
     assert sorted(set(ACHIEVEMENTS) - set(named) if mark == " left " else named) == (sorted(done) if names else named)
     assert names or len(done) in (0, 22)
 
@@ -238,7 +244,7 @@ def test_the_next_rungs_can_be_reached_from_what_is_done():
     """Doing always the first open rung reaches all 22 achievements."""
     done = []
     while len(done) < len(ACHIEVEMENTS):
-        first = "_".join(text.next_text(done, {}).split(" ")[:2]).rstrip(",")
+        first = "_".join(text.next_text(done, {}).split(" ")[:2]).rstrip(",;")
         assert first in ACHIEVEMENTS
         assert first not in done
         done.append(first)

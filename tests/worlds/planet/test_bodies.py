@@ -179,10 +179,24 @@ def test_those_who_see_a_body_are_its_witnesses():
 
 def test_a_body_turns_to_what_it_sees():
     world = flat("ada", "bob")
-    world.turn_to(Seat("2"), "ada")
+    assert world.turn_to(Seat("2"), "ada").message == "You look at ada."
     assert world.body("2").facing == "left"
     with pytest.raises(GameRejected, match="in sight"):
         world.turn_to(Seat("2"), "zoe")
+
+
+def test_a_body_turns_to_the_nearest_tile_of_a_kind_that_it_sees():
+    world = flat()
+    put(world, "bush", (97, GROUND - 1), (105, GROUND - 1))
+    put(world, "workbench", (104, GROUND - 1), (200, GROUND - 1))
+    assert "bush L3 x2, workbench R4." in world.observe(own()).text
+    assert world.turn_to(Seat("1"), "bush").message == "You look at the bush."
+    assert world.body("1").facing == "left"
+    world.turn_to(Seat("1"), "workbench")
+    assert world.body("1").facing == "right"
+    put(world, "air", (104, GROUND - 1))
+    with pytest.raises(GameRejected, match="in sight"):
+        world.turn_to(Seat("1"), "workbench")
 
 
 def test_enemies_nearby_make_it_unsafe_to_leave():
@@ -190,6 +204,9 @@ def test_enemies_nearby_make_it_unsafe_to_leave():
     assert world.body("1").unsafe == ""
     add_creature(world.game, world.game.land("verdant"), "snapper", 104, GROUND - 1)
     assert world.body("1").unsafe == "a snapper is near"
+    world.game.land("verdant").creatures.clear()
+    add_creature(world.game, world.game.land("verdant"), "ember", 104, GROUND - 1)
+    assert world.body("1").unsafe == "an ember is near"
 
 
 def test_what_makes_a_body_unsafe_says_nothing_of_what_it_does_not_see():

@@ -108,12 +108,14 @@ def test_creatures_notice_a_crouching_body_from_half_as_far():
 def test_a_crouching_body_goes_one_tile_at_a_time_and_does_not_jump():
     world = flat()
     world.take_stance(ADA, "crouching")
-    assert do(world, "move", direction="right", tiles=4).x == 101
+    body = do(world, "move", direction="right", tiles=4)
+    assert (body.x, body.events[0][1]) == (101, "You moved only one tile because you are crouching.")
+    assert do(world, "move", direction="left").events == []
     assert "stand up first" in do(world, "jump").events[0][1]
     body_of(world).items, body_of(world).equipment = {"dash": 1}, {"tech": "dash"}
     assert "stand up first" in do(world, "use_tech").events[0][1]
     world.take_stance(ADA, "standing")
-    assert do(world, "move", direction="right", tiles=4).x == 105
+    assert do(world, "move", direction="right", tiles=4).x == 104
 
 
 def test_others_see_that_a_body_crouches_and_its_player_reads_it():

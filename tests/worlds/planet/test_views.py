@@ -116,3 +116,9 @@ def test_the_dead_are_told_so():
         do(world, "wait")
     assert "You are dead (fall)." in world.observe(own()).text
     assert [action.name for action in world.legal(Seat("1"))] == ["wait"]
+
+
+def test_the_rules_explain_the_signs_of_the_view_and_what_a_failed_action_costs():
+    rules = planet().describe()
+    for words in ("@ you", ". air", "R4D1", '"here"', "x11", "An action that fails still takes a step."):
+        assert words in rules

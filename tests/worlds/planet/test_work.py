@@ -1,10 +1,10 @@
 """Digging, building, crafting, wearing, eating, and the ship."""
 
 import pytest
-from tests.worlds.planet.playing import GROUND, body_of, do, flat, put
+from tests.worlds.planet.playing import GROUND, body_of, do, flat, own, put
 
 from cohabit.errors import UnknownAsset
-from cohabit.model.seat import Seat
+from cohabit.model.seat import Eye, Seat
 from cohabit.worlds.starbound.choices import Buyable, Craftable, Destination, Placeable
 from cohabit.worlds.starbound.items import FOR_SALE, ITEM, ITEMS, PLACEABLE, RECIPE, RECIPES
 from cohabit.worlds.starbound.planets import CREATURES, PLANET_NAMES
@@ -78,8 +78,35 @@ def test_what_cannot_be_paid_costs_nothing():
     world = flat()
     body = body_of(world)
     body.items = {"wood": 4}
-    assert "needs 5 wood" in do(world, "craft", item="workbench").events[0][1]
+    assert do(world, "craft", item="workbench").events[0][1] == (
+        "craft failed: workbench needs 5 wood; you have 4 wood."
+    )
     assert body.items == {"wood": 4}
+
+
+def test_the_list_of_recipes_says_what_can_be_made_and_otherwise_what_is_missing():
+    world = flat()
+    body_of(world).items = {"wood": 5, "iron": 3, "coal": 1}
+    now = {row["item"]: (row["needs"], row["now"]) for row in world.open_crafting(own())}
+    assert now["workbench"] == ("5 wood", "craftable")
+    assert now["stone_sword"] == ("1 wood, 4 stone", "you have 0 stone")
+    assert now["iron_pickaxe"][1] == "iron_pickaxe is made within 3 tiles of an anvil"
+    assert {row["now"] for row in world.open_crafting(Eye("1", "public"))} == {""}
+
+
+def test_what_stands_in_the_way_has_an_article_and_a_material_has_none():
+    world = flat()
+    body_of(world).items = {"dirt": 1}
+    put(world, "tree", (101, GROUND - 1))
+    for direction, obstacle in (("right", "a tree"), ("down", "stone")):
+        body = do(world, "place", item="dirt", direction=direction)
+        assert body.events[0][1] == f"place failed: {obstacle} is in the way."
+
+
+def test_interacting_with_nothing_says_that_there_is_nothing():
+    world = flat()
+    assert do(world, "interact").events[0][1] == "interact failed: there is nothing to interact with within 2 tiles."
+    assert do(world, "interact", target="bed").events[0][1] == "interact failed: there is no bed within 2 tiles."
 
 
 def test_items_are_named_or_numbered():

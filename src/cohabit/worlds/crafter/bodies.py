@@ -29,13 +29,13 @@ from cohabit.worlds.crafter.rules import (
     ZOMBIE,
     Rung,
 )
+from cohabit.worlds.crafter.text import WAYS
 
 DANGER = 4
 """Nobody leaves its body while a hostile creature is nearer than this."""
 HOSTILE = (ZOMBIE, SKELETON, ARROW)
-FACING = {(-1, 0): "west", (1, 0): "east", (0, -1): "north", (0, 1): "south"}
-DIRECTIONS = {name: way for way, name in FACING.items()} | {
-    "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)
+DIRECTIONS = {name: way for way, name in WAYS.items()} | {
+    "west": (-1, 0), "east": (1, 0), "north": (0, -1), "south": (0, 1)
 }  # fmt: skip
 CAUSES = {"want": "starvation", "lava": "fire", "zombie": "combat", "arrow": "combat"}
 KILLERS = {"zombie": "a zombie", "arrow": "a skeleton"}
@@ -82,7 +82,7 @@ def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> B
         death = Death(CAUSES.get(by, combat), killer, dict(body.dropped))
     return BodyState(
         position=(player.x, player.y), health=player.health, max_health=MOST, inventory=inventory_of(player),
-        facing=FACING[player.dx, player.dy], stance="prone" if player.sleeping else "standing",
+        facing=WAYS[player.dx, player.dy], stance="prone" if player.sleeping else "standing",
         vision_range=VIEW_WIDTH // 2, injuries=_injuries(player), fatigue=1 - player.energy / MOST,
         unsafe=_danger(game, player),
         death=death, respawn_options=RESPAWNS if death is not None and respawns else (),

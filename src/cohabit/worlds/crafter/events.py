@@ -1,7 +1,25 @@
 """What happened to a player in the last step, as a sentence: what came of its action, and who hurt it."""
 
 from cohabit.worlds.crafter.player import Failure, Player
-from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MATERIALS, MOST, NAMES
+from cohabit.worlds.crafter.rules import (
+    ACHIEVEMENTS,
+    ACTIONS,
+    COAL,
+    GRASS,
+    IRON,
+    ITEMS,
+    LAVA,
+    MATERIALS,
+    MOST,
+    NAMES,
+    OUTSIDE,
+    SAND,
+    STONE,
+    WATER,
+)
+from cohabit.worlds.words import with_article
+
+_SUBSTANCES = (WATER, GRASS, STONE, SAND, LAVA, COAL, IRON)
 
 _WHY = {
     "asleep": "you are asleep until your energy is 9",
@@ -41,19 +59,26 @@ def failure_text(player: Player, failure: Failure) -> str:
     if reason in _WHY:
         return _WHY[reason]
     if reason == "tool":
-        return f"you need a {ITEMS[about[0]]}"
+        return f"you need {with_article(ITEMS[about[0]])}"
     if reason == "short":
         return f"you need {about[1]} {ITEMS[about[0]]} and have {player.items[about[0]]}"
     if reason == "nearby":
         return f"there is no {' and no '.join(MATERIALS[material] for material in about)} within one cell"
     if reason == "full":
         return f"player {about[0]} cannot carry more of it"
-    name = NAMES[about[0]] or "the edge of the map"
+    name = _described(about[0])
     if reason == "blocked":
         return f"{name} is in the way"
     if reason == "where":
         return f"it cannot be placed on {name}"
     return f"there is nothing to do with {name}"
+
+
+def _described(kind: int) -> str:
+    """A material or a thing in a sentence: ``a tree``, but ``stone``."""
+    if kind == OUTSIDE:
+        return "the edge of the map"
+    return NAMES[kind] if kind in _SUBSTANCES else with_article(NAMES[kind])
 
 
 def death_text(player: Player) -> str:
@@ -65,7 +90,7 @@ def events_text(player: Player, time_is_up: bool = False) -> str:
     """What happened to a player in the last step; empty if nothing worth telling did."""
     parts = []
     if player.blocked is not None:
-        parts.append(f"you turned, and {NAMES[player.blocked] or 'the edge of the map'} is in the way")
+        parts.append(f"you turned, and {_described(player.blocked)} is in the way")
     elif player.failure is not None:
         parts.append(f"no effect: {failure_text(player, player.failure)}")
     if player.struck is not None:

@@ -34,7 +34,6 @@ from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
 from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
 from cohabit.worlds.crafter.bodies import (
     DIRECTIONS,
-    FACING,
     CrafterBody,
     begin_with,
     blocked,
@@ -50,6 +49,7 @@ from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, inventory_of, observation_of
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST, SLEEP, VIEW_HEIGHT, VIEW_WIDTH
+from cohabit.worlds.crafter.text import WAYS
 from cohabit.worlds.crafter.trade import Trade
 from cohabit.worlds.crafter.travel import TRAVEL, deeds_of
 from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
@@ -80,8 +80,8 @@ class CrafterShared(EmbodiedWorld):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
     All players choose an action, then everybody acts at once; whoever chooses nothing in time does nothing. If two want
-    the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`): who comes back has
-    what they had.
+    the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`); those who come
+    back still have what they carried.
     """
 
     spec = WorldSpec(
@@ -234,9 +234,9 @@ class CrafterShared(EmbodiedWorld):
         player = self._player(seat.id)
         way = DIRECTIONS.get(target.strip().lower())
         if way is None:
-            raise GameRejected("look at north, east, south or west")
+            raise GameRejected("you can look left, right, up or down")
         player.dx, player.dy = way
-        return Outcome(f"You face {FACING[way]}.")
+        return Outcome(f"You face {WAYS[way]}.")
 
     def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
         return blocked(self.game, self._player(seat.id))

@@ -35,7 +35,7 @@ _TOOLS = {
     for tool in ("pickaxe", "sword")
 }
 """Of a tool it matters only whether one has it."""
-_WAYS = {(-1, 0): "left", (1, 0): "right", (0, -1): "up", (0, 1): "down"}
+WAYS = {(-1, 0): "left", (1, 0): "right", (0, -1): "up", (0, 1): "down"}
 
 
 @lru_cache(1024)
@@ -73,7 +73,7 @@ def map_rows(status: dict[str, Any]) -> list[str]:
 def facing_text(status: dict[str, Any]) -> str:
     """The direction one faces, and what is there."""
     dx, dy = status["facing"]
-    return f"{_WAYS[dx, dy]}: {_at(status, dx, dy)}"
+    return f"{WAYS[dx, dy]}: {_at(status, dx, dy)}"
 
 
 def distance(thing: Sequence[Any]) -> tuple[int, int, int]:
@@ -153,12 +153,12 @@ def _missing(rung: Rung, inventory: dict[str, int]) -> str:
 
 
 def _grouped(names: Sequence[str], needs: dict[str, str]) -> str:
-    """Names of achievements by their verbs: ``collect coal iron, place table (2 wood)``."""
+    """Names of achievements by their verbs: ``collect coal, iron; place table (2 wood)``."""
     verbs: dict[str, list[str]] = {}
     for name in names:
         verb, _, what = name.partition("_")
         verbs.setdefault(verb, []).append(f"{what} ({needs[name]})" if needs.get(name) else what)
-    return ", ".join([f"{verb} {' '.join(what)}" for verb, what in verbs.items()])
+    return "; ".join([f"{verb} {', '.join(what)}" for verb, what in verbs.items()])
 
 
 def whole_text(step: int, status: dict[str, Any], inventory: dict[str, int]) -> str:

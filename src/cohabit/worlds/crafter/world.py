@@ -42,10 +42,10 @@ Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
 class Crafter(World):
     """Crafter. You are in a wild land. Survive, gather, build, and reach as many of the 22 achievements as you can.
 
-    Each action is a step. You go left, right, up or down, and you face where you last went or tried to go. `do` acts
-    on the cell in front of you: it collects wood from trees (which are gone then), stone, coal, iron and diamonds,
-    drinks water, finds saplings in grass (one in ten tries), hits creatures, and eats ripe plants. A cow is eaten when
-    it dies. You carry at most 9 of everything.
+    Each action is a step. An action that fails still takes a step. You go left, right, up or down, and you face where
+    you last went or tried to go. `do` acts on the cell in front of you: it collects wood from trees (which are gone
+    then), stone, coal, iron and diamonds, drinks water, finds saplings in grass (one in ten tries), hits creatures, and
+    eats ripe plants. A cow is eaten when it dies. You carry at most 9 of everything.
 
     A table needs 2 wood. At a table (within one cell, diagonally too) you make pickaxes and swords: of wood (1 wood),
     of stone (1 wood, 1 stone), and, at a furnace (4 stone) as well, of iron (1 wood, 1 coal, 1 iron). A wood pickaxe

@@ -4,6 +4,7 @@ The name of a creature is computed from its public id on request. Names and publ
 they reveal neither the seed nor the numbers that the simulation counts with.
 """
 
+from cohabit.worlds import words
 from cohabit.worlds.kingdoms.sim import City, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
 
@@ -35,7 +36,6 @@ PLURALS = {
     "butterfly": "butterflies", "snowman": "snowmen", "sheep": "sheep", "deer": "deer", "fish": "fish",
     "buffalo": "buffalo",
 }  # fmt: skip
-_VOWELS = "aeio"  # species that begin with u are pronounced "you"
 
 
 # -- species in sentences -------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def plural(species: str) -> str:
 
 def with_article(species: str) -> str:
     """``a wolf``, ``an evil mage``."""
-    return f"{'an' if species[0] in _VOWELS else 'a'} {word_for(species)}"
+    return words.with_article(word_for(species))
 
 
 def counted(count: int, species: str) -> str:

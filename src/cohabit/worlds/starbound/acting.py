@@ -44,6 +44,8 @@ def _move(game: "Game", body: Body, direction: str, tiles: int = 1) -> None:
         if not done:
             raise Failed(f"the way {direction} is blocked")
         body.count("walk", done)
+        if body.crouching and tiles > done:
+            body.tell("You moved only one tile because you are crouching.")
         return
     done = 0
     while done < tiles and motion.climb(land, body, -1 if direction == "up" else 1):
@@ -149,7 +151,7 @@ def _interact(game: "Game", body: Body, target: str = "") -> None:
     names = (target,) if target else FIXTURES
     found = None if target == "bundle" else land.near(body.x, body.y, names, 2)
     if found is None:
-        raise Failed(f"there is no {target or 'thing to interact with'} within 2 tiles")
+        raise Failed(f"there is {f'no {target}' if target else 'nothing to interact with'} within 2 tiles")
     name = next(name for name in names if land.near(body.x, body.y, (name,), 2) is not None)
     _use_fixture(game, land, body, name)
 

@@ -24,9 +24,9 @@ from cohabit.worlds.starbound.choices import (
     Placeable,
     Way,
 )
-from cohabit.worlds.starbound.crafting import why_not_craft
+from cohabit.worlds.starbound.crafting import needs_text, shortage, why_not_craft
 from cohabit.worlds.starbound.game import Game
-from cohabit.worlds.starbound.items import ITEM, ITEM_NAMES, RECIPES
+from cohabit.worlds.starbound.items import ITEM, ITEM_NAMES, RECIPES, Recipe
 from cohabit.worlds.starbound.motion import MAX_WALK
 from cohabit.worlds.starbound.quests import QUEST, open_quests, progress
 
@@ -211,16 +211,20 @@ class PlanetActions(EmbodiedWorld):
             for q in open_quests(body)
         ]
 
+    def _now(self, body: Body, recipe: Recipe) -> str:
+        """Whether a body can make this, and if not, why; without what the recipe needs, which stands beside it."""
+        return shortage(body, recipe) or why_not_craft(self.game, body, recipe) or "craftable"
+
     @query(listed=False)
     def open_crafting(self, eye: Eye) -> list[dict[str, str]]:
-        """All recipes: what they need, the station, and why you cannot make them now."""
+        """All recipes: what they need, the station, and whether you can make them now, or why not."""
         body = None if eye.seat is None or eye.sees == "public" else self._body_of(eye.seat)
         return [
             {
                 "item": recipe.item,
-                "needs": ", ".join(f"{count} {item}" for item, count in recipe.needs.items()),
+                "needs": needs_text(recipe),
                 "station": recipe.station or "by hand",
-                "now": "" if body is None else why_not_craft(self.game, body, recipe) or "yes",
+                "now": "" if body is None else self._now(body, recipe),
             }
             for recipe in RECIPES
         ]

@@ -8,7 +8,7 @@ from cohabit.worlds.starbound.failed import Failed
 from cohabit.worlds.starbound.items import ITEM
 from cohabit.worlds.starbound.land import Growth, Land
 from cohabit.worlds.starbound.planets import HEIGHT, WIDTH
-from cohabit.worlds.starbound.tiles import ACID, AIR, BUSH, ID, LAVA, LEAVES, TILES, TREE, UNBREAKABLE, WATER
+from cohabit.worlds.starbound.tiles import ACID, AIR, BUSH, ID, LAVA, LEAVES, TILES, TREE, UNBREAKABLE, WATER, described
 
 if TYPE_CHECKING:
     from cohabit.worlds.starbound.game import Game
@@ -45,7 +45,7 @@ def why_not_dig(land: Land, body: Body, x: int, y: int) -> str | None:
     if tile.name == "air" or tile.liquid:
         return f"there is only {tile.name}"
     if tile.tier >= UNBREAKABLE:
-        return f"{tile.name} cannot be dug"
+        return f"{described(tile)} cannot be dug"
     if tile.tier > body.tool_tier:
         return f"{tile.name} needs {TOOLS[tile.tier]}"
     return None
@@ -114,7 +114,7 @@ def why_not_place(game: "Game", body: Body, item: str, x: int, y: int) -> str | 
     if land.kind is None:
         return "you cannot build aboard"
     if not 1 <= y < HEIGHT - 2 or land.at(x, y) not in _FILLABLE:
-        return f"{TILES[land.at(x, y)].name} is in the way"
+        return f"{described(TILES[land.at(x, y)])} is in the way"
     tile = TILES[ID[ITEM[item].places]]
     if tile.solid and any(other.x == x and other.y == y for other in game.on(body.place)):
         return "somebody is in the way"

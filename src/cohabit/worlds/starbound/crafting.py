@@ -6,6 +6,7 @@ from cohabit.worlds.starbound.body import MAX_VITAL, Body
 from cohabit.worlds.starbound.failed import Failed
 from cohabit.worlds.starbound.items import ITEM, RECIPE, RECIPES, SLOTS, Item, Recipe, limit, stations_of
 from cohabit.worlds.starbound.planets import SHIP
+from cohabit.worlds.words import with_article
 
 if TYPE_CHECKING:
     from cohabit.worlds.starbound.game import Game
@@ -13,16 +14,24 @@ if TYPE_CHECKING:
 STATION_REACH = 3
 
 
+def needs_text(recipe: Recipe) -> str:
+    return ", ".join(f"{count} {item}" for item, count in recipe.needs.items())
+
+
+def shortage(body: Body, recipe: Recipe) -> str:
+    """How much a body has of what it has too little of; empty if it has enough of everything."""
+    too_few = [item for item, count in recipe.needs.items() if body.items.get(item, 0) < count]
+    return f"you have {', '.join(f'{body.items.get(item, 0)} {item}' for item in too_few)}" if too_few else ""
+
+
 def why_not_craft(game: "Game", body: Body, recipe: Recipe) -> str | None:
     """Why a body cannot make this now, or None."""
-    missing = [f"{n} {item}" for item, n in recipe.needs.items() if body.items.get(item, 0) < n]
-    if missing:
-        needs = ", ".join(f"{n} {item}" for item, n in recipe.needs.items())
-        return f"{recipe.item} needs {needs}; you have not {', '.join(missing)}"
+    if lacks := shortage(body, recipe):
+        return f"{recipe.item} needs {needs_text(recipe)}; {lacks}"
     if body.items.get(recipe.item, 0) + recipe.gives > limit(recipe.item):
         return f"you cannot carry more {recipe.item}"
     if recipe.station and game.land_of(body).near(body.x, body.y, stations_of(recipe), STATION_REACH) is None:
-        return f"{recipe.item} is made within {STATION_REACH} tiles of a {recipe.station}"
+        return f"{recipe.item} is made within {STATION_REACH} tiles of {with_article(recipe.station)}"
     return None
 
 

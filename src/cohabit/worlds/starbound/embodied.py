@@ -21,7 +21,8 @@ from cohabit.worlds.starbound.planets import SHIP, WIDTH
 from cohabit.worlds.starbound.status import vision_range
 from cohabit.worlds.starbound.tiles import LADDER, LIQUIDS
 from cohabit.worlds.starbound.travel import TRAVEL
-from cohabit.worlds.starbound.vision import view_of
+from cohabit.worlds.starbound.vision import nearest_tile, view_of
+from cohabit.worlds.words import with_article
 
 MAX_PLAYERS = 100
 CHALLENGE = "dune"  # where bodies land that ask for a challenge
@@ -147,7 +148,7 @@ class PlanetBodies(PlanetActions):
             return "you were just hurt"
         for thing in view_of(self.game, body).things:
             if thing.state == "hostile" and abs(thing.x) + abs(thing.y) <= DANGER:
-                return f"a {thing.name} is near"
+                return f"{with_article(thing.name)} is near"
         return ""
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
@@ -176,18 +177,23 @@ class PlanetBodies(PlanetActions):
     def turn_to(self, seat: Seat, target: str) -> Outcome:
         body = self._body_of(seat.id)
         if target in DIRECTIONS:
-            dx = DIRECTIONS[target][0]
+            dx, where = DIRECTIONS[target][0], target
         else:
-            things = view_of(self.game, body).things
-            found = next(
-                (thing for thing in things if target in (thing.name, thing.name.removeprefix("player "))), None
-            )
-            if found is None:
-                raise GameRejected(f"there is no {target[:40]!r} in sight; name a direction or something you see")
-            dx = found.x
+            dx, where = self._seen(body, target)
         if dx:
             body.facing = 1 if dx > 0 else -1
-        return Outcome(f"You look {target}." if target in DIRECTIONS else f"You look at the {target}.")
+        return Outcome(f"You look {where}.")
+
+    def _seen(self, body: Body, target: str) -> tuple[int, str]:
+        """How far to the right the nearest thing or tile of this name is, and how to say that one looks at it."""
+        view = view_of(self.game, body)
+        for thing in view.things:
+            if target in (thing.name, thing.name.removeprefix("player ")):
+                return thing.x, f"at {target}" if thing.name.startswith("player ") else f"at the {target}"
+        spot = nearest_tile(view.rows, target)
+        if spot is None:
+            raise GameRejected(f"there is no {target[:40]!r} in sight; name a direction or something you see")
+        return spot[0], f"at the {target}"
 
     def hears(self, seat: SeatId) -> Sequence[str]:
         body = self._body_of(seat)

@@ -39,9 +39,13 @@ class Planet(PlanetBodies):
     """Planets seen from the side. Gather, dig, build, craft, fight, and travel from planet to planet in your ship.
 
     All players choose an action, then one step passes for everybody; a player who chooses nothing in time does nothing.
-    The map is cut open like a cliff: x goes right, y goes down, and gravity pulls. You walk over steps of one tile; a
-    jump goes up to three tiles up (more where gravity is low) and then sideways. Falling more than five tiles hurts.
-    Planets are round: walking on brings you back.
+    An action that fails still takes a step. The map is cut open like a cliff: x goes right, y goes down, and gravity
+    pulls. You walk over steps of one tile; a jump goes up to three tiles up (more where gravity is low) and then
+    sideways. Falling more than five tiles hurts. Planets are round: walking on brings you back.
+
+    On the map: @ you, . air, O another player, E a hostile creature, a any other creature, $ a bundle; a blank is a
+    tile that you do not see. R4D1 is the tile four to the right and one down, "here" is your own; x11 means eleven
+    tiles, of which the nearest is given.
 
     `use_tool` digs the tile next to you and gives you its material; trees (T) give wood. Stone and coal need a
     wood_pickaxe, iron and crystal a stone_pickaxe, titanium, diamond and obsidian an iron_pickaxe. `craft` makes items
@@ -52,14 +56,14 @@ class Planet(PlanetBodies):
     at a time and cannot jump.
 
     `beam_up` under open sky takes you to your ship. Aboard, `consume` coal (2 fuel) or crystal (20 fuel), `warp` to a
-    planet, and `beam_down`; the way home to Verdant takes no more fuel than you have. You can also `buy`, `sell`,
+    planet, and `beam_down`; you can always fly home to Verdant, even with little fuel. You can also `buy`, `sell`,
     `store` and `fetch` there. What you carry falls when you die; what is in the ship's locker is safe.
 
     Each achievement and each quest is worth 1.
     """
 
     spec = WorldSpec(
-        name="planet", version=2, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        name="planet", version=3, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
     travel = TRAVEL

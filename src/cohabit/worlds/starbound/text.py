@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from cohabit.worlds.starbound.planets import PLANET, SHIP
-from cohabit.worlds.starbound.tiles import NAME_OF_LETTER
+from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, NAME_OF_LETTER
+from cohabit.worlds.starbound.vision import nearest_tile
 
 ME = "@"
 _LISTED = (
@@ -53,21 +54,11 @@ def legend(status: dict[str, Any]) -> str:
 def seen_text(status: dict[str, Any]) -> str:
     """Things in sight and the nearest of each useful tile."""
     parts = [thing_text(thing) for thing in status["things"]]
-    nearest: dict[str, tuple[int, int, int]] = {}
-    counts: dict[str, int] = {}
-    high, wide = len(status["map"]) // 2, len(status["map"][0]) // 2
-    for row, letters in enumerate(status["map"]):
-        for column, letter in enumerate(letters):
-            name = NAME_OF_LETTER.get(letter, "")
-            if name in _LISTED:
-                x, y = column - wide, row - high
-                counts[name] = counts.get(name, 0) + 1
-                if name not in nearest or (abs(x) + abs(y), y, x) < nearest[name]:
-                    nearest[name] = (abs(x) + abs(y), y, x)
+    letters = "".join(status["map"])
     for name in _LISTED:
-        if name in nearest:
-            _, y, x = nearest[name]
-            parts.append(f"{name} {offset(x, y)}" + (f" x{counts[name]}" if counts[name] > 1 else ""))
+        count = letters.count(LETTER_OF_NAME[name])
+        if count and (at := nearest_tile(status["map"], name)) is not None:
+            parts.append(f"{name} {offset(*at)}" + (f" x{count}" if count > 1 else ""))
     return ", ".join(parts)
 
 

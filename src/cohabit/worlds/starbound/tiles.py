@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from cohabit.worlds.words import with_article
+
 UNBREAKABLE = 99
 HANDS = 0  # the tool tier of bare hands
 
@@ -61,6 +63,7 @@ TILES = (
 )
 ID = {tile.name: number for number, tile in enumerate(TILES)}
 NAME_OF_LETTER = {tile.letter: tile.name for tile in TILES}
+LETTER_OF_NAME = {tile.name: tile.letter for tile in TILES}
 SOLID = tuple(tile.solid for tile in TILES)
 LETTERS = bytes("".join(tile.letter for tile in TILES), "ascii")
 TO_LETTERS = LETTERS + bytes(256 - len(LETTERS))
@@ -72,3 +75,9 @@ LIQUIDS = (WATER, LAVA, ACID)
 OPEN = tuple(not tile.solid for tile in TILES)
 SUPPORTS = tuple(tile.solid or tile.name in ("platform", "ladder") for tile in TILES)
 """Tiles that carry a body above them."""
+
+
+def described(tile: Tile) -> str:
+    """A tile in a sentence: ``a tree``, but ``stone``."""
+    is_substance = tile.solid or tile.liquid or tile.name in ("air", "leaves")
+    return tile.name if is_substance and tile.name != "plank" else with_article(tile.name)

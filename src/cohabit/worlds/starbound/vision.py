@@ -1,12 +1,14 @@
 """What a body sees: open space around it that is lit and not behind walls, and the walls of that space."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.land import Land, across
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, WIDTH, is_night
-from cohabit.worlds.starbound.tiles import OPEN, TILES, TO_LETTERS
+from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, OPEN, TILES, TO_LETTERS
 
 SIGHT_ACROSS, SIGHT_DOWN = 8, 4
 CAVE_LIGHT, NIGHT_LIGHT, TORCH_LIGHT = 4, 6, 2
@@ -48,6 +50,13 @@ def view_of(game: Game, body: Body) -> View:
     shown = "".join([letter if seen[i] else UNSEEN for i, letter in enumerate(letters)])
     rows = [shown[start : start + width] for start in range(0, len(shown), width)]
     return View(rows, _things(game, land, body, seen, wide, high))
+
+
+def nearest_tile(rows: Sequence[str], name: str) -> tuple[int, int] | None:
+    """The offset of the nearest tile with this name in the rows of a view."""
+    high, wide, letter = len(rows) // 2, len(rows[0]) // 2, LETTER_OF_NAME.get(name)
+    spots = [(x - wide, y - high) for y, row in enumerate(rows) for x, shown in enumerate(row) if shown == letter]
+    return min(spots, key=lambda spot: (abs(spot[0]) + abs(spot[1]), spot[1], spot[0]), default=None)
 
 
 def _window(land: Land, body: Body, wide: int, high: int) -> bytearray:
