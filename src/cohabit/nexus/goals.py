@@ -171,16 +171,12 @@ def _part(
     if needed == 1:
         return share, f"{min(best[0][1] if best else 0, target):.3g} of {target:g} {unit}"
     reached = sum(amount >= target for _, amount in best)
-    begun = ", ".join(f"{name} {amount:.3g} of {target:g}" for name, amount in best if 0 < amount < target)
+    begun = [f"{name} {amount:.3g} of {target:g}" for name, amount in best if 0 < amount < target]
+    parts = f": {', '.join(begun)}" if begun else ""
     if requirement.type == "reach_skill_level":
-        return share, f"{reached} of {needed} skills" + _in_brackets(begun.replace("_", " "))
-    known = f"{len(worlds)} known here" if len(worlds) < needed else ""
-    return share, f"{reached} of {needed} kinds of game" + _in_brackets(known, begun)
-
-
-def _in_brackets(*notes: str) -> str:
-    said = "; ".join(filter(None, notes))
-    return f" ({said})" if said else ""
+        return share, f"{reached} of {needed} skills" + parts.replace("_", " ")
+    known = f" ({len(worlds)} known here)" if len(worlds) < needed else ""
+    return share, f"{reached} of {needed} kinds of game{known}{parts}"
 
 
 def _measure(requirement: Requirement, profile: Profile, worlds: Sequence[str], ongoing: Ongoing | None) -> _Measure:

@@ -24,26 +24,26 @@ _NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
-    """What an agent sees in the Nexus; while it is in a game, only where it is and what it pursues.
+    """What an agent sees in the Nexus; while it is in a game, only where it is.
 
     ``travels`` has what the worlds declare, by their names.
     """
     me = view.agent
     if me.session is not None:
-        return _joined([("", _self(me)), _meta_goals(me)])
+        return "\n".join(_self(me))
     sections = [
         ("", _self(me)),
         ("SKILLS", _skills(me)),
         ("CARRIED ITEMS", [item_text(item) for item in me.carried]),
         ("BODIES THAT WAIT FOR YOU", _bodies(view)),
-        _meta_goals(me),
+        ("META-GOALS", [goal_text(goal) for goal in active(me)]),
         ("GAMES", _games(view, travels)),
         ("SUGGESTIONS", [_suggestion(number, one) for number, one in enumerate(view.suggested_games, 1)]),
         ("LAST VISITS", [_visit(visit) for visit in reversed(me.visits[-VISITS_SHOWN:])]),
         ("MEMORIES", [f"- {one_line(memory)}" for memory in me.core_memories]),
         ("STRATEGIES", [f"- {one_line(strategy)}" for strategy in me.strategies]),
     ]
-    return _joined(sections)
+    return "\n\n".join("\n".join([title, *lines] if title else lines) for title, lines in sections if lines)
 
 
 def plain_name(name: str) -> str:
@@ -133,15 +133,6 @@ def goal_text(goal: GoalProgress) -> str:
 
 def item_text(item: PortableItem) -> str:
     return f"{item.count} x {item.origin} ({_words(item.category)}, tier {item.tier})"
-
-
-def _joined(sections: Iterable[tuple[str, list[str]]]) -> str:
-    """Sections with their titles, without those that have no lines."""
-    return "\n\n".join("\n".join([title, *lines] if title else lines) for title, lines in sections if lines)
-
-
-def _meta_goals(me: Profile) -> tuple[str, list[str]]:
-    return "META-GOALS", [goal_text(goal) for goal in active(me)]
 
 
 def _bodies(view: NexusView) -> list[str]:
