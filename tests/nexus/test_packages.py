@@ -52,6 +52,7 @@ def test_an_agent_chooses_what_it_takes_along() -> None:
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 1}), ORBIT).items == {"iron_bar": 1}
     assert entry(profile, PLANETS, "t1", Wishes(items={}), ORBIT).items == {}
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 0}), ORBIT).items == {}
+    assert entry(profile, PLANETS, "t1", Wishes(items={"iron": 0}), ORBIT).items == {}
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 4}), ORBIT).items == {"iron_bar": 4}
 
 
