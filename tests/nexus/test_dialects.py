@@ -151,7 +151,7 @@ def test_a_goal_shows_its_requirements_progress_and_rewards() -> None:
     assert wayfarer == {
         "id": "wayfarer", "description": "Survive 50 steps in each of 2 kinds of game.", "type": "exploration",
         "requirements": [{"type": "survive_steps", "target": 50, "what": "", "games": "any", "count": 2}],
-        "progress": {"share": 0.6, "detail": "1 of 2 kinds of game"},
+        "progress": {"share": 0.6, "detail": "1 of 2 kinds of game: planets 10 of 50"},
         "rewards": ["Title: Wayfarer", "health +0.1 where a game has it"], "completed": False,
     }  # fmt: skip
     assert (own["id"], own["description"], own["requirements"], own["rewards"]) == ("own-1", "see the sea", [], [])

@@ -88,7 +88,10 @@ def pursuing(*ids: str, **known: object) -> Profile:
 # -- the six types of requirements ----------------------------------------------------------------------------
 def test_steps_are_counted_over_all_visits_to_a_world() -> None:
     profile = agent(worlds={"crafter": WorldTotals(steps=250), "planets": WorldTotals(steps=50)})
-    assert far(Requirement("survive_steps", 100, count=3), profile) == (0.5, "1 of 3 kinds of game (2 known here)")
+    assert far(Requirement("survive_steps", 100, count=3), profile) == (
+        0.5,
+        "1 of 3 kinds of game (2 known here): planets 50 of 100",
+    )
     assert far(Requirement("survive_steps", 100), profile) == (1.0, "100 of 100 steps")
 
 
@@ -119,11 +122,27 @@ def test_a_skill_is_measured_by_its_level() -> None:
     assert far(Requirement("reach_skill_level", 0.2, count=4), profile) == (0.5, "2 of 4 skills")
 
 
+def test_what_is_begun_is_named_by_kind_with_the_furthest_first() -> None:
+    profile = agent(worlds={"planets": WorldTotals(steps=24), "crafter": WorldTotals(steps=39), "moon": WorldTotals()})
+    assert far(Requirement("survive_steps", 50, count=2), profile) == (
+        0.63,
+        "0 of 2 kinds of game: crafter 39 of 50, planets 24 of 50",
+    )
+    skilled = agent(skills={"puzzle_solving": 0.1, "combat": 0.9})
+    assert far(Requirement("reach_skill_level", 0.2, count=4), skilled) == (
+        0.375,
+        "1 of 4 skills: puzzle solving 0.1 of 0.2",
+    )
+
+
 def test_actions_are_counted_by_deed() -> None:
     profile = agent(
         worlds={"crafter": WorldTotals(deeds={"craft": 12, "gather": 90}), "planets": WorldTotals(deeds={"craft": 5})}
     )
-    assert far(Requirement("complete_action", 10, "craft", count=2), profile) == (0.75, "1 of 2 kinds of game")
+    assert far(Requirement("complete_action", 10, "craft", count=2), profile) == (
+        0.75,
+        "1 of 2 kinds of game: planets 5 of 10",
+    )
     assert far(Requirement("complete_action", 10, "craft", games=("planets",)), profile) == (0.5, "5 of 10 craft")
     assert far(Requirement("complete_action", 10, "dance"), profile) == (0, "0 of 10 dance")
 

@@ -52,6 +52,7 @@ def test_an_agent_chooses_what_it_takes_along() -> None:
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 1}), ORBIT).items == {"iron_bar": 1}
     assert entry(profile, PLANETS, "t1", Wishes(items={}), ORBIT).items == {}
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 0}), ORBIT).items == {}
+    assert entry(profile, PLANETS, "t1", Wishes(items={"iron": 0}), ORBIT).items == {}
     assert entry(profile, PLANETS, "t1", Wishes(items={"crafter:iron": 4}), ORBIT).items == {"iron_bar": 4}
 
 
@@ -66,6 +67,8 @@ def test_an_agent_chooses_what_it_takes_along() -> None:
         (agent(), Wishes(), replace(ORBIT, transit_compatible=False), "cannot travel to orbit"),
         (agent(carried=[IRON]), Wishes(items={"crafter:iron": 5}), ORBIT, "you carry 4 of crafter:iron, not 5"),
         (agent(carried=[IRON]), Wishes(items={"crafter:iron": -1}), ORBIT, "you carry 4 of crafter:iron, not -1"),
+        (agent(carried=[IRON]), Wishes(items={"iron": 1}), ORBIT, "name iron by its origin: crafter:iron"),
+        (agent(carried=[IRON]), Wishes(items={"ron": 1}), ORBIT, "you carry 0 of ron, not 1"),
         (agent(carried=[GOLD]), Wishes(items={"moon:gold": 1}), ORBIT, "nothing like moon:gold"),
     ],
 )

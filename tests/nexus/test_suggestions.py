@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.nexus.suggestions import WEIGHTS, suggestions, terms
-from cohabit.nexus.values import GameInfo, GoalProgress, Profile, Visit, WorldTotals
+from cohabit.nexus.values import GameInfo, GoalProgress, Profile, Session, Visit, WorldTotals
 
 from .making import CAMP, GAMES, LEVELS, ORBIT, agent
 
@@ -28,7 +28,7 @@ def test_a_new_agent_is_told_what_is_new_and_what_it_would_learn() -> None:
     camp, orbit = suggestions(agent(), GAMES)
     assert (camp.game_id, orbit.game_id) == ("camp", "orbit")
     assert camp.score == pytest.approx(WEIGHTS["novelty"] + WEIGHTS["gap"] + WEIGHTS["recency"])
-    assert orbit.reasons == ("you have not played this kind of game", "it teaches what you lack: exploration, survival")
+    assert orbit.reasons == ("you have not played this kind of game", "it teaches 2 skills that you lack")
 
 
 def test_each_of_the_five_terms_speaks_for_a_game() -> None:
@@ -47,7 +47,7 @@ def test_each_of_the_five_terms_speaks_for_a_game() -> None:
     assert best.reasons == (
         "you have not played this kind of game",
         "it uses what you are good at: exploration (0.50)",
-        "it teaches what you lack: survival",
+        "it teaches 1 skill that you lack",
         "it helps with your goals: wayfarer",
     )
 
@@ -85,6 +85,11 @@ def test_another_game_of_a_known_world_is_half_new() -> None:
 )
 def test_a_game_that_cannot_be_entered_is_not_suggested(game: GameInfo) -> None:
     assert [one.game_id for one in suggestions(agent(), [game, ORBIT])] == ["orbit"]
+
+
+def test_the_game_that_an_agent_is_in_is_not_suggested() -> None:
+    playing = replace(visited("camp", "orbit", "orbit", "orbit"), session=Session("t", "camp", "crafter", 1))
+    assert [one.game_id for one in suggestions(playing, GAMES)] == ["orbit"]
 
 
 @given(LEVELS, st.lists(STATUSES, max_size=8))

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import GAMES_SHOWN, game_lines, goal_text, nexus_text, profile_text
+from cohabit.nexus.text import (
+    GAMES_SHOWN,
+    bonuses_text,
+    ends_text,
+    game_lines,
+    goal_text,
+    nexus_text,
+    profile_text,
+)
 from cohabit.nexus.values import (
     Achievement,
     GoalProgress,
@@ -18,6 +26,7 @@ from cohabit.nexus.values import (
     Visit,
     WorldTotals,
 )
+from cohabit.room.transit import Receipt
 
 from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
 
@@ -69,6 +78,7 @@ BODIES THAT WAIT FOR YOU
 camp: Ada (avatar-1), dormant when you left
 camp: Bea (avatar-4), suspended when you left
 gone: Ada (avatar-2), dormant when you left; the game is not open now
+To wake one, call enter_game with its avatar_id; without one you wake the newest in that game.
 
 META-GOALS
 survivor: Survive 100 steps in each of 3 kinds of game. 50 %, 1 of 3 kinds of game
@@ -90,8 +100,8 @@ GAMES
   you could take along: crafter:iron as iron
 
 SUGGESTIONS
-1. orbit (0.65): you have not played this kind of game; it helps with your goals: survivor; it teaches what you lack: exploration
-2. camp (0.27): it teaches what you lack: exploration, resource management, crafting, puzzle solving, planning; it uses what you are good at: combat (0.50)
+1. orbit (0.65): you have not played this kind of game; it helps with your goals: survivor; it teaches 1 skill that you lack
+2. camp (0.27): it teaches 5 skills that you lack; it uses what you are good at: combat (0.50)
 
 LAST VISITS
 - camp: 1,200 steps, left: voluntary, survival +0.250, achieved eat_cow
@@ -102,6 +112,41 @@ MEMORIES
 STRATEGIES
 - flee at night"""
     )
+
+
+def test_an_agent_in_a_game_is_told_only_where_it_is_and_how_to_return() -> None:
+    playing = replace(VETERAN, session=Session("t", "camp", "crafter", 1))
+    text = nexus_text(NexusView(playing, GAMES, suggestions(playing, GAMES)), TRAVELS)
+    assert (
+        text
+        == """\
+You are Ada (ada-1). You are in the game camp. Call the commands of that room; `exit_game` there or `leave_game` here brings you back.
+Titles: Master Crafter
+So far: 1,200 steps in 1 game, 1 achievement"""
+    )
+
+
+def test_a_skill_that_rounds_to_0_is_not_shown() -> None:
+    beginner = agent(skills={"combat": 0.0049, "survival": 0.0051})
+    assert "SKILLS\nsurvival            [..........] 0.01" in nexus_text(NexusView(beginner), {})
+    assert "combat" not in nexus_text(NexusView(beginner), {}) + profile_text(beginner)
+
+
+def test_a_bonus_of_health_is_a_percentage() -> None:
+    assert bonuses_text({"health": 0.0219, "weapon_tier": 2.0, "scanner_range": 0.0}) == "+2.2 % health, weapon_tier 2"
+    assert bonuses_text({"health": 0.1}) == "+10 % health"
+
+
+def test_a_condition_that_is_not_understood_is_named_with_those_that_are_known() -> None:
+    assert ends_text(Receipt("t", "m", enforced=("steps >= 9",), notes=("helth < 10%", "bored"))) == (
+        ' Your visit ends by itself when `steps >= 9` holds. Not evaluated, so these do not end your visit: "helth < '
+        '10%", "bored"; known are health, steps, playtime, died and goal_complete.'
+    )
+
+
+def test_a_condition_of_bodies_in_a_game_without_bodies_says_so() -> None:
+    text = ends_text(Receipt("t", "m", notes=("health < 10%",)))
+    assert text == ' This game has no bodies, so these do not end your visit: "health < 10%".'
 
 
 def test_a_new_agent_sees_only_what_there_is() -> None:

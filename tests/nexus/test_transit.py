@@ -231,8 +231,8 @@ async def test_an_agent_is_back_in_the_nexus_when_its_steps_are_used_up_without_
         )
         assert entered.data["exit_conditions"] == {"enforced": ["health < 1"], "notes": ["bored"]}
         assert entered.message.endswith(
-            "Your visit ends by itself after 2 steps, or when `health < 1` holds. Only you can judge, so these do not "
-            'end it: "bored".'
+            "Your visit ends by itself after 2 steps, or when `health < 1` holds. Not evaluated, so these do not "
+            'end your visit: "bored"; known are health, steps, playtime, died and goal_complete.'
         )
         for item in ("coin", "iron"):
             await world("ann", "mines", "take", item=item)
@@ -272,7 +272,8 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
         first = world.profile("ann").bodies["caves"][0].avatar_id
         assert (
             f"BODIES THAT WAIT FOR YOU\nmines: ann ({in_mines}), suspended when you left\n"
-            f"caves: ann ({first}), dormant when you left\ncaves: Spare ({spare}), dormant when you left\n" in seen.text
+            f"caves: ann ({first}), dormant when you left\ncaves: Spare ({spare}), dormant when you left\n"
+            "To wake one, call enter_game with its avatar_id" in seen.text
         )
         assert [*seen.observation.status["bodies"]] == ["mines", "caves"]
         await world("ann", "nexus", "enter_game", game_id="mines")
@@ -309,6 +310,13 @@ async def test_a_snapshot_of_a_nexus_whose_agents_have_travelled_can_be_restored
         again.restore(nexus.snapshot())
         assert again.snapshot() == nexus.snapshot()
         assert world.profile("ann").evidence
+
+
+async def test_a_review_has_nothing_of_the_bookkeeping_of_a_profile() -> None:
+    async with journeys() as world:
+        await visit(world, "ann", "mines")
+        assert world.profile("ann").version > 0
+        assert not (await world("ann", "nexus", "review_self")).keys() & {"version", "closed", "given_up"}
 
 
 async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:

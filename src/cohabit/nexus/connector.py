@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cohabit")
 POLL_MS = 2_000
+BOOKKEEPING = ("version", "closed", "given_up")  # of a profile: what says nothing to its agent
 
 
 class NexusConnector:
@@ -274,7 +275,8 @@ class NexusConnector:
     async def _ask_review_self(self, by: str | None) -> dict[str, Any]:
         profile = await self.transit.refresh(self._identity(by))
         skills = {domain: profile.skill(domain) for domain in DOMAINS}
-        found: dict[str, Any] = {**msgspec.to_builtins(profile), "skills": skills}
+        known: dict[str, Any] = msgspec.to_builtins(profile)
+        found = {name: value for name, value in known.items() if name not in BOOKKEEPING} | {"skills": skills}
         found["suggested_games"] = msgspec.to_builtins(suggestions(profile, games_of(self._house)))
         return found
 

@@ -165,15 +165,18 @@ def _part(
     amounts, needed, unit = _measure(requirement, profile, worlds, ongoing)
     if not needed:
         return 0.0, NO_GAMES
-    best = sorted(amounts.values(), reverse=True)[:needed]
-    share = math.fsum(min(1.0, amount / requirement.target) for amount in best) / needed
+    target = requirement.target
+    best = sorted(amounts.items(), key=lambda one: (-one[1], one[0]))[:needed]
+    share = math.fsum(min(1.0, amount / target) for _, amount in best) / needed
     if needed == 1:
-        return share, f"{min(best[0] if best else 0, requirement.target):.3g} of {requirement.target:g} {unit}"
-    reached = sum(amount >= requirement.target for amount in best)
+        return share, f"{min(best[0][1] if best else 0, target):.3g} of {target:g} {unit}"
+    reached = sum(amount >= target for _, amount in best)
+    begun = [f"{name} {amount:.3g} of {target:g}" for name, amount in best if 0 < amount < target]
+    parts = f": {', '.join(begun)}" if begun else ""
     if requirement.type == "reach_skill_level":
-        return share, f"{reached} of {needed} skills"
+        return share, f"{reached} of {needed} skills" + parts.replace("_", " ")
     known = f" ({len(worlds)} known here)" if len(worlds) < needed else ""
-    return share, f"{reached} of {needed} kinds of game{known}"
+    return share, f"{reached} of {needed} kinds of game{known}{parts}"
 
 
 def _measure(requirement: Requirement, profile: Profile, worlds: Sequence[str], ongoing: Ongoing | None) -> _Measure:

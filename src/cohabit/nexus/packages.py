@@ -172,6 +172,9 @@ def _check_entry(profile: Profile, game: GameInfo) -> None:
 def _check_items(profile: Profile, travel: Travel, wishes: Wishes, game: GameInfo) -> None:
     for origin, count in (wishes.items or {}).items():
         held = [item for item in profile.carried if item.origin == origin]
+        named = dict.fromkeys(item.origin for item in profile.carried if item.origin.endswith(f":{origin}"))
+        if count and named and not held:
+            raise GameRejected(f"name {origin} by its origin: {' or '.join(named)}")
         if count < 0 or count > sum(item.count for item in held):
             raise GameRejected(
                 f"you carry {sum(item.count for item in held)} of {origin}, not {count}; see review_self"

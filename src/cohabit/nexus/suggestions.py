@@ -30,9 +30,10 @@ class _Agent(NamedTuple):
 
 
 def suggestions(profile: Profile, games: Sequence[GameInfo]) -> tuple[Suggestion, ...]:
-    """The best games that can be entered now, best first."""
+    """The best games that can be entered now, best first. An agent in a game could go on to another one."""
     agent = _agent(profile, games)
-    found = [_suggestion(agent, game) for game in games if _can_enter(game)]
+    here = profile.session.game if profile.session is not None else None
+    found = [_suggestion(agent, game) for game in games if _can_enter(game) and game.id != here]
     return tuple(sorted(found, key=lambda one: (-one.score, one.game_id))[:MAX_SUGGESTIONS])
 
 
@@ -89,7 +90,8 @@ def _gap(profile: Profile, game: GameInfo) -> Term:
     weak = [domain for domain in game.skill_domains if profile.skill(domain) <= WEAK]
     if not weak:
         return Term(0.0)
-    return Term(len(weak) / len(game.skill_domains), f"it teaches what you lack: {', '.join(map(_words, weak))}")
+    skills = f"{len(weak)} skill" + ("" if len(weak) == 1 else "s")
+    return Term(len(weak) / len(game.skill_domains), f"it teaches {skills} that you lack")
 
 
 def _novelty(agent: _Agent, game: GameInfo) -> Term:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import get_args
 
+from cohabit.model.exit_conditions import Kind, exit_condition
 from cohabit.model.observation import one_line
-from cohabit.model.travel import DOMAINS, Travel
+from cohabit.model.travel import DOMAINS, Domain, Travel
 from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
@@ -16,12 +18,19 @@ VISITS_SHOWN = 5
 GAMES_SHOWN = 20
 BAR = 10  # characters
 MAX_NAME = 40
+HEALTH = "health"  # the bonus that is a fraction of the normal health
+WAKING = "To wake one, call enter_game with its avatar_id; without one you wake the newest in that game."
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
-    """What an agent in the Nexus sees. ``travels`` has what the worlds declare, by their names."""
+    """What an agent sees in the Nexus; while it is in a game, only where it is.
+
+    ``travels`` has what the worlds declare, by their names.
+    """
     me = view.agent
+    if me.session is not None:
+        return "\n".join(_self(me))
     sections = [
         ("", _self(me)),
         ("SKILLS", _skills(me)),
@@ -45,8 +54,7 @@ def plain_name(name: str) -> str:
 def profile_text(profile: Profile) -> str:
     """An agent in one line, for others."""
     titles = f", {', '.join(profile.titles)}" if profile.titles else ""
-    known = [domain for domain in DOMAINS if profile.skill(domain) > 0]
-    best = sorted(known, key=lambda domain: -profile.skill(domain))[:3]
+    best = sorted(_known_skills(profile), key=lambda domain: -profile.skill(domain))[:3]
     skills = ", ".join(f"{_words(domain)} {profile.skill(domain):.2f}" for domain in best)
     where = f"in {profile.session.game}" if profile.session else "in the Nexus"
     parts = [f"{plain_name(profile.name)} ({profile.agent_id}){titles}", where, skills or "no skills yet"]
@@ -69,7 +77,7 @@ def game_lines(game: GameInfo, profile: Profile, travel: Travel | None) -> list[
 
 
 def bonuses_text(amounts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {amount:.3g}" for name, amount in amounts.items() if amount)
+    return ", ".join(_bonus(name, amount) for name, amount in amounts.items() if amount)
 
 
 def difficulty_text(receipt: Receipt, wanted: str) -> str:
@@ -86,8 +94,15 @@ def ends_text(receipt: Receipt) -> str:
     ends = [f"after {_counted(receipt.max_steps, 'step')}"] if receipt.max_steps is not None else []
     ends += [f"when `{text}` holds" for text in receipt.enforced]
     text = f" Your visit ends by itself {', or '.join(ends)}." if ends else ""
-    noted = ", ".join(f'"{one}"' for one in receipt.notes)
-    return text + (f" Only you can judge, so these do not end it: {noted}." if noted else "")
+    of_bodies = [one for one in receipt.notes if exit_condition(one) is not None]
+    unknown = [one for one in receipt.notes if one not in of_bodies]
+    if of_bodies:
+        text += f" This game has no bodies, so these do not end your visit: {_quoted(of_bodies)}."
+    if unknown:
+        *kinds, last = get_args(Kind)
+        known = f"known are {', '.join(kinds)} and {last}"
+        text += f" Not evaluated, so these do not end your visit: {_quoted(unknown)}; {known}."
+    return text
 
 
 def onward_text(profile: Profile) -> str:
@@ -127,7 +142,7 @@ def _bodies(view: NexusView) -> list[str]:
     for game, left in view.agent.bodies.items():
         closed = "" if game in games else "; the game is not open now"
         lines += [f"{game}: {one_line(one.name)} ({one.avatar_id}), {one.state} when you left{closed}" for one in left]
-    return lines
+    return [*lines, WAKING] if lines else []
 
 
 def _games(view: NexusView, travels: Mapping[str, Travel]) -> list[str]:
@@ -142,8 +157,11 @@ def _games(view: NexusView, travels: Mapping[str, Travel]) -> list[str]:
 
 
 def _self(me: Profile) -> list[str]:
-    where = f"You are in the game {me.session.game}." if me.session else "You are in the Nexus, without a body."
-    if me.onward is not None:
+    where = "You are in the Nexus, without a body."
+    if me.session is not None:
+        back = "`exit_game` there or `leave_game` here brings you back."
+        where = f"You are in the game {me.session.game}. Call the commands of that room; {back}"
+    elif me.onward is not None:
         where = onward_text(me).strip()
     lines = [f"You are {one_line(me.name)} ({me.agent_id}). {where}"]
     if me.titles:
@@ -155,16 +173,25 @@ def _self(me: Profile) -> list[str]:
 
 def _skills(me: Profile) -> list[str]:
     width = max(map(len, DOMAINS))
-    return [
-        f"{_words(domain):{width}} {_bar(me.skill(domain))} {me.skill(domain):.2f}"
-        for domain in DOMAINS
-        if me.skill(domain) > 0
-    ]
+    return [f"{_words(domain):{width}} {_bar(me.skill(domain))} {me.skill(domain):.2f}" for domain in _known_skills(me)]
+
+
+def _known_skills(profile: Profile) -> list[Domain]:
+    """The skills whose levels are not 0 when they are rounded for a text."""
+    return [domain for domain in DOMAINS if round(profile.skill(domain), 2) > 0]
 
 
 def _bar(level: float) -> str:
     full = int(level * BAR)
     return f"[{'#' * full}{'.' * (BAR - full)}]"
+
+
+def _bonus(name: str, amount: float) -> str:
+    return f"+{round(amount * 100, 1):g} % health" if name == HEALTH else f"{name} {amount:.3g}"
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return ", ".join(f'"{one}"' for one in texts)
 
 
 def _agents(game: GameInfo) -> str:

@@ -33,6 +33,10 @@ Destination = Annotated[
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
 MemoryKind = Literal["memory", "strategy"]
+MODES = (
+    "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "
+    "return) or despawn (deleted)"
+)
 TO_LEARN = "The Nexus is looking up who you are. Look again in a moment."
 
 
@@ -248,7 +252,7 @@ class Nexus(SeparateWorld):
         session_id: Annotated[str, Meta(max_length=100, description="the session to end; default: yours")] = "",
         reason: Annotated[str, Meta(max_length=100)] = "voluntary",
         destination: Destination = "nexus",
-        mode: Annotated[Mode, Meta(description="what happens to your body there; see jack_out")] = "dormant",
+        mode: Annotated[Mode, Meta(description=MODES)] = "dormant",
         carry: Annotated[
             dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
             Meta(description="portable items to take along, such as {'iron': 2}; the rest stays with your body"),
@@ -310,7 +314,7 @@ class Nexus(SeparateWorld):
 
     @query(needs="read_own")
     def review_self(self, eye: Eye) -> Plan:
-        """Everything that the Nexus knows of you."""
+        """What the Nexus knows of you."""
         return (yield Ask("review_self"))
 
     @query(needs="read_own")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import mcp_types as types
@@ -16,6 +17,9 @@ from cohabit.room.view import turn_text
 PICTURE = {"format", "base64"}
 MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
+TIMES = ("_at", "timestamp", "since")
+"""How the names of fields with times end."""
+EARLIEST, LATEST = 10**12, 10**13  # ms, from 2001 to 2286: other numbers are not of a clock that shows the date
 
 
 def rendered(result: Any, readable: bool = False, *, values: bool) -> types.CallToolResult:
@@ -77,17 +81,17 @@ def _lines(value: Any) -> Iterator[str]:
     for name, item in value.items():
         if name == "note" and isinstance(item, str):
             continue
-        if isinstance(item, list) and any(isinstance(below, dict) for below in item):
+        if isinstance(item, list | tuple) and any(isinstance(below, dict) for below in item):
             yield f"{name}:"
             yield from (f"- {_words(below)}" for below in item)
         else:
-            yield f"{name}: {_words(item)}"
+            yield f"{name}: {_time(name, item) or _words(item)}"
 
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_nested(item)}" for name, item in value.items()) or "none"
-    if isinstance(value, list):
+        return ", ".join(f"{name} {_time(name, item) or _nested(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, list | tuple):
         return ", ".join(map(_nested, value)) or "none"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
@@ -95,7 +99,14 @@ def _words(value: Any) -> str:
 
 
 def _nested(value: Any) -> str:
-    return f"({_words(value)})" if isinstance(value, dict | list) and value else _words(value)
+    return f"({_words(value)})" if isinstance(value, dict | list | tuple) and value else _words(value)
+
+
+def _time(name: str, value: Any) -> str:
+    """A time of the house's clock, which is in milliseconds, as a date; empty if the field has something else."""
+    if not isinstance(value, int) or not EARLIEST <= value < LATEST or not name.endswith(TIMES):
+        return ""
+    return f"{datetime.fromtimestamp(value // 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _entered(result: Mapping[str, Any]) -> str:
