@@ -39,13 +39,22 @@ settings.load_profile("calm")
 
 LACKS = "not tested: "
 LONGEST = (
-    "faces/test_page.py", "testing/test_checker.py", "workspace/test_attacks_repositories.py", "faces/test_front_end.py",
-    "worlds/crafter/test_batch.py", "agents/test_local.py", "faces/mcp/test_conformance.py", "faces/test_page_host.py",
-    "test_examples.py", "faces/test_kingdoms_fork.py", "workspace/test_attacks.py", "worldbox/test_client.py",
-    "workspace/test_contention.py", "workspace/test_conflicts.py", "agents/test_protocols.py", "faces/test_refusals.py",
-    "faces/test_cli_house.py", "house/test_workspace.py", "faces/test_page_board.py", "workspace/test_compat.py",
-    "worlds/crafter/test_scenes.py", "worlds/statecraft/test_batch.py", "workspace/test_lost.py", "faces/mcp/test_stdio.py",
-    "test_without_worldbox.py", "worlds/kingdoms/test_matches.py", "workspace/test_driver.py", "workspace/test_rewritten.py",
+    "testing/test_checker.py", "faces/test_page.py", "workspace/test_attacks_repositories.py",
+    "worlds/crafter/test_batch.py", "faces/mcp/test_conformance.py", "test_examples.py", "faces/test_front_end.py",
+    "faces/test_kingdoms_fork.py", "workspace/test_attacks.py", "worlds/kingdoms/test_powers.py",
+    "faces/test_page_host.py", "faces/test_cli_house.py", "agents/test_local.py", "faces/test_refusals.py",
+    "agents/test_protocols.py", "house/test_workspace.py", "workspace/test_conflicts.py", "worldbox/test_client.py",
+    "workspace/test_compat.py", "worlds/kingdoms/test_world.py", "faces/test_cli_workspace.py",
+    "faces/test_page_nexus.py", "worlds/statecraft/test_batch.py", "worlds/crafter/test_scenes.py",
+    "worlds/kingdoms/test_fog.py", "worlds/kingdoms/test_life.py", "faces/test_page_board.py",
+    "worlds/statecraft/test_world.py", "workspace/test_rewritten.py", "worlds/crafter/test_original.py",
+    "worlds/statecraft/test_intake.py", "workspace/test_lost.py", "nexus/test_transit.py",
+    "lab/statecraft/test_runs.py", "workspace/test_driver.py", "test_without_worldbox.py",
+    "workspace/test_contention.py", "house/test_agents.py", "test_mutants.py", "worlds/kingdoms/test_realms.py",
+    "faces/test_http.py", "worlds/statecraft/test_turn.py", "faces/mcp/test_calls.py", "agents/test_bad_days.py",
+    "lab/statecraft/test_report.py", "nexus/test_rest.py", "faces/mcp/test_stdio.py", "workspace/test_publish.py",
+    "worlds/crafter/test_stock_picture.py", "workspace/test_merge.py", "workspace/test_ownership.py",
+    "starbound/test_bridge.py", "house/test_failing_worlds.py", "agents/test_secrets.py", "envs/test_checkers.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 
