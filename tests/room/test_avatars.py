@@ -1,7 +1,6 @@
 """Avatars: bodies that members jack into, leave behind, and return to."""
 
 import re
-from base64 import b64encode
 from typing import Any
 
 import msgspec
@@ -10,12 +9,11 @@ from hypothesis import settings
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
-from cohabit.room import saves
 from cohabit.room.avatars import MAX_DESPAWNED
 from cohabit.room.room import Room
 
 from .avatar_machine import CAVES, CavesMachine, CrafterMachine
-from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed
+from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed, saved
 
 ANN, BOB = {"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}
 State = AvatarState
@@ -528,10 +526,6 @@ def test_after_a_rematch_the_seat_of_a_claim_is_not_kept_by_another() -> None:
     caves("hostess", "add_member", id="cid", role="player", claim="auto:0")
     caves("hostess", "rematch")
     assert (caves.room.state.members["ann"].seat, caves.seat("cid")) == (None, "1")
-
-
-def saved(room: Room) -> str:
-    return b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
 
 
 def test_a_save_brings_the_bodies_back_to_those_who_played_them_and_to_nobody_else() -> None:

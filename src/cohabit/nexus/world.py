@@ -232,7 +232,8 @@ class Nexus(SeparateWorld):
             ),
         ] = None,
         max_steps: Annotated[
-            Annotated[int, Meta(ge=1, le=1_000_000_000)] | None, Meta(description="your visit ends after so many steps")
+            Annotated[int, Meta(ge=1, le=1_000_000_000)] | None,
+            Meta(description="your visit ends after this many steps"),
         ] = None,
         exit_conditions: Annotated[
             Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)] | None,
@@ -314,7 +315,7 @@ class Nexus(SeparateWorld):
 
     @query(needs="read_own")
     def review_self(self, eye: Eye) -> Plan:
-        """What the Nexus knows of you."""
+        """What the Nexus knows about you."""
         return (yield Ask("review_self"))
 
     @query(needs="read_own")

@@ -47,7 +47,7 @@ def inspect_self(ctx: Context) -> EmbodiedObservation:
 
 @command(category="read", needs=C.READ_OWN, only_if=has_bodies, offered_if=is_embodied, world_may_replace=True)
 def check_inventory(ctx: Context) -> Belongings:
-    """What your body carries and has equipped."""
+    """The items that your body carries, and those that it has equipped."""
     body = body_of(ctx.room, required(ctx.room, ctx.member))
     return Belongings(dict(body.inventory), dict(body.equipment), body.encumbrance)
 

@@ -167,7 +167,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if member.handed_over and via is None:
         return Decision("PERMISSION_DENIED", "an agent plays your seat; call take_over to play it yourself")
     if member.seat not in room.seats:
-        if member.identity and any(left.identity == member.identity for left in room.state.leaving.values()):
+        if room.state.is_leaving(member.identity):
             return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
         decision = _without_seat(member, command)
         if decision.code:

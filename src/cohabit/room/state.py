@@ -338,6 +338,10 @@ class RoomState(Struct, omit_defaults=True):
         """The knock of this identity, if it waits or was denied."""
         return next((knock for knock in self.knocks.values() if knock.identity == identity), None)
 
+    def is_leaving(self, identity: str) -> bool:
+        """Whether the visit of this identity is over, and the Nexus does not know that yet."""
+        return bool(identity) and any(package.identity == identity for package in self.leaving.values())
+
     @property
     def turn_holder(self) -> str | None:
         """The id of the member whose turn it is, in a turn-based room."""

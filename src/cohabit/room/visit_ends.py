@@ -7,11 +7,12 @@ After every entry the room notes which visits have come to their end. Each is th
 
 from typing import TYPE_CHECKING
 
-from cohabit.bodies import BodyState, EmbodiedWorld
+from cohabit.bodies import BodyState
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
 from cohabit.room import avatars
+from cohabit.room.avatar_views import body_of, world_of
 from cohabit.room.own_avatars import avatars_of
 from cohabit.room.state import Member, Visit
 from cohabit.room.visibility import ACCOUNT
@@ -106,10 +107,7 @@ def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
 def _body(room: "Room", identity: str) -> BodyState | None:
     member = room.member_of(identity)
     avatar = avatars.controlled(room, member) if member is not None and room.has_bodies else None
-    if avatar is None:
-        return None
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
-    return body
+    return body_of(room, avatar) if avatar is not None else None
 
 
 def _holds(
@@ -138,7 +136,7 @@ def _has_achieved(room: "Room", identity: str, visit: Visit) -> bool:
         return True
     mine = [avatar for avatar in avatars_of(room, identity) if avatar.by is not None]
     for avatar in mine if wanted else ():
-        done = room.crash_on_error(_world(room).deeds, avatar.seat)
+        done = room.crash_on_error(world_of(room).deeds, avatar.seat)
         if any(done.get(deed, 0) > avatar.deeds_before.get(deed, 0) for deed in wanted):
             return True
     return False
@@ -151,12 +149,4 @@ def _can_end(room: "Room", member: Member) -> bool:
         if acts and member.seat not in room.state.waiting_for:
             return False
     avatar = avatars.controlled(room, member) if room.has_bodies else None
-    if avatar is None:
-        return True
-    body: BodyState = room.crash_on_error(_world(room).body, avatar.seat)
-    return not body.unsafe
-
-
-def _world(room: "Room") -> EmbodiedWorld:
-    assert isinstance(room.world, EmbodiedWorld)
-    return room.world
+    return avatar is None or not body_of(room, avatar).unsafe

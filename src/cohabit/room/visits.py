@@ -10,6 +10,7 @@ from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
 from cohabit.room import avatars, seats
+from cohabit.room.avatar_views import world_of
 from cohabit.room.avatars import Mode
 from cohabit.room.commands import command
 from cohabit.room.context import Context
@@ -121,7 +122,7 @@ def exit_game(
     if ctx.state.world == NEXUS:
         raise GameRejected("this is the Nexus; leave_game brings you back from the game that you are in")
     if me.identity not in ctx.state.visits:
-        if any(left.identity == me.identity for left in ctx.state.leaving.values()):
+        if ctx.state.is_leaving(me.identity):
             raise GameRejected("your visit is over: you are on your way to the Nexus")
         raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
     if destination == room.id:
@@ -132,7 +133,9 @@ def exit_game(
     items = _check_carried(room, me, carry or {})
     if avatar is not None:
         avatars.check_leaving(room, avatar, mode)
-        taken = {item: room.crash_on_error(_world(room).take_items, avatar.seat, item, n) for item, n in items.items()}
+        taken = {
+            item: room.crash_on_error(world_of(room).take_items, avatar.seat, item, n) for item, n in items.items()
+        }
         if taken != items:
             raise RuntimeError(f"take_items() took {taken} of {items}, which the body has")
     leave_place(ctx, me, mode)
@@ -233,11 +236,6 @@ def ongoing(room: "Room", identity: str) -> dict[str, Any] | None:
     me = room.member_of(identity)
     avatar = avatars.controlled(room, me) if me is not None and room.has_bodies else None
     if avatar is not None:
-        for name, n in room.crash_on_error(_world(room).deeds, avatar.seat).items():
+        for name, n in room.crash_on_error(world_of(room).deeds, avatar.seat).items():
             deeds[name] = deeds.get(name, 0) + n - avatar.deeds_before.get(name, 0)
     return {"steps": visit.steps, "deeds": {name: n for name, n in deeds.items() if n > 0}, "deaths": visit.deaths}
-
-
-def _world(room: "Room") -> EmbodiedWorld:
-    assert isinstance(room.world, EmbodiedWorld)
-    return room.world
