@@ -239,13 +239,13 @@ def test_the_time_in_which_a_script_s_action_is_performed_is_not_its_own() -> No
     clock, took = [0.0], []
     spec = GameSpec("g", "nim", ["random", "random"], config={"stones": 3}, max_decisions=1)
     game = Game(spec, seconds=lambda: clock[0], on_decision=lambda _, __, seconds: took.append(seconds))
-    act = game._acts[0]
+    act = game._seated[0].act
 
     def slow(action: Action | None) -> Any:
         clock[0] += 7.0
         return act(action)
 
-    game._acts[0] = slow
+    game._seated[0].act = slow
     asyncio.run(game.play())
     assert took == [0.0]
 

@@ -159,6 +159,7 @@ class Player:
         self.reads_choices = getattr(self._script, "reads_choices", True)
         self.reads_text = getattr(self._script, "reads_text", True)
         self.looks = getattr(self._script, "looks", True)  # False: it decides without an observation
+        self._reflects = getattr(self._script, "reflects", True)  # False: it does not look at results
         self._goals: list[tuple[str, str]] = []  # those of the last plan
         self._game = 1
         self._name = name
@@ -259,10 +260,11 @@ class Player:
         if result is None:
             return self._counted(Decision(turn.number, outcome, action), took)
         problem = ""
-        try:
-            script.reflect(result)
-        except Exception as bug:
-            problem = self._failed_to_reflect(bug)
+        if self._reflects:
+            try:
+                script.reflect(result)
+            except Exception as bug:
+                problem = self._failed_to_reflect(bug)
         played = Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
         return self._counted(played, took)
 

@@ -86,6 +86,21 @@ Heard = Callable[[int, Decision, float], None]
 """Called with the index of the player, its decision, and the seconds of thinking."""
 
 
+class Seated:
+    """A player on its seat: how it looks at the room and acts in it, and what came of that."""
+
+    __slots__ = ("act", "decisions", "fallback", "look", "member", "player", "reward")
+
+    def __init__(
+        self, player: Player, member: Member, look: Callable[[], Observation], act: ActNow,
+        fallback: Callable[[], Action | None],
+    ) -> None:  # fmt: skip
+        self.player, self.member = player, member
+        self.look, self.act, self.fallback = look, act, fallback
+        self.decisions = 0
+        self.reward = 0.0  # what its actions earned
+
+
 class Game:
     """A game in progress. ``at`` is virtual time in ms; each entry is one later than the last."""
 
@@ -108,23 +123,23 @@ class Game:
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world, self.at)
+        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world)
+        self.room.counts_calls = False
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [
             adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
         ]
-        limits = Limits(spec.seconds)
+        limits, fallback = Limits(spec.seconds), self.room.fallback
         self.players = [
             Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds, name=name, plays_on=True)
             for i, (mind, name) in enumerate(zip(minds, spec.named, strict=True))
         ]
-        self._looks = [self._look_of(player, member) for player, member in zip(self.players, self.members, strict=True)]
-        self._numbers = [0] * len(self.players)
-        self._rewards = [0.0] * len(self.players)
-        self._acts: list[ActNow] = [self._act_of(member) for member in self.members]
-        self._fallbacks = [partial(self.room.fallback, member) for member in self.members]
-        seats = [] if self.room.has_moving_seats else [member.seat for member in self.members]
-        self._index_of = {seat: i for i, seat in enumerate(seats) if seat is not None}
+        self._seated = [
+            Seated(player, member, self._look_of(player, member), self._act_of(member), partial(fallback, member))
+            for player, member in zip(self.players, self.members, strict=True)
+        ]
+        moving = self.room.has_moving_seats
+        self._on_seat = {} if moving else {one.member.seat: one for one in self._seated}
         self._may_pass = self.room.pace == "clock"
         self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
 
@@ -173,11 +188,13 @@ class Game:
         if room.is_over() or self.decisions >= self.spec.max_decisions:
             return False
         to_move = room.to_move()
-        if len(to_move) == 1 and (i := self._index_of.get(to_move[0])) is not None:  # the usual case
-            decision = self.players[i].move_now(self._turn(i), self._acts[i])
+        if len(to_move) == 1 and (mover := self._on_seat.get(to_move[0])) is not None:  # the usual case
+            mover.decisions += 1
+            turn = Turn(mover.look(), "", mover.decisions, fallback=mover.fallback, may_pass=False)
+            decision = mover.player.move_now(turn, mover.act)
             self.decisions += 1
-            self._rewards[i] += decision.reward
-            return decision.action is not None or self._go_on([i], [decision])
+            mover.reward += decision.reward
+            return decision.action is not None or self._go_on([mover], [decision])
         movers = self._within_limit(self._to_move())
         return self._go_on(movers, self._moves_now(movers))
 
@@ -186,7 +203,8 @@ class Game:
         if not self._quick:
             for player in self.players:
                 await player.close()
-        self._acts = []  # they refer back to the game, which is now freed without a search for garbage
+        for one in self._seated:
+            del one.act  # it refers back to the game, which is now freed without a search for garbage
 
     def _actions_of(self, member: Member) -> ActionSpace:
         room = self.room
@@ -194,36 +212,37 @@ class Game:
         actions = [c.as_action() for c in room.commands if c.is_action and c.tool_name in usable]
         return ActionSpace(actions, room.world.spec.examples)
 
-    def _to_move(self) -> list[int]:
+    def _to_move(self) -> list[Seated]:
         to_move = self.room.to_move()
-        return [i for i, member in enumerate(self.members) if member.seat in to_move]
+        return [one for one in self._seated if one.member.seat in to_move]
 
-    def _within_limit(self, movers: list[int]) -> list[int]:
+    def _within_limit(self, movers: list[Seated]) -> list[Seated]:
         """Those of the movers for whom decisions are left."""
         return movers[: self.spec.max_decisions - self.decisions]
 
-    def _go_on(self, movers: list[int], decisions: list[Decision]) -> bool:
+    def _go_on(self, movers: list[Seated], decisions: list[Decision]) -> bool:
         """A player that did nothing, although the game waits for it, has missed its turn. False: the game cannot go on,
         because its world has no rule for that."""
         room = self.room
-        idle = [i for i, made in zip(movers, decisions, strict=True) if made.action is None]
+        idle = [one for one, made in zip(movers, decisions, strict=True) if made.action is None]
         if not idle:
             return bool(movers)
-        if room.is_over() or not any(self.members[i].seat in room.to_move() for i in idle):
+        if room.is_over() or not any(one.member.seat in room.to_move() for one in idle):
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
             return False
         room.system("turn_timeout", {}, self._time_after(1))
         return True
 
-    async def _act_until_all_pass(self, acting: list[int]) -> None:
+    async def _act_until_all_pass(self, acting: list[Seated]) -> None:
         """What happens between two steps of the clock."""
         for _ in range(MAX_ACTIONS_PER_STEP):
             acting = self._within_limit(acting)
             if not acting or self.room.is_over():
                 break
             decisions = self._moves_now(acting) if self._quick else await self._moves(acting)
-            acting = [i for i, made in zip(acting, decisions, strict=True) if made.outcome in ("chosen", "corrected")]
+            acted = zip(acting, decisions, strict=True)
+            acting = [one for one, made in acted if made.outcome in ("chosen", "corrected")]
 
     def _time_after(self, ms: int) -> int:
         """Let virtual time pass. Returns the time of the next entry."""
@@ -238,50 +257,35 @@ class Game:
         self.room.system("ticks", {"n": ticks}, self._time_after(ticks * self.room.world.spec.tick_ms))
 
     # -- one decision of each, on the state as it is now, applied in order -------------------------
-    def _moves_now(self, movers: list[int]) -> list[Decision]:
+    def _moves_now(self, movers: list[Seated]) -> list[Decision]:
         """By scripts, which answer at once."""
-        turns = [self._turn(i) for i in movers]
-        made = [self.players[i].move_now(turn, self._acts[i]) for i, turn in zip(movers, turns, strict=True)]
+        turns = [self._turn(one) for one in movers]
+        made = [one.player.move_now(turn, one.act) for one, turn in zip(movers, turns, strict=True)]
         self._count(movers, made)
         return made
 
-    async def _moves(self, movers: list[int]) -> list[Decision]:
+    async def _moves(self, movers: list[Seated]) -> list[Decision]:
         """By any players, concurrently."""
-        turns = [self._turn(i) for i in movers]
+        turns = [self._turn(one) for one in movers]
         gate: asyncio.Event | None = None
         moves = []
-        for i, turn in zip(movers, turns, strict=True):
+        for one, turn in zip(movers, turns, strict=True):
             done = asyncio.Event()
-            moves.append(self._move_in_order(i, turn, gate, done))
+            moves.append(_move_in_order(one, turn, gate, done))
             gate = done
         made = list(await asyncio.gather(*moves)) if len(moves) > 1 else [await moves[0]] if moves else []
         self._count(movers, made)
         return made
 
-    async def _move_in_order(self, i: int, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
-        async def act(action: Action | None) -> ActionResult | None:
-            if before is not None:
-                await before.wait()
-            return self._acts[i](action)
-
-        try:
-            await self.players[i].settle()
-            return await self.players[i].move(turn, act)
-        finally:
-            if before is not None:
-                await before.wait()
-            done.set()
-
-    def _count(self, movers: list[int], decisions: list[Decision]) -> None:
+    def _count(self, movers: list[Seated], decisions: list[Decision]) -> None:
         self.decisions += len(decisions)
-        for i, made in zip(movers, decisions, strict=True):
-            self._rewards[i] += made.reward
+        for one, made in zip(movers, decisions, strict=True):
+            one.reward += made.reward
 
-    def _turn(self, i: int) -> Turn:
-        number = self._numbers[i] = self._numbers[i] + 1
-        seen = self._looks[i]()
-        text = self.room.view(self.members[i]).text if self.players[i].thinks else ""
-        return Turn(seen, text, number, fallback=self._fallbacks[i], may_pass=self._may_pass)
+    def _turn(self, one: Seated) -> Turn:
+        one.decisions += 1
+        text = self.room.view(one.member).text if one.player.thinks else ""
+        return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
         """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""
@@ -301,7 +305,8 @@ class Game:
     def _act(self, who: str, action: Action | None) -> ActionResult | None:
         if action is None:
             return None
-        result = self.room.call(who, "act", action, at=self._time_after(1), look=False)
+        self.at += 1
+        result = self.room.call(who, "act", action, at=self.at, look=False)
         return result if isinstance(result, ActionResult) else None
 
     # -- the result -------------------------------------------------------------------------------
@@ -313,7 +318,7 @@ class Game:
             decisions=self.decisions,
             ticks=room.state.tick,
             seats=[member.seat or "" for member in self.members],
-            rewards=list(self._rewards),
+            rewards=[one.reward for one in self._seated],
             returns=dict(room.state.returns),
             standings=list(room.world.standings()),
             tallies=[player.tally for player in self.players],
@@ -324,6 +329,21 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+async def _move_in_order(one: Seated, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
+    async def act(action: Action | None) -> ActionResult | None:
+        if before is not None:
+            await before.wait()
+        return one.act(action)
+
+    try:
+        await one.player.settle()
+        return await one.player.move(turn, act)
+    finally:
+        if before is not None:
+            await before.wait()
+        done.set()
 
 
 def handle(seat: int) -> str:
@@ -343,7 +363,7 @@ class Setup:
             agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
         )
         self.world = type(world)
-        self.opening = Opening(scenario, world, source)
+        self.opening = Opening(scenario, world, source, at=0)
         self._introduction: tuple[str, ActionSpace] | None = None
 
     def introduction(self, room: Room) -> tuple[str, ActionSpace]:

@@ -59,7 +59,12 @@ class Stream:
             raise ValueError(f"n must be at least 1, not {n}")
         # Values in the last, incomplete run of n would favour small results, so they are drawn again.
         if n <= _SPAN:  # the usual case
-            value = self.bits64()
+            counter = self.counter
+            if counter // _WORDS_PER_BLOCK == self._block:  # inlined `bits64`
+                self.counter = counter + 1
+                value = self._words[counter % _WORDS_PER_BLOCK]
+            else:
+                value = self.bits64()
             if value > _SPAN - n:  # else it is in a complete run
                 limit = _SPAN - _SPAN % n
                 while value >= limit:

@@ -51,7 +51,7 @@ def begin(ctx: Context, seed: str) -> None:
         if member.moves_by_bot or member.timeouts:
             member.moves_by_bot = member.timeouts = 0
     end_all_consents(ctx)
-    switch_game(state, blake2b(seed.encode(), digest_size=16).hexdigest())  # the same seed has the same secrets
+    switch_game(state, game_of(seed))
     if room.has_arrivals:
         state.played = {}  # its seats are opened anew, for whoever comes
         for member in state.members.values():
@@ -64,6 +64,11 @@ def begin(ctx: Context, seed: str) -> None:
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, {})
     state.turn_index = 0
+
+
+def game_of(seed: str) -> str:
+    """What a game with this seed is known by: the same seed has the same secrets."""
+    return blake2b(seed.encode(), digest_size=16).hexdigest()
 
 
 def starting_seats(ctx: Context) -> list[Seat]:

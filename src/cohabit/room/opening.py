@@ -1,12 +1,14 @@
 """The initial state of a room, from a scenario."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.model.entry import BY_INVITATION
 from cohabit.room.extension import extension_named
+from cohabit.room.games import game_of
 from cohabit.room.room import Room
 from cohabit.room.state import Member, NexusEntry, RoomState
 from cohabit.room.timers import can_skip
@@ -70,15 +72,29 @@ def opening_state(
 
 
 class Opening:
-    """Opens rooms that differ only in their id, seed and secret. Their initial state is derived from the scenario
-    once."""
+    """Opens rooms that differ only in their id, seed and secret, all at the same time ``at``.
 
-    def __init__(self, scenario: Scenario, world: World, source: str) -> None:
-        self._plain = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
+    Their initial state is derived from the scenario once. In most worlds the seats do not depend on the game, so that
+    all rooms are alike when they are open; then the state of the first one is used for the others.
+    """
 
-    def room(self, room: str, seed: int | str, secret: str, world: World, at: int) -> Room:
+    def __init__(self, scenario: Scenario, world: World, source: str, at: int) -> None:
+        self._initial = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
+        self._at = at
+        self._opened: dict[str, Any] | None = None  # the state of a room that is open, if the others are like it
+
+    def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
         """A new room."""
-        return Room.open({**self._plain, "id": room, "seed": parse_seed(seed), "secret": secret}, world, at)
+        own = {"id": room, "seed": parse_seed(seed), "secret": secret}
+        opening = {**self._initial, **own}
+        if self._opened is not None:
+            return Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
+        opened = Room.open(opening, world, self._at)
+        if opened.seats_are_fixed and not opened.record.tail[0].entry.told:
+            # What the world has a say in follows when it is set up.
+            before = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
+            self._opened = msgspec.to_builtins(before)
+        return opened
 
 
 def _nexus_entry(scenario: Scenario, world: World) -> NexusEntry | None:

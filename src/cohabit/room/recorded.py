@@ -11,7 +11,7 @@ from typing import Any, Self
 import msgspec
 
 from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
-from cohabit.model.record import Told
+from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Seat
 from cohabit.room import remote, system, transit
 from cohabit.room.commands import Command, CommandTable, declared_in
@@ -62,6 +62,10 @@ class RecordedRoom:
         """Apply an entry."""
         raise NotImplementedError
 
+    def _follow_up(self, at: int, told: list[Told]) -> None:
+        """What follows from an entry."""
+        raise NotImplementedError
+
     # -- creating and restoring -------------------------------------------------------------------
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> Self:
@@ -72,6 +76,15 @@ class RecordedRoom:
     def open(cls, opening: Mapping[str, Any], world: World, at: int) -> Self:
         """A new room from its initial state as plain values, which are part of the record and must not change."""
         return cls._opened(msgspec.convert(opening, RoomState), opening, world, at)
+
+    @classmethod
+    def open_alike(cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int) -> Self:
+        """What ``open`` returns, where the state after it is known, but for what the world has a say in."""
+        room = cls(msgspec.convert(opened, RoomState), world)
+        room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
+        room._follow_up(at, [])
+        room._checkpoint = room.record.append(Entry(0, at, "open", args={"state": opening}))
+        return room
 
     @classmethod
     def _opened(cls, state: RoomState, opening: Mapping[str, Any], world: World, at: int) -> Self:

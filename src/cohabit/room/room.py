@@ -6,6 +6,7 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -44,6 +45,7 @@ from cohabit.world import Outcome, World, overridden, overrides
 
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
+_as_sent = attrgetter("choice")
 BLIND = "The game refused this. You don't have permission to see why."
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
@@ -75,8 +77,9 @@ class Room(RecordedRoom):
         "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
         "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
         "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "ahead_ms", "audit", "budget",
-        "callable_here", "check_brain", "commands", "digest_every", "extension", "has_arrivals", "has_bodies",
-        "has_moving_seats", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown",
+        "callable_here", "check_brain", "commands", "counts_calls", "digest_every", "extension",
+        "has_arrivals", "has_bodies", "has_moving_seats", "house_offers", "members_limit", "pace", "quota",
+        "roster_version", "seats", "shown",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World) -> None:
@@ -85,6 +88,7 @@ class Room(RecordedRoom):
         self.extension = extension_named(world.spec.extension)
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
+        self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
         self.quota = StorageQuota()
         self.shown = ShownViews()
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
@@ -129,6 +133,11 @@ class Room(RecordedRoom):
         return self._takes_turns or turns.takes_turns(self.state)
 
     @property
+    def seats_are_fixed(self) -> bool:
+        """Whether the seats, and who takes which, do not depend on what happens in the world."""
+        return not (self.has_arrivals or self.has_moving_seats or self.has_bodies or self._has_returns)
+
+    @property
     def id(self) -> str:
         return self.state.id
 
@@ -151,7 +160,8 @@ class Room(RecordedRoom):
             if not command.records:
                 return self._ask(member, command, checked, now)
             before = self.record.seq
-            result = self._write(now, command, who, command.on_wire(checked), checked, call.why, key, via)
+            named = command.on_wire(checked) if command.wire_names else checked
+            result = self._write(now, command, who, named, checked, call.why, key, via)
             if command.where != "world":
                 return result
             try:
@@ -184,7 +194,8 @@ class Room(RecordedRoom):
             decision = by_credential(credential, at)
             if decision.code:
                 raise refusal(decision)
-        self.budget.spend(who, at)
+        if self.counts_calls:
+            self.budget.spend(who, at)
         command, why, wrapped = self.commands.get(name), None, False
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
@@ -225,7 +236,7 @@ class Room(RecordedRoom):
 
     def is_blind(self, member: Member) -> bool:
         """True if a member acts for a seat but may not see what the seat sees."""
-        eye = self.eye(member)
+        eye = self._eyes.get(member.id) or self.eye(member)
         return eye is None or (eye.sees == "public" and not self.world.spec.open_information)
 
     def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:
@@ -306,12 +317,12 @@ class Room(RecordedRoom):
 
     def _follow_up(self, at: int, told: list[Told]) -> None:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
-        state, pace = self.state, self.pace
+        state = self.state
         self._turn = None
         if self._views:
             self._views = {}
         to_move = self._to_move = self.world.to_move()
-        if pace == "rounds" and state.waiting_for and not to_move:
+        if not to_move and self.pace == "rounds" and state.waiting_for:
             turns.resolve(self, told)
             to_move = self.to_move()
             state.turn_started = at  # also if the same seats are to move again
@@ -325,7 +336,7 @@ class Room(RecordedRoom):
             waiting = list(to_move)
             if waiting != state.waiting_for:
                 # In rounds, only a new round restarts the timer. Players who come later have what is left of it.
-                if pace == "turns" or not state.waiting_for:
+                if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
         if self.has_bodies:
@@ -565,7 +576,7 @@ class Room(RecordedRoom):
             if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
                 choices = self.world.legal(self.seats[eye.seat])
                 if choices:
-                    return msgspec.structs.replace(seen, choices=[action.choice for action in choices])
+                    return msgspec.structs.replace(seen, choices=[*map(_as_sent, choices)])
             return seen
         except (CohabitError, WorldInterrupted):
             raise

@@ -43,15 +43,21 @@ class TicTacToe(World):
     def to_move(self) -> Sequence[SeatId]:
         return [] if self.winner or self.moves == 9 else [self.order[self.moves % 2]]
 
+    def observe_data(self, eye: Eye) -> Observation:
+        return Observation(status=self._status(eye), step=self.moves)
+
     def observe(self, eye: Eye) -> Observation:
-        status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
-        if self.winner:
-            status["winner"] = self.winner
         a, b, c, d, e, f, g, h, i = self.board
         text = f" {a} | {b} | {c}\n---+---+---\n {d} | {e} | {f}\n---+---+---\n {g} | {h} | {i}"
         if self.winner and eye.seat:
             text += "\nYou won." if eye.seat == self.winner else "\nYou lost."
-        return Observation(text=text, status=status, step=self.moves)
+        return Observation(text=text, status=self._status(eye), step=self.moves)
+
+    def _status(self, eye: Eye) -> dict[str, object]:
+        status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
+        if self.winner:
+            status["winner"] = self.winner
+        return status
 
     @action(preconditions=["It is your turn", "The cell is free"])
     def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "the cell, 0 to 8")]) -> Outcome:

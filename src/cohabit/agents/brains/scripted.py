@@ -14,6 +14,10 @@ class Scripted:
     reads_choices = True  # False: it never looks at the legal actions, so the lab need not list them
     reads_text = True  # False: it never looks at the text, so the lab need not have it written
     looks = True  # False: it decides without an observation
+    reflects = False  # whether it looks at the results of its actions: set for classes that override ``reflect``
+
+    def __init_subclass__(cls) -> None:
+        cls.reflects = cls.reflect is not Scripted.reflect
 
     def __init__(self, purpose: str = "agent") -> None:
         self.stream = Stream(0, purpose)
@@ -37,9 +41,10 @@ class Random(Scripted):
     reads_text = False
 
     def decide(self, observation: Observation) -> Action:
-        if not observation.choices:
+        choices = observation.choices
+        if not choices:
             raise ValueError("this world does not list its legal actions, so a random player cannot play it")
-        chosen = self.stream.choice(observation.choices)
+        chosen = choices[self.stream.below(len(choices))]
         return Action(chosen["action"], chosen["params"], "a random legal action")
 
 
