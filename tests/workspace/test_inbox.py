@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.formats.inbox import HEADER, Inbox
+from cohabit.workspace.formats.item import changed, write
 from cohabit.workspace.formats.text import clean, one_line
 from cohabit.workspace.limits import MAX_TEXT_CHARS, MAX_TITLE_CHARS
 
@@ -146,6 +147,36 @@ def test_a_copy_with_another_number_is_another_item_in_any_order(closed: str) ->
     assert keys == {"INB-001": item.key, "INB-002": f"{item.key}#INB-002"}
     done = Inbox.parse(inbox.close(closed, by="ann", resolution="ok", now=NOW).text)
     assert {found.id: found.key for found in done.items} == keys
+
+
+def test_an_item_of_multisphere_beside_its_renumbered_copy_is_another_item() -> None:
+    old = Inbox.parse(LEGACY).items[0]
+    copy = write(changed(old, id="INB-016"))
+    inbox = Inbox.parse(LEGACY.replace("## Closed", f"{copy}\n\n## Closed"))
+    assert {item.id: item.key for item in inbox.items if item.title == old.title} == {
+        "INB-014": old.key,
+        "INB-016": f"{old.key}#INB-016",
+    }
+    alone = Inbox.parse(inbox.text.replace(old.text, ""))
+    assert {item.id: item.key for item in alone.items if item.title == old.title} == {"INB-016": old.key}
+
+
+def test_a_restored_item_leaves_an_item_alone_that_has_its_number_by_now() -> None:
+    lost = Inbox.parse(LEGACY).items[1]
+    without = LEGACY.replace(lost.text, "").replace("INB-014", "INB-004")
+    inbox, new = Inbox.parse(without.replace("INB-012", "INB-014")).add(title="new", by="ann", now=NOW)
+    assert new.id == lost.id
+    restored = Inbox.parse(inbox.restore(lost).text)
+    found = {item.id: (item.title, item.key) for item in restored.items}
+    assert found["INB-015"] == ("new", new.key)
+    assert found["INB-016"] == ("comps", lost.key)
+
+
+def test_a_renumbered_item_of_multisphere_that_was_edited_is_restored_under_its_new_number() -> None:
+    lost = Inbox.parse(LEGACY).items[1]
+    renumbered = LEGACY.replace(lost.text, f"{write(changed(lost, id='INB-017', title='edited'))}\n\n")
+    restored = Inbox.parse(Inbox.parse(renumbered).restore(lost).text)
+    assert [(item.id, item.title) for item in restored.items if item.key == lost.key] == [("INB-017", "comps")]
 
 
 def test_two_variants_of_one_item_have_one_key() -> None:

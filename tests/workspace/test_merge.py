@@ -136,7 +136,10 @@ BASE_INBOX = (
 )
 for _minute in range(2):
     BASE_INBOX = asked(BASE_INBOX, _minute, f"base {_minute}", body="a\n\nb")
-NEW_ITEMS = [Inbox.parse(BASE_INBOX).add(title=f"new {minute}", by="ann", now=at(minute))[1] for minute in (10, 11, 11)]
+NEW_ITEMS = [
+    *(Inbox.parse(BASE_INBOX).add(title=f"new {minute}", by="ann", now=at(minute))[1] for minute in (10, 11, 11)),
+    Item(title="new, by Multisphere", added_at="2026-05-22 12:41", added_by="bob"),
+]
 
 
 @st.composite
@@ -239,6 +242,65 @@ def test_merging_the_result_again_with_either_side_changes_no_number(ours: str, 
             again = merge_file(INBOX, BASE_INBOX, merged, side, pushed)
             assert item_ids(again.text) == item_ids(merged)
             assert not again.renumbered
+
+
+def by_multisphere(title: str, id_: str = "INB-001") -> str:
+    """An inbox with one item, without a hidden comment."""
+    return HEADER.replace("## Closed", f"- [ ] {id_} @bob — {title}  \n  added 2026-05-01 09:00 by bob\n\n## Closed")
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_renumbered_item_without_an_id_stays_one_item_however_often_it_is_merged(shared: bool) -> None:
+    """Its number was part of what identified it. The other side has removed the item and used its number again, or has
+    never seen it."""
+    old, theirs = by_multisphere("old"), asked(HEADER, 1, "theirs")
+    base, ours = (old, closed(old, "INB-001", 2)) if shared else (HEADER, old)
+    pushed = item_ids(theirs)
+    merged = merge_file(INBOX, base, ours, theirs, pushed)
+    assert titles(merged.text) == {"INB-001": "theirs", "INB-002": "old"}
+    assert item_ids(merged.text).keys() == item_ids(ours).keys() | item_ids(theirs).keys()
+    for side in (ours, theirs, old):
+        for pair in permutations((merged.text, side)):
+            assert merge_file(INBOX, base, *pair, pushed) == Merged(merged.text)
+
+
+def test_a_renumbered_item_without_an_id_can_be_closed_by_somebody_who_has_it_under_its_old_number() -> None:
+    ours, theirs = by_multisphere("old"), asked(HEADER, 1, "theirs")
+    merged = merge_file(INBOX, HEADER, ours, theirs, item_ids(theirs)).text or ""
+    later, late = asked(merged, 3, "later"), closed(ours, "INB-001", 2)
+    for pair in permutations((later, late)):
+        done = merge_file(INBOX, ours, *pair, item_ids(later)).text or ""
+        found = {item.title: (item.id, item.open) for item in Inbox.parse(done).items}
+        assert found == {"theirs": ("INB-001", True), "later": ("INB-003", True), "old": ("INB-002", False)}
+
+
+def test_an_item_without_an_id_that_mentions_a_renumbered_one_stays_one_item() -> None:
+    theirs = asked(HEADER, 1, "theirs")
+    ours = asked(HEADER, 2, "ours").replace(
+        "## Closed", "- [ ] INB-002 @bob — first do INB-001  \n  added 2026-05-23 09:00 by bob\n\n## Closed"
+    )
+    merged = merge_file(INBOX, HEADER, ours, theirs, item_ids(theirs))
+    assert titles(merged.text) == {"INB-001": "theirs", "INB-003": "ours", "INB-002": "first do INB-003"}
+    for pair in permutations((merged.text, ours)):
+        assert merge_file(INBOX, HEADER, *pair, item_ids(theirs)) == Merged(merged.text)
+
+
+def test_two_equal_items_without_an_id_stay_two_when_one_is_renumbered() -> None:
+    one = by_multisphere("twice")
+    twice = one.replace("## Closed", f"{Inbox.parse(one).items[0].text}## Closed")
+    theirs = asked(HEADER, 1, "theirs")
+    merged = merge_file(INBOX, HEADER, twice, theirs, item_ids(theirs))
+    assert titles(merged.text) == {"INB-001": "theirs", "INB-002": "twice", "INB-003": "twice"}
+    assert merge_file(INBOX, HEADER, merged.text, twice, item_ids(theirs)) == Merged(merged.text)
+
+
+def test_a_repeated_item_and_blank_lines_between_items_do_not_depend_on_the_side() -> None:
+    once = asked(HEADER, 1, "once")
+    twice = once.replace("## Closed", f"{Inbox.parse(once).items[0].text}\n\n## Closed")
+    more = asked(once, 2, "more")
+    merged = merge_file(INBOX, HEADER, twice, more)
+    assert merged == merge_file(INBOX, HEADER, more, twice)
+    assert [item.title for item in Inbox.parse(merged.text or "").items] == ["once", "more"]
 
 
 # -- the journal ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ change replaces one piece and leaves every other byte as it is.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -63,10 +63,9 @@ class Inbox:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         found = [(name, texts[0], [items.read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
-        first = _first_ids(item for _, _, inside in found for item in inside)
-        seen: dict[str, int] = {}
+        keys = _keys(item for _, _, inside in found for item in inside)
         return tuple(
-            Section(name, heading, tuple(replace(item, key=_key(item, first, seen)) for item in inside))
+            Section(name, heading, tuple(replace(item, key=next(keys)) for item in inside))
             for name, heading, inside in found
         )
 
@@ -145,13 +144,18 @@ class Inbox:
         return self._replaced(item, replace(item, claim=None)) if item.claim else self
 
     def restore(self, lost: Item) -> "Inbox":
-        """Put an item back that is missing or was edited: its own fields as they were, its state as it is now."""
+        """Put an item back that is missing or was edited: its own fields as they were, its state as it is now. If
+        another item has its number by now, it gets a new one."""
         here = next(
-            (item for item in self.items if item.key == lost.key or (not lost.uid and item.id == lost.id)), None
+            (item for item in self.items if item.key == lost.key or (item.id == lost.id and not item.uid + lost.uid)),
+            None,
         )
-        if here is None:
-            return self._with(lost, "Closed" if lost.closings else "Open")
-        return self._replaced(here, replace(lost, id=here.id, claim=here.claim, closings=here.closings))
+        if here is not None:
+            uid = lost.uid or here.uid
+            return self._replaced(here, replace(lost, id=here.id, uid=uid, claim=here.claim, closings=here.closings))
+        if any(item.id == lost.id for item in self.items):
+            lost = items.changed(lost, id=self.next_id(lost.id.rpartition("-")[0]))
+        return self._with(lost, "Closed" if lost.closings else "Open")
 
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)
@@ -234,24 +238,19 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
     return known or name, _split(text, [found.start() for found in START.finditer(text)] if known else [])
 
 
-def _first_ids(found: Iterable[Item]) -> dict[str, str]:
-    """For each unique id the item id with the smallest number: a copy made by hand has a larger one."""
-    first: dict[str, Item] = {}
-    for item in found:
-        if item.uid:
-            first[item.uid] = min(first.get(item.uid, item), item, key=lambda item: (item.number, item.id))
-    return {uid: item.id for uid, item in first.items()}
+def _keys(found: Iterable[Item]) -> Iterator[str]:
+    """The keys of all items of a file. Of several items with one unique id, those with another number than the smallest
+    are copies made by hand, and items of their own; those with the same number are variants of one item."""
+    found, seen, first = list(found), dict[str, int](), dict[str, Item]()
+    names = [item.uid or content_key("\0".join(_identifying(item)), seen) for item in found]
+    for name, item in zip(names, found, strict=True):
+        first[name] = min(first.get(name, item), item, key=lambda item: (item.number, item.id))
+    for name, item in zip(names, found, strict=True):
+        yield name if item.id == first[name].id else f"{name}#{item.id}"
 
 
-def _key(item: Item, first: Mapping[str, str], seen: dict[str, int]) -> str:
-    """An item without a unique id is identified by the fields that closing it does not change. A copy with another
-    number is another item; a copy with the same number is a variant of the same item."""
-    if item.uid:
-        return item.uid if item.id == first[item.uid] else f"{item.uid}#{item.id}"
-    what = (
-        [item.id, item.target, item.title, item.added_at, item.added_by, item.body] if item.id else [item.text.rstrip()]
-    )
-    return content_key("\0".join(what), seen)
+def _identifying(item: Item) -> Sequence[str]:
+    return item.digested if item.id else [item.text.rstrip()]
 
 
 def _same_number(id_: str, open_: list[str]) -> list[str]:

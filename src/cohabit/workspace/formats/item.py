@@ -21,9 +21,9 @@ first:
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
-from typing import Final
+from typing import Any, Final
 
 from cohabit.workspace.formats.fields import ANYONE, is_addressed_to
 from cohabit.workspace.formats.stamps import AGENT, STAMP, Hidden, stamp_as_utc
@@ -88,7 +88,8 @@ class Item:
     text: str = field(default="", compare=False)
     section: str = field(default="Open", compare=False)
     key: str = field(default="", compare=False)
-    """Identifies this item in every version of the file: its unique id, or a digest of its original fields."""
+    """Identifies this item in every version of the file: its unique id, or a digest of its original fields. If the
+    file has this item and a copy of it with another number, the number is part of the key of the copy."""
 
     @property
     def open(self) -> bool:
@@ -118,6 +119,11 @@ class Item:
     @property
     def number(self) -> int:
         return int(self.id.rpartition("-")[2] or 0)
+
+    @property
+    def digested(self) -> tuple[str, ...]:
+        """The fields whose digest identifies an item without a unique id. Claiming and closing do not change them."""
+        return self.id, self.target, self.title, self.added_at, self.added_by, self.body
 
 
 def read(text: str, section: str) -> Item:
@@ -187,6 +193,20 @@ def write(item: Item) -> str:
         how = f" → {escape_comments(closing.resolution)}" if closing.resolution else ""
         lines.append(f"  {'also ' if i else ''}closed {closing.at} by {closing.by}{how}")
     return "\n".join(lines)
+
+
+def changed(item: Item, **changes: Any) -> Item:
+    """An item with changes; its text stays as it is if they make no difference.
+
+    If they would change what identifies it, its key becomes its unique id: so it stays the same item, also for those
+    who have it without the changes.
+    """
+    after = replace(item, **changes)
+    if after == item:
+        return item
+    if not after.uid and after.digested != item.digested:
+        after = replace(after, uid=item.key.partition("#")[0])
+    return replace(after, text=write(after))
 
 
 def _hidden(item: Item) -> Hidden:

@@ -275,10 +275,17 @@ def _block(text: str, seen: dict[str, int]) -> Block:
 
 
 def content_key(content: str, seen: dict[str, int]) -> str:
-    """A key for something without an id. If a file holds the same text twice, the second one gets a different key."""
-    key = "sha:" + hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:20]
+    """A key for something without an id. If a file holds the same text twice, the second one gets a different key.
+
+    It has the form of an id, and is longer than any id that is drawn at random.
+    """
+    key = _digest(content)
     seen[key] = seen.get(key, 0) + 1
-    return key if seen[key] == 1 else f"{key}#{seen[key]}"
+    return key if seen[key] == 1 else _digest(f"{key}#{seen[key]}")
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 # -- the archive ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
-from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids
+from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids, with_uids
 from cohabit.workspace.merging.three_way import (
     Merged,
     Prefer,
@@ -38,7 +38,7 @@ class Findings:
 
 def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
     before, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
-    was, here, there = (by_key(_entries(inbox), _entries(before), lambda item: item.id) for inbox in inboxes)
+    was, here, there = with_uids([_by_key(inbox, before) for inbox in inboxes])
     ids = agree_on_ids(was, here, there, pushed)
     # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
     merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())
@@ -50,6 +50,16 @@ def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], pr
     frame = _merge_frames(before, mine, other, found, prefer)
     text = _put_together(frame, kept, before, (left, right))
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
+
+
+def _by_key(inbox: Inbox, base: Inbox) -> Side:
+    """The items of a side, each text once and without the blank lines after it: the result has one."""
+    side: dict[str, dict[tuple[str, str], Item]] = {}
+    for key, variants in by_key(_entries(inbox), _entries(base), lambda item: item.id).items():
+        for item in variants:
+            text = without_trailing_blanks(item.text)
+            side.setdefault(key, {})[text, item.section] = replace(item, key=key, text=text)
+    return {key: list(variants.values()) for key, variants in side.items()}
 
 
 def _entries(inbox: Inbox) -> list[Item]:
@@ -72,9 +82,7 @@ def _merge_item(
     was: Sequence[Item], mine: Sequence[Item], other: Sequence[Item], found: Findings, prefer: Prefer
 ) -> Sequence[Item]:
     """One item, or its variants if both sides changed its content."""
-    before, here, there = (
-        {(without_trailing_blanks(item.text), item.section) for item in side} for side in (was, mine, other)
-    )
+    before, here, there = ({(item.text, item.section) for item in side} for side in (was, mine, other))
     if here in (before, there):
         return other
     if there == before or not other:
@@ -90,7 +98,7 @@ def _merge_changed_item(
     by_content = {_content(item): item for item in (*was, *mine, *other)}
     before, here, there = ({_content(item) for item in side} for side in (was, mine, other))
     contents, conflict = merge_variants(before, here, there, prefer)
-    name = mine[0].id or quoted(without_trailing_blanks(mine[0].text))
+    name = mine[0].id or quoted(mine[0].text)
     if conflict:
         found.conflicts.append(f"inbox.md: {name}")
     claim = _merge_claims(was, mine, other, name, found)
@@ -102,7 +110,7 @@ def _merge_changed_item(
 def _content(item: Item) -> tuple[str, ...]:
     """An item without its id and its state."""
     content = (item.target, item.title, item.body, item.uid, item.added_at, item.added_by, item.added_utc)
-    return content if item.id else (without_trailing_blanks(item.text),)
+    return content if item.id else (item.text,)
 
 
 def _merge_claims(
@@ -177,7 +185,7 @@ def _items_of(name: str, kept: Side, was: Inbox, sides: Sequence[Side]) -> list[
     """The items of a section: those that were in it keep their order, the others follow by time. Open items of one
     agent stay in the order of that agent."""
     times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}
-    before = by_key(_entries(was), _entries(was), lambda item: item.id)
+    before = _by_key(was, was)
     stayed = [key for key, variants in before.items() if _section(variants[0]) == name]
     sequences = [each for side in sides for each in by_author(side, _opener)] if name == "Open" else []
     undated = {key for key in times if not any(item.added_utc for item in kept[key])}

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import FIRST_UNCOUNTED, Inbox, free_numbers
-from cohabit.workspace.formats.item import Item
+from cohabit.workspace.formats.item import Item, changed
 from cohabit.workspace.formats.text import lines_of
 
 Side = Mapping[str, Sequence[Item]]
@@ -36,8 +35,8 @@ def agree_on_ids(before: Side, here: Side, there: Side, pushed: Mapping[str, str
     for key in dict.fromkeys([*before, *here, *there]):
         old = before[key][0].id if key in before else ""
         found = [side[key][0] for side in (here, there) if key in side] or [before[key][0]]
-        changed = [item for item in found if item.id != old]
-        ids[key] = pushed.get(key) or max(changed or found, key=_lateness).id
+        moved = [item for item in found if item.id != old]
+        ids[key] = pushed.get(key) or max(moved or found, key=_lateness).id
     return ids
 
 
@@ -47,13 +46,15 @@ def _lateness(item: Item) -> tuple[bool, int, str]:
 
 def with_ids(side: Side, ids: Mapping[str, str]) -> Side:
     """A side with these ids."""
-    return {key: [_changed(item, id=ids[key]) for item in found] for key, found in side.items()}
+    return {key: [changed(item, id=ids[key]) for item in found] for key, found in side.items()}
 
 
-def _changed(item: Item, **changes: Any) -> Item:
-    """An item with changes; its text stays as it is if they make no difference."""
-    changed = replace(item, **changes)
-    return item if changed == item else replace(changed, text=items.write(changed))
+def with_uids(sides: Sequence[Side]) -> list[Side]:
+    """The sides with the unique id of an item everywhere, if one of them has it."""
+    uids = {item.key: item.uid for side in sides for found in side.values() for item in found if item.uid}
+    return [
+        {key: [changed(item, uid=uids.get(key, "")) for item in found] for key, found in side.items()} for side in sides
+    ]
 
 
 def renumber(merged: Side, before: Side, pushed: Mapping[str, str], inboxes: Iterable[Inbox]) -> list[Renumbered]:
@@ -104,7 +105,7 @@ def renumbered_side(before: Side, side: Side, other: Side, ids: Mapping[str, str
             for closing in item.closings
         )
         texts = {"title": with_new_ids(item.title, names), "body": with_new_ids(item.body, names)}
-        return _changed(item, id=ids[key], closings=closings, **({} if key in before else texts))
+        return changed(item, id=ids[key], closings=closings, **({} if key in before else texts))
 
     return {key: [renumbered(key, item) if item.id else item for item in found] for key, found in side.items()}
 
