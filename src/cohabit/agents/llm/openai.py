@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
-from cohabit.agents.llm.http import client, key_for
+from cohabit.agents.llm.http import client, key_for, origin_of
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
@@ -28,7 +28,7 @@ class OpenAiBackend(ServiceBackend):
     """Chat completions with structured output."""
 
     constrains = True
-    _key_variable = KEY
+    _key_variable, provider = KEY, PROVIDER
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -36,14 +36,14 @@ class OpenAiBackend(ServiceBackend):
             raise BadArgs("openai needs a model: openai:MODEL, or openai:MODEL@URL for a server of your own")
         with installed("openai"):
             import openai
-        own_server = self._own_server = bool(brain.url)
+        own_server = self._own_server = bool(brain.url) and origin_of(brain.url) != PROVIDER
         self.name = f"openai:{brain.target}"
         self._model = brain.target
         self._options = known_options(brain, (*PASSED_ON, STRICT))
         self._strict = bool(self._options.pop(STRICT, not own_server))
         self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
         self._errors: Any = openai
-        key = key_for(brain.url, PROVIDER, KEY)
+        key = self._key = key_for(brain.url, PROVIDER, KEY)
         if key is None and not own_server:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
         self.account = account_of("openai", brain.url, key)
