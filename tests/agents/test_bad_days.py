@@ -304,6 +304,23 @@ async def test_a_server_of_your_own_that_requires_a_key_is_reported_before_a_gam
             await check_makeable(name)
 
 
+async def test_a_server_that_knows_no_schemas_is_reported_with_the_option_that_leaves_them_out() -> None:
+    async def handle(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        if "response_format" in body:
+            writer.write(reply(400, ERROR % ("this response_format type is unavailable", "bad")))
+        else:
+            writer.write(reply(200, said("openai", '{"action": "take", "params": {"n": 1}}')))
+
+    async with http_server(handle) as url:
+        name = BRAINS["openai"].format(url=url)
+        _, refused = await a_game(name)
+        _, made = await a_game(f"{name}?schema=false")
+    assert refused[0].problem.endswith(
+        "this response_format type is unavailable; the option schema=false leaves it out"
+    )
+    assert {decision.outcome for decision in made} == {"chosen"}
+
+
 @pytest.mark.parametrize("answer", [reply(404, "404 page not found", "text/plain"), reply(405, ""), reply(501, HTML)])
 async def test_a_server_that_speaks_a_part_of_the_protocol_of_ollama_is_ready(answer: bytes) -> None:
     async with http_server(always(lambda _: answer)("ollama")) as url:

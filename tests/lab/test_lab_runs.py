@@ -418,10 +418,12 @@ def test_a_mistake_of_an_agent_is_a_failure_of_its_player_and_only_decide_is_nee
     assert [player.player for player in results.failing()] == ([f"bad.py:{name}"] if problem else [])
 
 
-def test_a_player_that_does_nothing_on_its_turn_has_failed() -> None:
-    results = run(match_design("nim", ["trader", "random"], games=2))  # of another world: it has no idea of Nim
+def test_a_player_that_does_nothing_on_its_turn_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("idle.py").write_text("class Idle:\n    quick = True\n    def decide(self, seen): return None\n")
+    results = run(match_design("nim", ["idle.py:Idle", "random"], games=2))
     assert {game.ended for game in results.games} == {"over"}
-    assert [player.player for player in results.failing()] == ["trader"]
+    assert [player.player for player in results.failing()] == ["idle.py:Idle"]
 
 
 def test_a_run_stops_at_its_spending_cap_and_goes_on_with_a_higher_one(

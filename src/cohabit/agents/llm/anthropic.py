@@ -6,7 +6,8 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
 from cohabit.agents.llm.http import client, key_for, origin_of
-from cohabit.agents.llm.openai import NO_KEY, known_options
+from cohabit.agents.llm.openai import NO_KEY
+from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs

@@ -10,7 +10,8 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.clients import completion, installed, said
 from cohabit.agents.llm.http import UnreadableReply, client, key_for
-from cohabit.agents.llm.openai import STOPPED, known_options
+from cohabit.agents.llm.openai import STOPPED
+from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.errors import BadArgs
 
