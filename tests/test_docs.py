@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import reference
 
-from cohabit.agents.llm.mind import MindOptions
+from cohabit.agents.llm.options import MindOptions
 from cohabit.errors import every_error
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table

@@ -201,6 +201,13 @@ def players_of(world: str) -> list[str]:
     return [*PLAYERS.get(world, ()), *PLAYERS[ANY_WORLD]]
 
 
+def plays_another_world(brain: Brain, world: str) -> bool:
+    """Whether it is a built-in script for other worlds than this one, which is built in, too."""
+    if not is_script(brain) or world not in BUILT_IN or brain.kind in players_of(world):
+        return False
+    return any(brain.kind in scripts for scripts in PLAYERS.values())
+
+
 def is_script(brain: Brain) -> bool:
     """Whether it is a built-in script."""
     return brain.kind in BRAINS and not brain.is_code_or_network

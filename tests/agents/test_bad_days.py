@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 import cohabit.agents.llm.rate as rate_module
 from cohabit.agents.contract import Turn
+from cohabit.agents.llm.anthropic import AnthropicBackend
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Request
+from cohabit.agents.llm.openai import OpenAiBackend
 from cohabit.agents.llm.rate import RateLimit
 from cohabit.agents.llm.retrying import LONGEST_WAIT_S, RetryingBackend
 from cohabit.agents.player import Player
@@ -177,9 +179,13 @@ def test_a_missing_key_is_reported_when_the_agent_is_made(monkeypatch: pytest.Mo
 HOSTED = {"openai:m": ("OPENAI", "/v1"), "anthropic:m": ("ANTHROPIC", "")}
 
 
-def served_at(url: str, brain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def served_at(url: str, brain: str, monkeypatch: pytest.MonkeyPatch, *, provider: bool = True) -> None:
+    """The service of a brain is at this address: that of the provider, or a gateway to it."""
     name, path = HOSTED[brain]
     monkeypatch.setenv(f"{name}_BASE_URL", url + path)
+    if provider:
+        monkeypatch.setattr(OpenAiBackend, "provider", url)
+        monkeypatch.setattr(AnthropicBackend, "provider", url)
 
 
 @pytest.mark.parametrize("brain", HOSTED)
@@ -232,6 +238,99 @@ async def test_a_hosted_service_that_has_the_model_or_is_busy_is_ready(
     async with http_server(always(lambda _: reply(status, json.dumps(body)))(brain)) as url:
         served_at(url, brain, monkeypatch)
         await check_makeable(brain)
+
+
+UNKNOWN_REQUESTS = {
+    "404 in JSON": reply(404, '{"detail": "Not Found"}'),
+    "404 of another service": reply(404, ERROR % ("File Not Found", "404")),
+    "404 in HTML": reply(404, "<pre>Cannot GET /v1/models/m</pre>", "text/html"),
+    "403": reply(403, ERROR % ("this key may not call this route", "forbidden")),
+    "405": reply(405, "Method Not Allowed", "text/plain"),
+    "501": reply(501, HTML, "text/html"),
+    "a page": reply(200, HTML, "text/html"),
+    "no JSON": reply(200, "OK"),
+    "a list": reply(200, "[]"),
+    "nothing": reply(204, ""),
+    "somewhere else": reply(307, "", location="/login"),
+}
+
+
+@pytest.mark.parametrize("kind", ["openai:m", "openai:m@{url}/v1", "anthropic:m", "anthropic:m@{url}"])
+@pytest.mark.parametrize("models", UNKNOWN_REQUESTS)
+async def test_a_gateway_that_knows_nothing_about_models_plays(
+    models: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gateway(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        good = said(kind.partition(":")[0], '{"action": "take", "params": {"n": 1}}')
+        writer.write(UNKNOWN_REQUESTS[models] if path.startswith("/v1/models") else reply(200, good))
+
+    async with http_server(gateway) as url:
+        if "@" not in kind:
+            served_at(url, kind, monkeypatch, provider=False)
+        await check_makeable(kind.format(url=url))
+        _, made = await a_game(kind.format(url=url))
+    assert {decision.outcome for decision in made} == {"chosen"}
+
+
+@pytest.mark.parametrize(
+    ("brain", "status", "error", "says"),
+    [
+        ("openai:m", 404, {"message": "The model 'm' does not exist", "code": "model_not_found"}, "has no model 'm'"),
+        ("anthropic:m", 404, {"type": "not_found_error", "message": "model: m"}, "has no model 'm'"),
+        ("openai:m", 401, {"message": "no such key"}, "does not accept the key in OPENAI_API_KEY"),
+        ("anthropic:m", 401, {"message": "no such key"}, "does not accept the key in ANTHROPIC_API_KEY"),
+    ],
+)
+async def test_a_gateway_that_says_that_the_key_or_the_model_is_wrong_is_reported_before_a_game(
+    brain: str, status: int, error: dict[str, str], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_server(always(lambda _: reply(status, json.dumps({"error": error})))(brain)) as url:
+        served_at(url, brain, monkeypatch, provider=False)
+        with pytest.raises(BadArgs, match=f"{brain}: the server at {url}.* {says}"):
+            await check_makeable(brain)
+
+
+@pytest.mark.parametrize("brain", ["openai", "anthropic"])
+async def test_a_server_of_your_own_that_requires_a_key_is_reported_before_a_game(
+    brain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with http_server(always(lambda _: reply(401, ERROR % ("no key", "auth")))(brain)) as url:
+        name = BRAINS[brain].format(url=url)
+        with pytest.raises(BadArgs, match=f"the server at {url}.* requires a key; COHABIT_API_KEYS says which it gets"):
+            await check_makeable(name)
+        monkeypatch.setenv("MINE_API_KEY", "sk-mine-0123456789")
+        monkeypatch.setenv("COHABIT_API_KEYS", f"{url}=MINE_API_KEY")
+        with pytest.raises(BadArgs, match="does not accept the key in COHABIT_API_KEYS"):
+            await check_makeable(name)
+
+
+async def test_a_server_that_knows_no_schemas_is_reported_with_the_option_that_leaves_them_out() -> None:
+    async def handle(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        if "response_format" in body:
+            writer.write(reply(400, ERROR % ("this response_format type is unavailable", "bad")))
+        else:
+            writer.write(reply(200, said("openai", '{"action": "take", "params": {"n": 1}}')))
+
+    async with http_server(handle) as url:
+        name = BRAINS["openai"].format(url=url)
+        _, refused = await a_game(name)
+        _, made = await a_game(f"{name}?schema=false")
+    assert refused[0].problem.endswith(
+        "this response_format type is unavailable; the option schema=false leaves it out"
+    )
+    assert {decision.outcome for decision in made} == {"chosen"}
+
+
+@pytest.mark.parametrize("answer", [reply(404, "404 page not found", "text/plain"), reply(405, ""), reply(501, HTML)])
+async def test_a_server_that_speaks_a_part_of_the_protocol_of_ollama_is_ready(answer: bytes) -> None:
+    async with http_server(always(lambda _: answer)("ollama")) as url:
+        await check_makeable(f"ollama:m@{url}")
+
+
+async def test_a_model_that_ollama_does_not_have_is_reported_before_a_game() -> None:
+    async with http_server(always(lambda _: reply(404, '{"error": "model \'m\' not found"}'))("ollama")) as url:
+        with pytest.raises(BadArgs, match="model 'm' not found; get it with `ollama pull m`"):
+            await check_makeable(f"ollama:m@{url}")
 
 
 async def test_a_server_of_your_own_for_anthropic_must_answer() -> None:

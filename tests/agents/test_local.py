@@ -120,8 +120,11 @@ async def test_a_prompt_that_is_too_long_is_an_error_and_the_next_one_works() ->
 
 
 def test_an_option_that_the_engine_does_not_have_is_refused() -> None:
-    with pytest.raises(BadArgs, match="local has no option 'top_k'"):
+    with pytest.raises(BadArgs, match="local has no option 'top_k'; it has max_tokens, temperature, "):
         make_agent("local?top_k=3", "test")
+    with pytest.raises(BadArgs) as refusal:
+        make_agent("local?temprature=0", "test")
+    assert refusal.value.did_you_mean == ["temperature"]
 
 
 def test_missing_weights_are_reported_when_the_agent_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,13 +8,15 @@ import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from cohabit.agents.brains.human import Human, read_line
-from cohabit.agents.contract import Exchange, Turn, Usage
-from cohabit.agents.player import Decision, Tally
+from cohabit.agents.contract import Exchange, Turn, Usage, adapted
+from cohabit.agents.player import Decision, Player, Tally
+from cohabit.agents.runner import Seated, Stopped
 from cohabit.faces.cli import agent as verb
 from cohabit.faces.cli.options import Place
 from cohabit.faces.cli.say import UsageError
@@ -22,6 +24,7 @@ from cohabit.faces.cli.up import plan_of, up_options
 from cohabit.house.settings import Settings
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.registry import make_agent
 
 from .serving import Served, served
 from .test_cli_house import cohabit, running
@@ -56,6 +59,24 @@ def test_a_model_that_cannot_answer_is_reported_before_it_takes_a_seat(tmp_path:
     assert (done.returncode, done.stdout) == (1, "")
     assert "ollama:qwen3:8b: no Ollama server answers; start it with `ollama serve`" in done.stderr
     assert '"played_by": "random"' in who.stdout  # ann has not come
+
+
+async def test_an_agent_says_that_the_game_is_over_before_it_waits_for_the_next_one() -> None:
+    class Over:
+        """A room whose game is over. Nothing happens in it any more."""
+
+        async def call(self, command: str, args: object = None) -> Any:
+            view = {"text": "", "observation": {}, "your_turn": False, "over": True}
+            rules = {"description": "", "action_space": {}}
+            return {"rules": rules, "wait_for_turn": view, "whoami": {"takes_turns": True}}.get(command, {"over": True})
+
+        async def changed(self, wait_ms: int) -> None:
+            raise Stopped(f"waits; said so {len(said)} times")
+
+    said: list[str] = []
+    player = Player(adapted(make_agent("random", "test")))
+    with pytest.raises(Stopped, match="said so 1 times"):
+        await Seated(Over(), player, on_over=lambda: said.append(verb.GAME_OVER)).play()
 
 
 def test_a_problem_that_stays_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:

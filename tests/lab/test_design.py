@@ -14,7 +14,7 @@ from cohabit.lab.design import Design, parse_design, read_design, seatings
 
 SMALL: dict[str, Any] = {
     "name": "small",
-    "worlds": {"nim": {"factors": {"stones": [9, 12]}}, "tictactoe": {}},
+    "worlds": {"nim": {"factors": {"stones": [9, 12]}}, "heap": {"world": "nim"}},
     "players": {"master": "nim-master"},
     "lineups": [["master", "random"]],
     "seeds": [3, 8],
@@ -29,7 +29,7 @@ def test_every_line_up_is_played_in_every_condition_on_every_seed_and_in_every_o
     specs = small().specs()
     found = Counter((spec.setting, spec.config.get("stones"), spec.seed, tuple(spec.names)) for spec in specs)
     orders = [("master", "random"), ("random", "master")]
-    wanted = [("nim", 9), ("nim", 12), ("tictactoe", None)]
+    wanted = [("nim", 9), ("nim", 12), ("heap", None)]
     assert found == Counter((*world, seed, order) for world in wanted for seed in ("3", "8") for order in orders)
     assert [spec.id for spec in specs[:3]] == [
         "nim.stones-9.master-vs-random.s3.0",
@@ -112,8 +112,12 @@ def test_a_written_design_is_read_back_unchanged_and_comments_are_ignored() -> N
         ({"seeds": []}, r"^seeds: there must be at least one"),
         ({"seeds": [1, 1]}, r"^seeds\[1\]: duplicate seed 1"),
         ({"seeds": 0}, r"^seeds: must be from 1"),
-        ({"seed": 1}, r"^unknown argument 'seed'"),
-        ({"folder": "/"}, r"^unknown argument 'folder'"),
+        ({"seed": 1}, r"^unknown key 'seed'; the keys are name, worlds, lineups, "),
+        ({"folder": "/"}, r"^unknown key 'folder'"),
+        (
+            {"lineups": [["warlord", "random"]]},
+            r"^worlds\.nim: warlord does not play nim; built-in players that do: nim-master",
+        ),
         ({"swap": "never"}, r"^swap must be one of"),
         ({"swap": "permute", "lineups": [["random"] * 6]}, r"at most 5 players can be permuted"),
         ({"seconds": 0}, r"^seconds: must be above 0"),
@@ -126,6 +130,12 @@ def test_a_written_design_is_read_back_unchanged_and_comments_are_ignored() -> N
 def test_a_mistake_is_reported_with_its_key(change: dict[str, Any], message: str) -> None:
     with pytest.raises(BadArgs, match=message):
         small(**change)
+
+
+def test_a_key_that_is_nearly_one_is_suggested() -> None:
+    with pytest.raises(BadArgs) as refusal:
+        small(seed=1)
+    assert refusal.value.did_you_mean == ["seeds"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"name": NaN}', '{"name": "a", "name": "b"}', b"\xff"])

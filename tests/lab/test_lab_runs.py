@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.player import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
@@ -23,6 +24,7 @@ from cohabit.lab.progress import ProgressLines, progress_bar
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
+from cohabit.model.observation import Goal
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -182,6 +184,29 @@ def test_a_killed_run_uses_logged_answers_failures_and_timeouts_again(
     outcomes = {line.decision.outcome for line in read_decisions(tmp_path / "killed") if line.seat == 0}
     assert {"chosen", "corrected", "timeout", "failed"} <= outcomes
     assert not (tmp_path / "killed" / UNFINISHED).exists()
+
+
+def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
+    import asyncio
+
+    from tests.agents.minds import ScriptedModel, mind
+
+    from cohabit.agents.llm.backend import BackendError, Completion
+    from cohabit.lab.answers import AnswerLog, logged
+    from cohabit.lab.run import Spending, _Plain
+
+    def planned(*answers: Any) -> tuple[list[str], list[Any]]:
+        agent = mind(ScriptedModel(*answers))
+        log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+        logged(agent, 0, log)
+        try:
+            return asyncio.run(agent.plan([Goal("g", "win")])), agent._planning
+        finally:
+            log.close()
+
+    first = planned(BackendError("the server\nis down"))
+    assert first[0] == []
+    assert planned(Completion("take all")) == first
 
 
 FORGETFUL = """
@@ -393,10 +418,12 @@ def test_a_mistake_of_an_agent_is_a_failure_of_its_player_and_only_decide_is_nee
     assert [player.player for player in results.failing()] == ([f"bad.py:{name}"] if problem else [])
 
 
-def test_a_player_that_does_nothing_on_its_turn_has_failed() -> None:
-    results = run(match_design("nim", ["trader", "random"], games=2))  # of another world: it has no idea of Nim
+def test_a_player_that_does_nothing_on_its_turn_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("idle.py").write_text("class Idle:\n    quick = True\n    def decide(self, seen): return None\n")
+    results = run(match_design("nim", ["idle.py:Idle", "random"], games=2))
     assert {game.ended for game in results.games} == {"over"}
-    assert [player.player for player in results.failing()] == ["trader"]
+    assert [player.player for player in results.failing()] == ["idle.py:Idle"]
 
 
 def test_a_run_stops_at_its_spending_cap_and_goes_on_with_a_higher_one(
@@ -419,6 +446,74 @@ def test_a_run_stops_at_its_spending_cap_and_goes_on_with_a_higher_one(
     for path in asked.iterdir():
         path.unlink()
     assert played(100.0, "whole").games == Results.read("out").games
+
+
+PRICE = {"canned": [2_000, 2_000]}  # dollars per million tokens: a request is estimated at about 1.6 dollars
+
+
+@pytest.mark.parametrize("killed_at", [5, 6, 9])
+def test_a_resumed_run_counts_the_requests_that_got_no_answer(
+    killed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "prices.json").write_text(json.dumps(PRICE))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COHABIT_PRICES", str(tmp_path / "prices.json"))
+
+    def play(out: str, returns: int = 1) -> int:
+        """The number of requests that the model got in all runs with this folder."""
+        asked = tmp_path / f"asked-{out}"
+        asked.mkdir(exist_ok=True)
+        words = ["nim", "model.py:Model?folder=asked", "random", "--games", "9", "--swap", "none", "--max-cost", "20"]
+        (tmp_path / "asked").unlink(missing_ok=True)
+        (tmp_path / "asked").symlink_to(asked)
+        command = [sys.executable, "-m", "cohabit", "match", *words, "--out", out]
+        assert subprocess.run(command, check=False).returncode == returns
+        return sum(len(path.read_bytes()) for path in asked.iterdir())
+
+    requests = play("whole")
+    first = Results.read("whole").games[0].tallies[0]
+    assert first.outcomes.keys() >= {"timeout", "failed"}
+    assert first.charged > first.dollars + 3
+    assert play("whole") == requests, "the cap is reached already"
+    (tmp_path / "asked-killed").mkdir()
+    (tmp_path / "asked-killed" / "kill").write_text(str(killed_at))
+    play("killed", -signal.SIGKILL)
+    assert play("killed") == requests
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+
+
+def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Path) -> None:
+    results = Results.read(whole)
+    assert not results.notes()
+    results.games[0].tallies[0] = Tally({"chosen": 1, "timeout": 1}, 50, 9, dollars=0.5, charged=2.25)
+    assert "$0.50 to $2.25" in results.rows()[0]
+    assert results.notes() == ["the higher of two costs includes the requests that got no answer, by estimate"]
+
+
+PAID = """
+from cohabit.agents.contract import Exchange, Thought, Usage
+from cohabit import Action
+
+class Paid:
+    backend = "a service of mine"
+    async def think(self, turn, correction=""):
+        with open("requests", "a") as file:
+            file.write("x")
+        used = [Exchange([], usage=Usage(1, 1, 0.5)), Exchange([], usage=Usage(1, 1, 0.5, cached=True))]
+        return Thought(Action("take", {"n": 1}), used)
+"""
+
+
+def test_what_an_agent_of_ones_own_says_it_paid_counts_against_the_cap_also_after_a_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("paid.py").write_text(PAID)
+    design = match_design("nim", ["paid.py:Paid", "random"], games=9, swap="none", max_cost=1.5)
+    for runs in (1, 2):
+        assert "spending cap of $1.5" in run(design, tmp_path / "out").stopped
+        assert Path("requests").read_text() == "xxx" * runs  # it is asked again, so that its memory is the same
 
 
 def test_every_record_replays(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:

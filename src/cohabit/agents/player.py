@@ -95,6 +95,7 @@ class Tally(Struct, gc=False):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     dollars: float = 0.0
+    charged: float = 0.0  # in a run of the lab: dollars with the estimates of requests that got no answer
     unpriced: int = 0  # answers whose price is unknown
     tool_calls: int = 0
     seconds: float = 0.0  # of thinking, without the time in which actions were performed

@@ -81,11 +81,14 @@ class Seated:
         player: Player,
         *,
         pause: Callable[[], Awaitable[None]] | None = None,
+        on_over: Callable[[], None] | None = None,
     ) -> None:
-        """``pause`` is awaited before each decision, so that people can follow."""
+        """``pause`` is awaited before each decision, so that people can follow. ``on_over`` is called when a game is
+        over and the player waits for the next one."""
         self.table = table
         self.player = player
         self._pause = pause
+        self._on_over = on_over
         self._number = 0
         self._game = 0
         self._ends_turns = False
@@ -146,6 +149,8 @@ class Seated:
 
     async def _next_game(self) -> None:
         """Wait until another game has begun."""
+        if self._on_over is not None:
+            self._on_over()
         while True:
             await self.table.changed(WAIT_MS)
             info = await self._call("session_info")

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Thinker, Thought, Turn, checked_action, kind_of
+from cohabit.agents.contract import Agent, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
 from cohabit.agents.llm.capped import estimate
 from cohabit.agents.secrets import in_public
@@ -36,6 +36,21 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     thought: Thought | None = None
     error: tuple[str, str] | None = None  # the type of the exception, and its text
     timeout: bool = False
+    of_backend: bool = False  # the exception was a BackendError, after which an agent may go on
+    estimate: float = 0.0  # dollars that a request without a completion may have cost
+
+    @property
+    def cost(self) -> float:
+        """What counts against the spending cap, in dollars."""
+        if self.completion is not None:
+            return _paid(self.completion.usage)
+        if self.thought is not None:
+            return sum(_paid(exchange.usage) for exchange in self.thought.exchanges)
+        return self.estimate
+
+
+def _paid(usage: Usage) -> float:
+    return 0.0 if usage.cached else max(0.0, usage.dollars or 0.0)
 
 
 _decode = msgspec.json.Decoder(Answer).decode
@@ -55,10 +70,17 @@ class Budget(Protocol):
 
 
 class AnswerLog:
-    """The log of one game. Without a path nothing is kept."""
+    """The log of one game. Without a path nothing is kept.
 
-    def __init__(self, path: Path | None = None) -> None:
+    ``charged`` has the cost of the answers of each seat: the same sums in a resumed game as in one that was played at
+    once, because each answer is added in its turn.
+    """
+
+    def __init__(self, budget: Budget, path: Path | None = None) -> None:
+        self.budget = budget
         self._path = path
+        self.charged: dict[int, float] = {}
+        self._given_up: dict[int, float] = {}  # the estimate of a request that a seat no longer waits for
         self._handle: int | None = None
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
@@ -66,15 +88,13 @@ class AnswerLog:
             self._read(path)
 
     def take(self, seat: int, asked: str) -> Answer | None:
-        """The next logged answer of this seat. Raises if it timed out then."""
-        known = self._known.get(seat)
-        if not known:
+        """The next logged answer of this seat, and count it again."""
+        if not self.knows(seat):
             return None
-        answer = known.popleft()
+        answer = self._pop(seat)
         if answer.timeout:
             self._timeouts.add(seat)
-            raise TimeoutError
-        if answer.asked != asked:
+        elif answer.asked != asked:
             raise _other_question(self._path)
         return answer
 
@@ -89,28 +109,45 @@ class AnswerLog:
     def add(self, answer: Answer) -> Answer:
         """Append an answer. It survives the end of this process when this returns.
 
-        Returns it as it will be read, so that the first use and a later one are alike in every detail.
+        Returns it as it will be read, so that the first use and a later one are alike in every detail. The caller adds
+        its cost to the budget, which may have an estimate already.
         """
         line = msgspec.json.encode(answer)
         if self._path is not None:
             if self._handle is None:
                 self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             os.write(self._handle, line + b"\n")
-        return _decode(line)
+        kept = _decode(line)
+        self._charge(kept)
+        return kept
+
+    def give_up(self, seat: int, estimate: float) -> None:
+        """A request was given up. It is logged if the decision timed out, and not if the run was stopped."""
+        self._given_up[seat] = estimate
 
     def timed_out(self, seat: int) -> None:
         """Log that a decision timed out."""
+        estimate = self._given_up.pop(seat, 0.0)
         if seat in self._timeouts:
             self._timeouts.remove(seat)
         elif self.times_out(seat):
-            self._known[seat].popleft()
+            self._pop(seat)
         else:
-            self.add(Answer(seat, timeout=True))
+            self.add(Answer(seat, timeout=True, estimate=estimate))
 
     def close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+    def _pop(self, seat: int) -> Answer:
+        answer = self._known[seat].popleft()
+        self.budget.add(answer.cost)
+        self._charge(answer)
+        return answer
+
+    def _charge(self, answer: Answer) -> None:
+        self.charged[answer.seat] = self.charged.get(answer.seat, 0.0) + answer.cost
 
     def _read(self, path: Path) -> None:
         text = path.read_bytes()
@@ -132,59 +169,61 @@ def _other_question(path: Path | None) -> Conflict:
 
 
 # -- agents whose answers are logged ----------------------------------------------------------------
-def log_answers(agent: Any, seat: int, log: AnswerLog, budget: Budget) -> bool:
-    """Let an agent use the log, before it is adapted. Returns whether it does: quick agents need none."""
+def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
+    """The adapted agent, which uses the log unless it is quick."""
     if kind_of(agent) == "quick":
-        return False
+        return adapted(agent)
     if hasattr(getattr(agent, "backend", None), "complete"):
-        agent.backend = LoggedBackend(agent.backend, seat, log, budget)
-    return True
+        agent.backend = LoggedBackend(agent.backend, seat, log)
+        return adapted(agent)
+    made = adapted(agent)
+    _log_decisions(made, seat, log)
+    return made
 
 
 class LoggedBackend:
     """A backend whose completions are logged, and which spends the budget of the run."""
 
-    def __init__(self, backend: Backend, seat: int, log: AnswerLog, budget: Budget) -> None:
+    def __init__(self, backend: Backend, seat: int, log: AnswerLog) -> None:
         self.backend = backend
         self.name, self.constrains = backend.name, backend.constrains
-        self._seat, self._log, self._budget = seat, log, budget
+        self._seat, self._log, self._budget = seat, log, log.budget
 
     async def complete(self, request: Request) -> Completion:
         asked = _hash(request)
         known = self._log.take(self._seat, asked)
         if known is not None:
-            if known.error is not None or known.completion is None:
-                raise _again(known.error)
-            self._spend(known.completion)
+            if known.completion is None:
+                raise _again(known)
             return known.completion
         self._budget.check()
         reserved = estimate(self.name, request)
         self._budget.add(reserved)  # a request that is given up is paid for, too
         try:
             completion = await self.backend.complete(request)
-        except TimeoutError:
-            raise  # logged when it is known that the decision timed out
-        except Exception as bug:
-            if isinstance(bug, BackendError) and bug.unpaid:
-                self._budget.add(-reserved)
-            self._log.add(Answer(self._seat, asked, error=(type(bug).__name__, in_public(bug))))
+        except (asyncio.CancelledError, TimeoutError):
+            self._log.give_up(self._seat, reserved)
             raise
-        kept = self._log.add(Answer(self._seat, asked, completion)).completion
-        assert kept is not None
-        self._budget.add(-reserved)
-        self._spend(kept)
-        return kept
+        except Exception as bug:
+            kept = self._log.add(self._failed(bug, asked, reserved))
+            self._budget.add(kept.cost - reserved)
+            raise _again(kept) from bug
+        kept = self._log.add(Answer(self._seat, asked, completion))
+        self._budget.add(kept.cost - reserved)
+        assert kept.completion is not None
+        return kept.completion
 
-    def _spend(self, completion: Completion) -> None:
-        if not completion.usage.cached:
-            paid = completion.usage.dollars or 0.0
-            self._budget.add(paid if paid > 0 else 0.0)
+    def _failed(self, bug: Exception, asked: str, reserved: float) -> Answer:
+        of_backend = isinstance(bug, BackendError)
+        unpaid = isinstance(bug, BackendError) and bug.unpaid
+        error = type(bug).__name__, in_public(bug)
+        return Answer(self._seat, asked, error=error, of_backend=of_backend, estimate=0.0 if unpaid else reserved)
 
     async def close(self) -> None:
         await self.backend.close()
 
 
-def log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
+def _log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
     """Log the decisions of an adapted agent that has no backend of ours."""
     if isinstance(agent, Thinker):
         think = agent.think
@@ -217,6 +256,8 @@ async def _logged(
     answer: Callable[[Thought], T],
 ) -> T:
     """Ask, so that the agent's memory is the same again; a logged answer counts for the given one."""
+    if not log.knows(seat):
+        log.budget.check()
     failure: Exception | None = None
     made: T | None = None
     try:
@@ -229,20 +270,24 @@ async def _logged(
     known = log.take(seat, asked)
     if known is not None:
         if known.thought is None:
-            raise _again(known.error)
+            raise _again(known)
         return answer(known.thought)
     if failure is not None:
         log.add(Answer(seat, asked, error=(type(failure).__name__, in_public(failure))))
         raise failure
-    kept = log.add(Answer(seat, asked, thought=thought(cast(T, made)))).thought
-    assert kept is not None
-    return answer(kept)
+    kept = log.add(Answer(seat, asked, thought=thought(cast(T, made))))
+    log.budget.add(kept.cost)
+    assert kept.thought is not None
+    return answer(kept.thought)
 
 
-def _again(error: tuple[str, str] | None) -> Exception:
+def _again(answer: Answer) -> Exception:
     """A logged failure, as an exception of the same name and text."""
-    name, text = error or ("RuntimeError", "no answer")
-    made: Exception = type(name, (Exception,), {})(text)
+    if answer.timeout:
+        return TimeoutError()
+    name, text = answer.error or ("RuntimeError", "no answer")
+    kind = BackendError if answer.of_backend else Exception
+    made: Exception = type(name, (kind,), {})(text)
     return made
 
 

@@ -26,7 +26,7 @@ from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import is_file_source, make_agent, make_world
+from cohabit.registry import is_file_source, make_agent, make_world, players_of, plays_another_world
 
 MAX_GAMES = 1_000_000
 MAX_PERMUTED = 5
@@ -243,13 +243,18 @@ def parse_design(text: str | bytes, folder: str = "", *, load: bool = True) -> D
         raw = parse_document(text)
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"the design is not valid JSON: {wrong}") from None
-    if isinstance(raw, dict) and "folder" in raw:
-        raise BadArgs("unknown argument 'folder'")
+    schema = object_schema(Design)
+    del schema["properties"]["folder"]
+    keys = list(schema["properties"])
+    if not isinstance(raw, dict):
+        raise BadArgs(f"the design must be an object with the keys {', '.join(keys)}")
+    for key in raw:
+        if key not in keys:
+            known = f"unknown key {key!r}; the keys are {', '.join(keys)}"
+            raise BadArgs(known, did_you_mean=nearest(key, keys, 2))
     try:
         design = msgspec.convert(raw, Design)
     except msgspec.ValidationError as wrong:
-        schema = object_schema(Design)
-        del schema["properties"]["folder"]
         raise BadArgs(in_words(wrong, raw, schema)) from None
     return checked(msgspec.structs.replace(design, folder=folder), load=load)
 
@@ -341,6 +346,7 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
             _make(design.brain(player))
+    _check_scripts(specs)
     seen: list[tuple[str, object, int]] = []
     for spec in specs:
         if (spec.world, spec.config, len(spec.players)) in seen:
@@ -352,6 +358,15 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
             if not fewest <= len(spec.players) <= most:
                 seats = f"{fewest} to {most} players" if fewest < most else f"{most} player{'s' if most > 1 else ''}"
                 raise BadArgs(f"{spec.world} takes {seats}; {spec.lineup!r} has {len(spec.players)}")
+
+
+def _check_scripts(specs: Sequence[GameSpec]) -> None:
+    """A built-in script for another world would only fail."""
+    found = dict.fromkeys((spec.setting, spec.world, brain) for spec in specs for brain in spec.players)
+    for setting, world, brain in found:
+        if plays_another_world(parse_brain(brain), world):
+            can = ", ".join(players_of(world))
+            raise BadArgs(f"worlds.{setting}: {brain} does not play {world}; built-in players that do: {can}")
 
 
 def _is_brain(name: str) -> bool:

@@ -19,7 +19,7 @@ from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
-from cohabit.lab.results import Results, seconds_text
+from cohabit.lab.results import Results, dollars_text, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.summaries import has_summary, summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
@@ -183,11 +183,15 @@ def _swap_in_words(swap: str) -> str:
 COSTS = ("tokens in + out", "cost")
 
 
+def _has_costs(tally: Tally) -> bool:
+    return bool(tally.prompt_tokens or tally.dollars or tally.charged)
+
+
 def _costs(tally: Tally) -> list[Cell]:
-    if not tally.prompt_tokens and not tally.dollars:
+    if not _has_costs(tally):
         return ["–", "–"]
     unpriced = f" + {_plural(tally.unpriced, 'answer')} of unknown price" if tally.unpriced else ""
-    return [f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}", f"${tally.dollars:.4f}{unpriced}"]
+    return [f"{tally.prompt_tokens:,} + {tally.completion_tokens:,}", f"{dollars_text(tally, 4)}{unpriced}"]
 
 
 def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
@@ -195,7 +199,7 @@ def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
     head = ["player", "brain", "games", "decisions", "failed", "per decision"]
     found = _totals(results.games, conditions)
     failing = {player.player for each in conditions for player in each.players if player.failure_rate > limit}
-    costs = any(tally.prompt_tokens or tally.dollars for _, tally in found.values())
+    costs = any(_has_costs(tally) for _, tally in found.values())
     rows: list[list[Cell]] = []
     for player, (games, tally) in found.items():
         failed = f"{tally.failures:,} ({tally.failures / tally.decisions:.1%})" if tally.failures else "0"
@@ -335,7 +339,7 @@ def _outcomes(design: Design, found: ConditionResults, problems: Mapping[tuple[s
     """Outcomes that no player had are left out; the share of failures is always there."""
     players = found.players
     had = [outcome for outcome in OUTCOMES if any(player.tally.outcomes.get(outcome) for player in players)]
-    costs = any(player.tally.prompt_tokens or player.tally.dollars for player in players)
+    costs = any(_has_costs(player.tally) for player in players)
     failed = any(player.tally.failures for player in players)
     more = [*(COSTS if costs else ()), *(["commonest problem"] if failed else ())]
     head = ["player", "decisions", *had, "failed", "median time", *more]

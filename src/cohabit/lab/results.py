@@ -30,6 +30,8 @@ HEADINGS = (
     "world", "player", "games", "won", "drawn", "stopped", "score", "decisions", "failed", "tokens", "cost",
     "per decision",
 )  # fmt: skip
+ROUNDING = 1e-9
+"""Dollars by which sums of the same costs may differ."""
 MAX_PROBLEM = 200
 """How many characters of a player's commonest problem are shown."""
 
@@ -149,6 +151,8 @@ class Results:
         if limited:
             without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
             notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
+        if any(_is_estimated(tally) for game in games for tally in game.tallies):
+            notes.append("the higher of two costs includes the requests that got no answer, by estimate")
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
         return notes
@@ -226,7 +230,17 @@ def seconds_text(value: float) -> str:
     return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
 
 
+def dollars_text(tally: Tally, digits: int = 2) -> str:
+    """What the answers cost, and what it may be with the requests that got no answer, if that is more."""
+    known = f"${tally.dollars:.{digits}f}"
+    return f"{known} to ${tally.charged:.{digits}f}" if _is_estimated(tally) else known
+
+
+def _is_estimated(tally: Tally) -> bool:
+    return tally.charged > tally.dollars + ROUNDING
+
+
 def _cost(tally: Tally) -> str:
     if tally.unpriced:
-        return f"${tally.dollars:.2f} + {tally.unpriced} unpriced"
-    return f"${tally.dollars:.2f}" if tally.prompt_tokens else "-"
+        return f"{dollars_text(tally)} + {tally.unpriced} unpriced"
+    return dollars_text(tally) if tally.prompt_tokens or tally.charged else "-"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from math import isfinite
+from math import inf, isfinite
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Lock, Thread
@@ -23,10 +23,10 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import adapted, kind_of
+from cohabit.agents.contract import Agent, kind_of
 from cohabit.agents.llm.capped import check_price
 from cohabit.agents.player import Decision
-from cohabit.lab.answers import AnswerLog, CapReached, log_answers, log_decisions
+from cohabit.lab.answers import AnswerLog, CapReached, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
 from cohabit.lab.fingerprint import fingerprints
@@ -73,6 +73,13 @@ class Table(Struct, frozen=True):
     concurrent: int
 
 
+class Batch(Struct):
+    """Games, in the order of the plan. ``capped``: they end here, because nothing more may be spent."""
+
+    games: list[Played] = []
+    capped: bool = False
+
+
 # -- the run ----------------------------------------------------------------------------------------
 def run(
     design: Design,
@@ -95,7 +102,7 @@ def run(
         with open_folder(folder, design, fingerprints(design), specs) as kept:
             worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
-            spent = sum(tally.dollars for game in kept.games for tally in game.tallies)
+            spent = sum(tally.charged for game in kept.games for tally in game.tallies)
             on_game(len(kept.games), len(specs))
             try:
                 for played in _play(table, specs[len(kept.games) :], workers, spent, count):
@@ -137,8 +144,8 @@ def _play(
     initargs = (table, total, numbers, decisions)
     pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
     try:
-        for played in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
-            yield from played
+        for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
+            yield from _uncapped(batch)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -146,6 +153,12 @@ def _play(
 def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
     size = table.concurrent if table.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
     return (specs[i : i + size] for i in range(0, len(specs), size))
+
+
+def _uncapped(batch: Batch) -> Iterator[Played]:
+    yield from batch.games
+    if batch.capped:
+        raise CapReached
 
 
 def results_in_order(
@@ -165,17 +178,17 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float, count: Dec
     if _has_loop():
         with ThreadPoolExecutor(1, "lab") as thread:
             while done < len(specs):
-                played: list[Played] = []
-                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, played)).result()
-                done += len(played)
-                yield from played
+                batch = Batch()
+                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, batch)).result()
+                done += len(batch.games)
+                yield from _uncapped(batch)
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
-            played = []
-            runner.run(_play_some(table, specs[done:], spending, count, played))
-            done += len(played)
-            yield from played
+            batch = Batch()
+            runner.run(_play_some(table, specs[done:], spending, count, batch))
+            done += len(batch.games)
+            yield from _uncapped(batch)
 
 
 def run_async(work: Coroutine[Any, Any, None]) -> None:
@@ -299,43 +312,69 @@ def begin_worker(report: Callable[[], None] = lambda: None) -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _play_batch(specs: Sequence[GameSpec]) -> list[Played]:
+def _play_batch(specs: Sequence[GameSpec]) -> Batch:
     assert _worker is not None
-    played: list[Played] = []
-    _worker.runner.run(_play_games(_worker.table, specs, _worker.spending, _worker.count, played))
+    batch = Batch()
+    _worker.runner.run(_play_games(_worker.table, specs, _worker.spending, _worker.count, batch))
     _worker.report()
-    return played
+    return batch
 
 
 # What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
 # removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
 async def _play_games(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, played: list[Played]
+    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
 ) -> None:
     if table.concurrent == 1:
-        played += [await play_game(table, spec, spending, count) for spec in specs]
-    else:
-        played += await asyncio.gather(*(play_game(table, spec, spending, count) for spec in specs))
+        await _play_in_turn(table, specs, spending, count, batch)
+        return
+    batches = [Batch() for _ in specs]
+    await asyncio.gather(
+        *(_play_in_turn(table, [spec], spending, count, its) for spec, its in zip(specs, batches, strict=True))
+    )
+    for its in batches:
+        batch.games += its.games
+        batch.capped = its.capped
+        if batch.capped:
+            break
 
 
 async def _play_some(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, played: list[Played]
+    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
 ) -> None:
     """The first games: as many as are played concurrently, or as can be played in a moment."""
     if table.concurrent > 1:
-        await _play_games(table, specs[: table.concurrent], spending, count, played)
-        return
-    ends = time.perf_counter() + MOMENT_S
-    for spec in specs:
-        played.append(await play_game(table, spec, spending, count))
-        if time.perf_counter() > ends:
-            break
+        await _play_games(table, specs[: table.concurrent], spending, count, batch)
+    else:
+        await _play_in_turn(table, specs, spending, count, batch, MOMENT_S)
+
+
+async def _play_in_turn(
+    table: Table,
+    specs: Sequence[GameSpec],
+    spending: Spending,
+    count: DecisionCount,
+    batch: Batch,
+    seconds: float = inf,
+) -> None:
+    """One game after another; after these ``seconds`` no other is begun.
+
+    Reaching the cap is no exception here: it would end the games beside this one while they wait for answers, which are
+    paid for and have to be logged."""
+    ends = time.perf_counter() + seconds
+    try:
+        for spec in specs:
+            batch.games.append(await play_game(table, spec, spending, count))
+            if time.perf_counter() > ends:
+                break
+    except CapReached:
+        batch.capped = True
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:
     """Play a game, with the answers that were logged when it was played before."""
     design, folder = table.design, table.folder
-    log = AnswerLog(answers_path(folder, spec.id) if folder is not None else None)
+    log = AnswerLog(spending, answers_path(folder, spec.id) if folder is not None else None)
     decisions: list[DecisionLine] = []
     took: list[list[float]] = [[] for _ in spec.players]
     names = spec.named
@@ -349,7 +388,7 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     began = time.perf_counter()
     game = Game(
         spec,
-        agents=[_agent(design, spec, seat, why, log, spending) for seat, why in enumerate(purposes(spec))],
+        agents=[_agent(design, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
         on_decision=on_decision,
         seconds=time.perf_counter,
         source=located(spec.world, design.folder),
@@ -360,7 +399,8 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     finally:
         count.end(game)
         log.close()
-    for tally in result.tallies:
+    for seat, tally in enumerate(result.tallies):
+        tally.charged = log.charged.get(seat, 0.0)
         tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
     record = record_lines(game.lines())
     if folder is not None:
@@ -377,11 +417,5 @@ def _in_microseconds(times: Sequence[float]) -> list[float]:
     return [int(seconds * 1e6 + 0.5) / 1e6 for seconds in times]
 
 
-def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog, spending: Spending) -> Any:
-    made = make_agent(located(spec.players[seat], design.folder), purpose)
-    if not log_answers(made, seat, log, spending):
-        return adapted(made)
-    agent = adapted(made)
-    if not hasattr(made, "backend"):
-        log_decisions(agent, seat, log)
-    return agent
+def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
+    return logged(make_agent(located(spec.players[seat], design.folder), purpose), seat, log)

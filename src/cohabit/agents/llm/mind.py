@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import NO_SETTING, Exchange, Heard, Ready, Setting, Thought, Turn
@@ -12,6 +11,7 @@ from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Compl
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.capped import CappedBackend, check_price
 from cohabit.agents.llm.memory import Notebook
+from cohabit.agents.llm.options import split_options
 from cohabit.agents.llm.prompt import (
     ASK,
     ASK_SHORT,
@@ -28,7 +28,6 @@ from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, compact_answers, fit, is_listed
 from cohabit.agents.llm.telemetry import traced
 from cohabit.agents.llm.tools import Toolbox
-from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.answers import parse_action
 from cohabit.model.control_tokens import defused
@@ -42,24 +41,6 @@ PLAN_TOKENS = 120
 TALK_TOKENS = 80
 
 
-class MindOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of every language model, after the question mark in a brain's name; others go to the backend."""
-
-    max_tokens: int = 512  # of an answer
-    temperature: float | None = None
-    seed: int | None = None
-    memory: int = 400  # tokens of memory in a prompt; 0: none
-    reasoning: bool = True  # ask for the reason of an action
-    plan: bool = True  # where there are goals: ask for a plan at the start of a game, and when they change
-    tools: int = 0  # how many calls of tools one decision may have
-    retries: int = 3  # after a busy or unreachable server
-    per_minute: int = 0  # requests of all agents of this process with the same service and key; 0: no limit
-    persona: str = ""  # added to the system message
-    view: int = 0  # tokens of a view; a longer one is shortened. 0: all of it
-    brief: bool = False  # a short system message, for small models
-    listed: bool = False  # allow only the listed actions, also where they are examples
-
-
 class LlmAgent:
     """See the module."""
 
@@ -70,7 +51,7 @@ class LlmAgent:
         setting: Setting = NO_SETTING,
     ) -> None:
         self.brain = brain
-        self.options, rest = _split_options(brain, getattr(backend, "defaults", {}))
+        self.options, rest = split_options(brain, getattr(backend, "defaults", {}))
         self._server = backend(msgspec.structs.replace(brain, options=rest))
         self.backend = self._wrapped(self._server, setting)
         self.notebook = Notebook(self.options.memory, setting.memory)
@@ -223,13 +204,3 @@ def _message(role: Literal["system", "user", "assistant"], content: str) -> Chat
 def _exchange(request: Request, completion: Completion, problem: str = "", tool: str = "") -> Exchange:
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
     return Exchange(messages, completion.text, completion.thinking, completion.usage, problem, tool)
-
-
-def _split_options(brain: Brain, defaults: dict[str, Any]) -> tuple[MindOptions, dict[str, Any]]:
-    known = set(MindOptions.__struct_fields__)
-    ours = {**defaults, **{key: value for key, value in brain.options.items() if key in known}}
-    try:
-        options = msgspec.convert(ours, MindOptions, strict=False)
-    except msgspec.ValidationError as wrong:
-        raise BadArgs(f"{brain}: {wrong}") from None
-    return options, {key: value for key, value in brain.options.items() if key not in known}

@@ -10,7 +10,8 @@ from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.clients import completion, installed, said
 from cohabit.agents.llm.http import UnreadableReply, client, key_for
-from cohabit.agents.llm.openai import STOPPED, known_options
+from cohabit.agents.llm.openai import STOPPED
+from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.errors import BadArgs
 
@@ -20,6 +21,8 @@ PASSED_ON = ("think", "keep_alive", *SAMPLING)
 READY_S = 10.0
 """How long the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
+NO_SUCH_REQUEST = (404, 405, 501)
+"""Statuses of servers that speak only a part of the protocol, and of Ollama for a model that it does not have."""
 RECOMMENDED: dict[str, Any] = {"top_p": 0.9, "repeat_penalty": 1.1, "num_ctx": 4096, "think": False}
 """The options that WSAP recommends. Thinking takes many more tokens: ``?think=true&max_tokens=2000``."""
 
@@ -53,6 +56,8 @@ class OllamaBackend:
         try:
             await asyncio.wait_for(self._client.show(self._model), READY_S)
         except self._module.ResponseError as wrong:
+            if wrong.status_code in NO_SUCH_REQUEST and "model" not in wrong.error.lower():
+                return  # it answers
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             raise BadArgs(f"{self.name}: {said(wrong.error) or f'HTTP {wrong.status_code}'}{hint}") from None
         except (OSError, TimeoutError):

@@ -4,12 +4,15 @@
 the server at that address, without a key unless COHABIT_API_KEYS has one for it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
-from cohabit.agents.llm.http import client, key_for
+from cohabit.agents.llm.http import client, key_for, origin_of
+from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
@@ -21,14 +24,16 @@ NO_KEY = "none"
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
 STRICT = "strict"
 """Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
+FORMAT = "response_format"
+SCHEMA = "schema"
+"""Option: whether the server is sent the schema of the answer. Not every server knows that."""
 STOPPED: dict[str | None, Stopped] = {"stop": "end", "length": "length"}
 
 
 class OpenAiBackend(ServiceBackend):
     """Chat completions with structured output."""
 
-    constrains = True
-    _key_variable = KEY
+    _key_variable, provider = KEY, PROVIDER
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -36,14 +41,15 @@ class OpenAiBackend(ServiceBackend):
             raise BadArgs("openai needs a model: openai:MODEL, or openai:MODEL@URL for a server of your own")
         with installed("openai"):
             import openai
-        own_server = self._own_server = bool(brain.url)
+        own_server = self._own_server = bool(brain.url) and origin_of(brain.url) != PROVIDER
         self.name = f"openai:{brain.target}"
         self._model = brain.target
-        self._options = known_options(brain, (*PASSED_ON, STRICT))
+        self._options = known_options(brain, (*PASSED_ON, STRICT, SCHEMA))
         self._strict = bool(self._options.pop(STRICT, not own_server))
+        self.constrains = bool(self._options.pop(SCHEMA, True))
         self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
         self._errors: Any = openai
-        key = key_for(brain.url, PROVIDER, KEY)
+        key = self._key = key_for(brain.url, PROVIDER, KEY)
         if key is None and not own_server:
             raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
         self.account = account_of("openai", brain.url, key)
@@ -63,9 +69,9 @@ class OpenAiBackend(ServiceBackend):
             body["temperature"] = request.temperature
         if request.seed is not None:
             body["seed"] = request.seed
-        if request.schema is not None:
-            body["response_format"] = self._format(request.schema)
-        with translated(self._errors, self.name, request):
+        if request.schema is not None and self.constrains:
+            body[FORMAT] = self._format(request.schema)
+        with _with_hint(), translated(self._errors, self.name, request):
             found = await self._client.chat.completions.create(**body)
             if not getattr(found, "choices", None):
                 raise BackendError(f"{self.name}: the server's reply has no choices", retry=True)
@@ -87,11 +93,12 @@ class OpenAiBackend(ServiceBackend):
         await self._client.close()
 
 
-def known_options(brain: Brain, known: tuple[str, ...]) -> dict[str, Any]:
-    """The options that are passed on to the server."""
-    for name in brain.options:
-        if name not in known:
-            raise BadArgs(
-                f"{brain.kind} has no option {name!r}; it has {', '.join(known)}, besides those of every model"
-            )
-    return dict(brain.options)
+@contextmanager
+def _with_hint() -> Iterator[None]:
+    """Say what to do if a server does not know schemas."""
+    try:
+        yield
+    except BackendError as wrong:
+        if FORMAT not in str(wrong):
+            raise
+        raise BackendError(f"{wrong}; the option {SCHEMA}=false leaves it out", unpaid=wrong.unpaid) from None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 RETRY_S = (0.5, 1, 2, 5, 10, 30)
 """The delays between attempts to reconnect; the last one is repeated."""
+GAME_OVER = "The game is over. Waiting for the next one; Ctrl-C stops."
 DECISIONS_SHOWN = 8
 MAX_TOLD = 1000
 """How many different problems are remembered, so that each is shown once."""
@@ -97,7 +98,7 @@ async def _play(place: Place, mind: Any, args: argparse.Namespace) -> int:
     async with SteadyTable.open(place, screen) as table:
         with screen:
             try:
-                await Seated(table, player).play(args.games)
+                await Seated(table, player, on_over=lambda: screen.note(GAME_OVER)).play(args.games)
             except (Stopped, CohabitError) as ended:
                 complain(str(ended) if isinstance(ended, Stopped) else ended.as_text())
                 code = 1
@@ -278,6 +279,7 @@ class LiveScreen:
         self._note = text
 
     def decided(self, decision: Decision, seconds: float) -> None:
+        self._note = ""  # of a game that was over
         self._decisions.append(decision_text(decision, seconds, self._told))
 
     def _render(self) -> "RenderableType":
