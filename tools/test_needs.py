@@ -21,17 +21,23 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
+HEADLESS = "chromium-headless-shell"
 NODE = 22
 TYPESCRIPT = "7.0.2"
 CONFORMANCE = "@modelcontextprotocol/conformance"
 MCP_APPS = "@modelcontextprotocol/ext-apps"
 NO = ("0", "no", "off", "false")
+APT_LOCK = threading.Lock()
+"""Held while apt runs: a second one at the same time fails."""
 
 
 class InstallFailed(Exception):
@@ -46,7 +52,11 @@ class Need:
     for_what: str
     find: Callable[[], Path | None]
     install: Callable[[], None]
+    installer: Literal["apt", "npm", "pip"]
+    """What installs it. Different installers run at the same time."""
     hint: str
+    in_every_run: bool = True
+    """Whether `make test` needs it."""
 
 
 # Finding
@@ -62,8 +72,8 @@ def on_path(*names: str) -> Callable[[], Path | None]:
 
 
 def find_chromium() -> Path | None:
-    """The system's Chromium or Chrome, else one that Playwright downloaded."""
-    system = on_path("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")()
+    """The system's Chromium or Chrome, else one of Playwright. The one without windows takes less time."""
+    system = on_path(HEADLESS, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")()
     if system:
         return system
     caches = (Path.home() / ".cache/ms-playwright", Path.home() / "Library/Caches/ms-playwright")
@@ -160,11 +170,12 @@ def apt(*packages: str) -> Callable[[], None]:
     def install() -> None:
         if not (shutil.which("apt-get") and os.geteuid() == 0):
             raise InstallFailed("not root on Debian or Ubuntu")
-        apt_update()
-        call(
-            ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages],
-            environment={"DEBIAN_FRONTEND": "noninteractive"},
-        )
+        with APT_LOCK:
+            apt_update()
+            call(
+                ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages],
+                environment={"DEBIAN_FRONTEND": "noninteractive"},
+            )
 
     return install
 
@@ -173,6 +184,14 @@ def apt(*packages: str) -> Callable[[], None]:
 def apt_update() -> None:
     """Fetch the package lists, once."""
     call(["apt-get", "update", "-q"])
+
+
+def install_chromium() -> None:
+    """Chromium without windows; not every release of Debian and Ubuntu has it."""
+    try:
+        apt(HEADLESS)()
+    except InstallFailed:
+        apt("chromium")()
 
 
 def install_node() -> None:
@@ -229,9 +248,9 @@ def install_worldbox(version: str) -> Callable[[], None]:
 
     def install() -> None:
         python = worldbox_client(version).with_name("python")
-        call([sys.executable, "-m", "venv", str(python.parent.parent)])
-        pins = ROOT / f"tools/worldbox/{version}.txt"
-        call([str(python), "-m", "pip", "--disable-pip-version-check", "-qq", "install", "-r", str(pins)])
+        call([sys.executable, "-m", "venv", "--without-pip", str(python.parent.parent)])
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "-qq"]
+        call([*pip, "install", "--no-compile", "-r", str(ROOT / f"tools/worldbox/{version}.txt")])
 
     return install
 
@@ -257,25 +276,28 @@ def call(command: Sequence[str], environment: Mapping[str, str] | None = None, w
 
 
 NEEDS: Mapping[str, Need] = {
-    "chromium": Need(
-        what="Chromium",
-        for_what="the tests of the web page",
-        find=find_chromium,
-        install=apt("chromium"),
-        hint="install chromium, or run: .venv/bin/playwright install chromium",
-    ),
     "node22": Need(
         what="Node 22",
         for_what="the MCP conformance tests, the check of invites with WebCrypto and `python -m bench rooms`",
         find=find_node,
         install=install_node,
+        installer="npm",
         hint="install Node 22 or newer, or npm",
+    ),
+    "chromium": Need(
+        what="Chromium",
+        for_what="the tests of the web page",
+        find=find_chromium,
+        install=install_chromium,
+        installer="apt",
+        hint="install chromium, or run: .venv/bin/playwright install chromium",
     ),
     "conformance": Need(
         what="the MCP conformance suite",
         for_what="the MCP conformance tests",
         find=find_pinned("tools/conformance", CONFORMANCE, "dist/index.js"),
         install=install_pinned("tools/conformance"),
+        installer="npm",
         hint="needs npm and the network once",
     ),
     "mcp_apps": Need(
@@ -283,6 +305,7 @@ NEEDS: Mapping[str, Need] = {
         for_what="the tests of front ends in an independent host",
         find=find_mcp_apps,
         install=install_pinned("tools/mcp_apps"),
+        installer="npm",
         hint="needs npm and the network once",
     ),
     "typescript": Need(
@@ -290,6 +313,7 @@ NEEDS: Mapping[str, Need] = {
         for_what="the test of the types of the JavaScript module",
         find=find_typescript,
         install=install_typescript,
+        installer="npm",
         hint="needs npm and the network once",
     ),
     "colyseus": Need(
@@ -297,13 +321,16 @@ NEEDS: Mapping[str, Need] = {
         for_what="`python -m bench rooms`",
         find=find_pinned("bench/colyseus", "@colyseus/core", "package.json"),
         install=install_pinned("bench/colyseus"),
+        installer="npm",
         hint="needs npm and the network once",
+        in_every_run=False,
     ),
     "worldbox_06": Need(
         what="the client worldbox-mcp 0.6.0",
         for_what="the tests with the newest client of the WorldBox bridge",
         find=find_worldbox("0.6.0"),
         install=install_worldbox("0.6.0"),
+        installer="pip",
         hint="needs pip and the network once",
     ),
     "worldbox_03": Need(
@@ -311,6 +338,7 @@ NEEDS: Mapping[str, Need] = {
         for_what="the tests with the first multi-agent client of the WorldBox bridge",
         find=find_worldbox("0.3.3"),
         install=install_worldbox("0.3.3"),
+        installer="pip",
         hint="needs pip and the network once",
     ),
     "nginx": Need(
@@ -318,6 +346,7 @@ NEEDS: Mapping[str, Need] = {
         for_what="the tests of the house behind a reverse proxy",
         find=find_nginx,
         install=apt("nginx"),
+        installer="apt",
         hint="install nginx",
     ),
     "cc": Need(
@@ -325,6 +354,7 @@ NEEDS: Mapping[str, Need] = {
         for_what="the tests that preload a C shim",
         find=on_path("gcc", "cc", "clang"),
         install=apt("gcc", "libc6-dev"),
+        installer="apt",
         hint="install gcc and the C library's headers",
     ),
 }
@@ -362,15 +392,26 @@ def provide(name: str, *, install: bool) -> bool:
     return False
 
 
+def provide_all(names: Iterable[str], *, install: bool) -> None:
+    """Make sure that these needs are met, with different installers at the same time."""
+
+    def by(installer: str) -> None:
+        for name in names:
+            if NEEDS[name].installer == installer:
+                provide(name, install=install)
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(by, dict.fromkeys(need.installer for need in NEEDS.values())))
+
+
 def main() -> None:
-    """Provide all needs, or the named ones. Missing ones fail later, in the tests."""
+    """Provide the needs of `make test`, or the named ones. Missing ones fail later, in the tests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*NEEDS, []], metavar="NAME", help=", ".join(NEEDS))
     parser.add_argument("--check", action="store_true", help="install nothing")
     options = parser.parse_args()
     install = not options.check and os.environ.get("COHABIT_TEST_INSTALL", "").lower() not in NO
-    for name in options.names or NEEDS:
-        provide(name, install=install)
+    provide_all(options.names or [name for name, need in NEEDS.items() if need.in_every_run], install=install)
 
 
 if __name__ == "__main__":

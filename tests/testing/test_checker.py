@@ -41,6 +41,12 @@ def broken(folder: Path, *changes: tuple[str, str]) -> Report:
     return changed(folder, Path(__file__).parent / "tally.py", *changes)
 
 
+@pytest.fixture
+def without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes are two thirds of the work of a check of a small world. A test about another check needs none."""
+    monkeypatch.delitem(CHECKS, "process")
+
+
 @pytest.mark.parametrize("world", list(known_worlds()))
 def test_every_registered_world_keeps_the_contract(world):
     steps = STEPS.get(world, 60)
@@ -289,7 +295,7 @@ def test_check_world_accepts_a_world_that(how, tmp_path):
     assert report.ok, f"\n{report}"
 
 
-def test_check_world_refuses_a_world_in_which_a_god_brings_an_ended_game_back(tmp_path):
+def test_check_world_refuses_a_world_in_which_a_god_brings_an_ended_game_back(tmp_path, without_processes):
     report = broken(tmp_path, ("\n    @query()\n", BY_GOD))
     assert report.failed() == ["over"]
 
@@ -310,16 +316,11 @@ def refused(report: Report, check: str, words: str) -> None:
     assert words in finding.message, finding.message
 
 
-def leave_out_processes(monkeypatch: pytest.MonkeyPatch, check: str) -> None:
-    """Two processes are two thirds of the work of a check of a small world. A test about another check needs none."""
-    if check != "process":
-        monkeypatch.delitem(CHECKS, "process")
-
-
 @pytest.mark.parametrize("how", list(BROKEN))
-def test_check_world_refuses_a_world_when(how, tmp_path, monkeypatch):
+def test_check_world_refuses_a_world_when(how, tmp_path, request):
     check, words, changes = BROKEN[how]
-    leave_out_processes(monkeypatch, check)
+    if check != "process":
+        request.getfixturevalue("without_processes")
     refused(broken(tmp_path, *changes), check, words)
 
 
@@ -337,7 +338,7 @@ def test_every_sample_world_keeps_the_contract(source, config):
     assert report.ok, f"\n{report}"
 
 
-def test_the_report_of_a_sample_says_what_was_checked():
+def test_the_report_of_a_sample_says_what_was_checked(without_processes):
     report = str(check_world(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
     assert "4 at the same time, then full; a departure frees a seat" in report
     assert "totals of 6 seats" in str(check_world(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
@@ -437,25 +438,24 @@ SAMPLES_BROKEN = {
 
 
 @pytest.mark.parametrize("how", list(SAMPLES_BROKEN))
-def test_check_world_refuses_a_sample_when(how, tmp_path, monkeypatch):
+def test_check_world_refuses_a_sample_when(how, tmp_path, without_processes):
     source, check, words, changes = SAMPLES_BROKEN[how]
-    leave_out_processes(monkeypatch, check)
     refused(changed(tmp_path, SAMPLES / source, *changes, steps=40), check, words)
 
 
-def test_a_body_that_wears_what_it_is_told_to_passes_the_check(tmp_path):
+def test_a_body_that_wears_what_it_is_told_to_passes_the_check(tmp_path, without_processes):
     report = str(changed(tmp_path, SAMPLES / "bodies/tower.py", WEARING, *WORN, steps=40))
     assert "1 portable items; 2 lessons; 2 stances; 1 items to wear" in report
 
 
-def test_a_check_that_played_nothing_fails(tmp_path):
+def test_a_check_that_played_nothing_fails(tmp_path, without_processes):
     file = tmp_path / "tally.py"
     file.write_text(TALLY)
     assert "play" in check_world(str(file), seeds=(1,), steps=0).failed()
     assert "play" in check_world(str(file), seeds=(), steps=10).failed()
 
 
-def test_a_line_can_be_excused_with_a_reason(tmp_path):
+def test_a_line_can_be_excused_with_a_reason(tmp_path, without_processes):
     excused = IMPORTS + "import random  # cohabit: ok - only for its constants\n"
     assert "source" not in broken(tmp_path, (IMPORTS, excused)).failed()
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import re
 import socket
@@ -98,6 +99,7 @@ def suite(*arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@functools.cache
 def standings(era: str) -> dict[str, str]:
     """The server scenarios of an era, in the suite's order: `scored`, or why not."""
     found: dict[str, str] = {}

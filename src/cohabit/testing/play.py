@@ -174,8 +174,8 @@ class Play:
     def eyes(self) -> list[Eye]:
         return [PUBLIC, ALL, *(Eye(s.id, "own") for s in self.room.state.seats)]
 
-    def readers(self) -> list[tuple[str, Callable[[], Any]]]:
-        """All methods that only read, by name."""
+    def readers(self, *, drawing: bool = True) -> list[tuple[str, Callable[[], Any]]]:
+        """All methods that only read, by name; without ``drawing`` none that makes pictures or arrays."""
         world = self.room.world
         found: list[tuple[str, Callable[[], Any]]] = [
             ("to_move", world.to_move), ("standings", world.standings), ("seats_now", world.seats_now),
@@ -186,10 +186,15 @@ class Play:
             found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
         for eye in self.eyes():
             found += [("observe", _with(world.observe, eye)), ("observe_data", _with(world.observe_data, eye))]
-            found += [("picture", _with(world.picture, eye))]
-            found += [(q.name, _with(q.run_in(world), eye)) for q in self.queries() if not q.schema.get("required")]
-            found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
+            found += [(q.name, _with(q.run_in(world), eye)) for q in self._asked_without_arguments(drawing)]
+            if drawing:
+                found += [("picture", _with(world.picture, eye))]
+                found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
         return found
+
+    def _asked_without_arguments(self, drawing: bool) -> list[Command]:
+        """The queries without required arguments; without ``drawing`` none whose answer is a picture."""
+        return [q for q in self.queries() if not q.schema.get("required") and (drawing or not _draws(q))]
 
     def freeze(self) -> Frozen:
         """Everything that each eye sees now."""
@@ -207,9 +212,8 @@ class Play:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
                     for form in world.arrays():
                         frozen[f"the array {form} of {name}"] = sha256(_bytes_of(world, eye, form)).hexdigest()
-            for query in self.queries():
-                if not query.schema.get("required") and (drawing or not _draws(query)):
-                    frozen[f"{query.name}()"] = _text(query.run_in(world)(PUBLIC))
+            for query in self._asked_without_arguments(drawing):
+                frozen[f"{query.name}()"] = _text(query.run_in(world)(PUBLIC))
             frozen["the digest"] = room.digest()
         return frozen
 

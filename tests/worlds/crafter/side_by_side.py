@@ -28,6 +28,11 @@ from cohabit.worlds.crafter.rules import (
 )  # fmt: skip
 
 Policy = Callable[[random.Random, Game, int | None], int]
+ONE_EACH = (
+    "step", "player_x", "player_y", "player_cell", "facing", "vitality", "food", "drink", "energy", "hunger", "thirst",
+    "fatigue", "recovery", "vitality_when_awake", "sleeping",
+)  # fmt: skip
+"""The arrays of a batch with one number for each game."""
 
 
 def scalar_state(game: Game) -> dict[str, Any]:
@@ -61,29 +66,29 @@ def batch_states(batch: CrafterBatch) -> list[dict[str, Any]]:
         for name, array in vars(batch.games).items()
         if hasattr(array, "shape") and name not in ("xp", "_first_health")
     }
-    return [_batch_state({name: rows[number] for name, rows in host.items()}) for number in range(len(batch))]
+    one_each = {name: host.pop(name)[:, 0].tolist() for name in ONE_EACH}
+    return [
+        _batch_state({name: rows[number] for name, rows in (host | one_each).items()}) for number in range(len(batch))
+    ]
 
 
 def _batch_state(row: dict[str, Any]) -> dict[str, Any]:
-    def one(name: str) -> Any:
-        return row[name][0].item()
-
     live = np.flatnonzero(row["kind"])
     things = zip(*(row[name][live].tolist() for name in ("kind", "x", "y", "health", "timer", "flight")), strict=True)
     entered = row["entered"]
     return {
-        "step": one("step"),
+        "step": row["step"],
         "map": row["map"].tobytes(),
         "things": [(*thing, FOUR_DIRECTIONS[flight] if thing[0] == ARROW else None) for *thing, flight in things],
         "grass": row["grass"].tolist(),
         "path": row["path"].tolist(),
         "chunks": [chunk for chunk in np.argsort(entered, kind="stable").tolist() if entered[chunk] != NEVER],
-        "player": (one("player_x"), one("player_y"), one("player_cell"), *FOUR_DIRECTIONS[one("facing")]),
-        "vitals": tuple(one(name) for name in ("vitality", "food", "drink", "energy")),
+        "player": (row["player_x"], row["player_y"], row["player_cell"], *FOUR_DIRECTIONS[row["facing"]]),
+        "vitals": tuple(row[name] for name in ("vitality", "food", "drink", "energy")),
         "hidden": (
-            one("hunger") / 2, one("thirst") / 2, one("fatigue"), one("recovery") / 2, one("vitality_when_awake"),
+            row["hunger"] / 2, row["thirst"] / 2, row["fatigue"], row["recovery"] / 2, row["vitality_when_awake"],
         ),
-        "sleeping": one("sleeping"),
+        "sleeping": row["sleeping"],
         "items": row["items"].tolist(),
         "achievements": row["achievements"].tolist(),
     }  # fmt: skip
