@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from tests.room.results import meanings
 
 from cohabit.house.house import HOUSE_COMMANDS
-from tests.room.results import meanings
 
 COMMANDS = {command.name: command for command in HOUSE_COMMANDS}
 LEFT_OUT: dict[str, Any] = {

@@ -248,7 +248,7 @@ def death(ctx: Context) -> DeathEvent:
     avatar = _newest_dead(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     if body.death is None:
-        raise GameRejected("this avatar was despawned; create another one (`jack_in`)")
+        raise GameRejected("this avatar is not dead any more")
     return DeathEvent(
         avatar.id, body.death.cause, body.death.killer, body.position, utc(avatar.last_active),
         dict(body.death.items_dropped), 0.0, list(body.respawn_options),
@@ -423,7 +423,6 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     room = ctx.room
     seat = room.seats.get(avatar.seat) or Seat(avatar.seat)
     world_of(room).respawn(seat, option)
-    avatar.state = State.UNBOUND
     _bind(room, avatar, me, ctx.at)
 
 

@@ -69,8 +69,9 @@ class Caves(EmbodiedWorld):
     stances = ("standing", "crouching", "sitting")
     ITEMS: ClassVar[tuple[str, ...]] = ("gold", "ore", "blade")
 
-    def __init__(self, each: Annotated[int, Range(0, 100)] = 5) -> None:
+    def __init__(self, each: Annotated[int, Range(0, 100)] = 5, respawns: bool = True) -> None:
         self.each = each  # items of each kind, in the hall
+        self.respawns = respawns  # whether the dead can come back
 
     # -- seats -------------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -123,7 +124,7 @@ class Caves(EmbodiedWorld):
             grounded=not falling, hearing_range=1, injuries=("wounded",) if 0 < body.health < HEALTH else (),
             encumbrance=max([*body.items.values(), 0]) / HOLDS, unsafe="you would fall" if falling else "",
             death=Death("combat", body.killer, dict(body.dropped)) if dead else None,
-            respawn_options=RESPAWNS if dead else (),
+            respawn_options=RESPAWNS if dead and self.respawns else (),
         )  # fmt: skip
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
