@@ -303,6 +303,14 @@ WITHOUT_EFFECT = (
         "How many characters of a wrong value are compared with the right ones.",
     ),
     WithoutEffect(
+        "room/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
+        "The numbers from which ids are made only have to differ, and nobody is shown them.",
+    ),
+    WithoutEffect(
+        "room/avatar_views.py", "playtime += max(0, ", "playtime += max(1, ",
+        "A millisecond of a time that is shown in seconds.",
+    ),
+    WithoutEffect(
         "room/timers.py", "self._stale = False", "pass",
         "The timers of members are computed again each time, with the same result.",
     ),

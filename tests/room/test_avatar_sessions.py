@@ -8,7 +8,7 @@ from cohabit.model.timestamps import utc
 from cohabit.room.avatars import MAX_DESTROYED
 
 from .caves import ANN, BOB, Caves
-from .making import HOST, player, replayed, saved, told_last
+from .making import HOST, make_room, player, replayed, saved, told_last
 
 State = AvatarState
 
@@ -113,6 +113,30 @@ def test_who_leaves_a_body_is_told_what_becomes_of_it(mode: str, told: str) -> N
     assert ("can be hurt" in message) is (mode == "dormant")
 
 
+def offered(caves: Caves, who: str = "ann") -> set[str]:
+    """The commands about bodies that a member is offered now."""
+    about = {"avatars", "create_avatar", "jack_in", "jack_out", "transfer", "respawn", "death", "emote", "inspect_self"}
+    member = caves.room.state.members[who]
+    return {name for name in about if caves.room.offers(member, caves.room.commands.named(name))}
+
+
+def test_a_member_is_offered_what_it_can_do_with_its_bodies_now() -> None:
+    caves = Caves()
+    embodied = {"avatars", "jack_out", "emote", "inspect_self"}
+    without = {"avatars", "create_avatar", "jack_in"}
+    assert offered(caves) == without
+    caves("ann", "jack_in")
+    assert offered(caves) == embodied
+    caves("ann", "create_avatar")
+    assert offered(caves) == embodied | {"transfer"}
+    caves("ann", "jump")
+    assert offered(caves) == without
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    assert offered(caves) == without | {"death", "respawn"}
+    assert offered(caves, "bob") == without
+
+
 # -- limits and refusals ------------------------------------------------------------------------------
 def test_an_appearance_has_at_most_a_thousand_bytes() -> None:
     caves = Caves()
@@ -150,6 +174,17 @@ def test_the_death_of_a_body_that_lives_again_without_its_agent_cannot_be_read()
     assert caves.refused("ann", "death").message == "this avatar is not dead any more"
 
 
+def test_a_body_that_its_world_brings_back_by_itself_is_its_agents_again() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    assert caves.state() is State.DESTROYED
+    caves.room.world.bodies["1"].health = 1  # type: ignore[attr-defined]
+    caves("bob", "jack_in")
+    assert caves.state() is State.BOUND
+    caves("ann", "go", place="pit")
+
+
 # -- what is remembered -------------------------------------------------------------------------------
 def test_a_save_brings_a_body_back_to_the_agent_that_returned_to_life_in_it() -> None:
     caves = Caves()
@@ -164,3 +199,23 @@ def test_a_save_brings_a_body_back_to_the_agent_that_returned_to_life_in_it() ->
     caves("zeus", "rematch")
     caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
     assert [avatar.state for avatar in caves("ann", "avatars").avatars] == [State.SUSPENDED]
+
+
+def test_a_save_brings_no_body_back_to_life_whose_agent_had_left_it() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    caves("ann", "stand_up")
+    save = saved(caves.room)
+    caves("zeus", "rematch")
+    caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
+    assert [avatar.state for avatar in caves("ann", "avatars").avatars] == [State.DESTROYED]
+    assert caves("ann", "respawn").avatar.state is State.BOUND
+
+
+def test_a_body_has_the_name_that_its_world_gave_it_also_if_a_member_sits_down() -> None:
+    room = make_room({**ANN, "name": "Zoe"}, {**BOB, "name": "Zoe"}, world="crafter_shared")
+    for who in ("ann", "bob"):
+        room.call(who, "sit", at=1)
+    assert [avatar.name for avatar in room.state.avatars.values()] == ["Zoe", "Zoe-2"]
+    assert [seat.name for seat in room.state.seats] == ["Zoe", "Zoe-2"]

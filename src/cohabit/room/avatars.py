@@ -24,7 +24,7 @@ from cohabit.model.avatar import (
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
-from cohabit.model.seat import Seat, SeatId
+from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
 from cohabit.room import seats
@@ -115,7 +115,7 @@ def _new_avatar(room: "Room", member: Member, at: int, seat: SeatId) -> OwnedAva
 def _add(room: "Room", owner: str, name: str, at: int) -> OwnedAvatar:
     state = room.state
     gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
-    for old in gone[: max(0, len(gone) - MAX_DESTROYED)]:
+    for old in gone[:-MAX_DESTROYED]:
         del state.avatars[old]
     made = OwnedAvatar(_new_id(state), owner, name[:MAX_NAME], created_at=at, last_active=at)
     state.avatars[made.id] = made
@@ -154,7 +154,7 @@ def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bo
         now = room.crash_on_error(world_of(room).deeds, avatar.seat)
         deeds = {name: n - avatar.deeds_before.get(name, 0) for name, n in now.items()}
         deeds = {name: n for name, n in deeds.items() if n > 0}
-    playtime = max(0, at - avatar.bound_at)
+    playtime = at - avatar.bound_at
     reward = _reward(room, avatar) - avatar.reward_before if count else 0.0
     deaths = avatar.deaths - avatar.deaths_before
     visit = room.state.visits.get(avatar.owner)
@@ -421,8 +421,7 @@ def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> st
 
 def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     room = ctx.room
-    seat = room.seats.get(avatar.seat) or Seat(avatar.seat)
-    world_of(room).respawn(seat, option)
+    world_of(room).respawn(room.seats[avatar.seat], option)
     _bind(room, avatar, me, ctx.at)
 
 
