@@ -302,6 +302,10 @@ WITHOUT_EFFECT = (
         "room/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
+    *(
+        WithoutEffect(file, "round(", ", 7)", "How many decimals of a sum of rewards are kept.")
+        for file in ("room/avatars.py", "room/visits.py")
+    ),
     WithoutEffect(
         "room/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
         "The numbers from which ids are made only have to differ, and nobody is shown them.",

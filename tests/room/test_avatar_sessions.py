@@ -174,6 +174,18 @@ def test_the_death_of_a_body_that_lives_again_without_its_agent_cannot_be_read()
     assert caves.refused("ann", "death").message == "this avatar is not dead any more"
 
 
+def test_an_avatar_dies_once_however_long_it_is_dead() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    caves("bob", "jack_in")
+    caves("bob", "go", place="pit")
+    assert caves("ann", "avatars").avatars[0].death_count == 1
+    caves("ann", "respawn")
+    caves("ann", "jump")
+    assert caves("ann", "avatars").avatars[0].death_count == 2
+
+
 def test_a_body_that_its_world_brings_back_by_itself_is_its_agents_again() -> None:
     caves = Caves()
     caves("ann", "jack_in")
@@ -198,7 +210,8 @@ def test_a_save_brings_a_body_back_to_the_agent_that_returned_to_life_in_it() ->
     save = saved(caves.room)
     caves("zeus", "rematch")
     caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
-    assert [avatar.state for avatar in caves("ann", "avatars").avatars] == [State.SUSPENDED]
+    (waits,) = caves("ann", "avatars").avatars
+    assert (waits.state, waits.name) == (State.SUSPENDED, "ann")
 
 
 def test_a_save_brings_no_body_back_to_life_whose_agent_had_left_it() -> None:
@@ -219,3 +232,13 @@ def test_a_body_has_the_name_that_its_world_gave_it_also_if_a_member_sits_down()
         room.call(who, "sit", at=1)
     assert [avatar.name for avatar in room.state.avatars.values()] == ["Zoe", "Zoe-2"]
     assert [seat.name for seat in room.state.seats] == ["Zoe", "Zoe-2"]
+
+
+def test_the_body_of_an_agent_that_has_left_the_room_waits_under_the_name_of_its_seat() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    save = saved(caves.room)
+    caves("zeus", "rematch")
+    caves("ann", "leave")
+    caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
+    assert [avatar.name for avatar in caves.room.state.avatars.values()] == ["1"]

@@ -11,7 +11,7 @@ from cohabit.model.travel import ExitPackage
 from cohabit.room.room import Room
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 
-from .making import HOST, make_room, replayed, restored
+from .making import GOD, HOST, make_room, replayed, restored
 
 CAVES = str(Path(__file__).parent.parent / "worlds_samples" / "bodies" / "caves.py") + ":Caves"
 ADA = "id-ada"
@@ -304,3 +304,15 @@ def test_an_archived_room_ends_no_visits() -> None:
     act(room, "archive", "hostess")
     assert room.settle(5_000) == 5_000
     assert ADA in room.state.visits
+
+
+def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
+    room = make_room(HOST, GOD, world=CAVES)
+    room.call("hostess", "open_to_nexus", at=1)
+    room.call("zeus", "bar", {"barred": True}, at=2)
+    with pytest.raises(CohabitError, match="the door is barred"):
+        enter(room)
+    assert (room.state.visits, room.state.tickets, room.state.avatars) == ({}, {}, {})
+    room.call("zeus", "bar", {"barred": False}, at=12)
+    room.system("transit_in", {"package": {"ticket": "t-2", "identity": ADA, "name": "ada"}}, 13)
+    assert room.state.visits[ADA].ticket == "t-2"

@@ -61,10 +61,10 @@ def follow(room: "Room", at: int, told: list[Told]) -> None:
     deaths."""
     avatars = room.state.avatars
     by_seat = {avatar.seat: avatar for avatar in avatars.values() if avatar.seat}
-    players = {m.seat: m for m in room.state.members.values() if m.seat is not None and m.seat in room.seats}
-    for seat, member in players.items():
-        avatar = by_seat.get(seat) or _new_avatar(room, member, at, seat)
-        is_dead = avatar.state is State.DESTROYED and not world_of(room).is_alive(seat)
+    players = {seat.id: m for m in room.state.members.values() if (seat := room.seat_of(m)) is not None}
+    for seat_id, member in players.items():
+        avatar = by_seat.get(seat_id) or _new_avatar(room, member, at, seat_id)
+        is_dead = avatar.state is State.DESTROYED and not world_of(room).is_alive(seat_id)
         if avatar.by != member.id and not is_dead:  # some worlds bring the dead back by themselves
             _bind(room, avatar, member, at)
     for avatar in list(avatars.values()):
