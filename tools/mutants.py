@@ -343,6 +343,10 @@ WITHOUT_EFFECT = (
         "Of the entries that are read only the expected one is looked at.",
     ),
     WithoutEffect(
+        "house/fanout.py", "self._grouped_version = room.roster_version", "pass",
+        "The groups are then made for every batch, with the same result.",
+    ),
+    WithoutEffect(
         "house/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
         "A version that no roster has; versions begin at 0.",
     ),
