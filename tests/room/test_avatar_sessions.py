@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.errors import BadArgs, Quarantined, UnknownAsset
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
 from cohabit.room.avatars import MAX_DESTROYED
@@ -135,6 +135,39 @@ def test_a_member_is_offered_what_it_can_do_with_its_bodies_now() -> None:
     caves("ann", "jump")
     assert offered(caves) == without | {"death", "respawn"}
     assert offered(caves, "bob") == without
+
+
+def test_who_moves_its_body_is_told_what_the_world_says_or_else_what_it_did() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("bob", "jack_in")
+    for name, args, message in (
+        ("stance", {"stance": "sitting"}, "You are sitting."),
+        ("look", {"target": "pit"}, "you look at pit"),
+    ):
+        assert caves("ann", name, **args).message == message
+        assert told_last(caves.room) == {"ann": [message]}
+
+
+@pytest.mark.parametrize(("emote", "does"), [("sit", "sits down"), ("shake", "shakes its head"), ("wave", "waves")])
+def test_an_emote_is_expressed_in_the_world_and_told_to_those_who_see_it(emote: str, does: str) -> None:
+    caves = Caves(ANN, BOB)
+    caves("ann", "jack_in")
+    assert caves("ann", "emote", emote=emote).message == f"You {emote}."
+    assert told_last(caves.room) == {"ann": [f"you {emote}"]}
+    caves("bob", "jack_in")
+    caves("ann", "emote", emote=emote)
+    assert told_last(caves.room) == {"ann": [f"you {emote}"], "bob": [f"ann {does}"]}
+    assert caves.room.world.bodies["1"].expresses == emote  # type: ignore[attr-defined]
+
+
+def test_a_world_that_changes_something_and_then_refuses_is_undone() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    before = caves.room.digest()
+    with pytest.raises(Quarantined):
+        caves("ann", "look", target="abyss")
+    assert caves.room.digest() == before
 
 
 # -- limits and refusals ------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ class CaveBody(Struct):
     health: int = HEALTH
     items: dict[str, int] = {}
     held: str = ""  # the item in its hand
+    expresses: str = ""
     stance: str = "standing"
     out: bool = False  # its seat is closed
     asleep: bool = False  # its agent is away, and it is in the world
@@ -157,9 +158,14 @@ class Caves(EmbodiedWorld):
         return dict(self.bodies[seat].deeds)
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
+        if target == "abyss":  # a bug of this world: it has changed something when it refuses
+            self.bodies[seat.id].place = "pit"
         if target not in PLACES:
             raise GameRejected(f"look at one of: {', '.join(PLACES)}")
-        return Outcome(f"you look at the {target}")
+        return Outcome()
+
+    def express(self, seat: Seat, emote: str) -> None:
+        self.bodies[seat.id].expresses = emote
 
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         place = self.bodies[seat].place
