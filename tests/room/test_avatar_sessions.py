@@ -275,3 +275,12 @@ def test_the_body_of_an_agent_that_has_left_the_room_waits_under_the_name_of_its
     caves("ann", "leave")
     caves.room.system("loaded", {"by": "zeus", "save": save}, caves.at)
     assert [avatar.name for avatar in caves.room.state.avatars.values()] == ["1"]
+
+
+def test_a_new_body_appears_where_its_avatar_was_to_appear() -> None:
+    caves = Caves()
+    for where, place in (("challenging", 2), ("safe", 0)):
+        made = caves("ann", "create_avatar", spawn_location=where).avatar_id
+        assert caves("ann", "jack_in", avatar_id=made).avatar.position == (place,)
+        caves("ann", "jack_out", mode="suspend")
+    assert caves("bob", "jack_in").avatar.position == (0,)

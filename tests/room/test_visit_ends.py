@@ -316,3 +316,16 @@ def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
     room.call("zeus", "bar", {"barred": False}, at=12)
     room.system("transit_in", {"package": {"ticket": "t-2", "identity": ADA, "name": "ada"}}, 13)
     assert room.state.visits[ADA].ticket == "t-2"
+
+
+def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> None:
+    room = game()
+    found = enter(room, bonuses={"health_bonus": 2}, spawn="challenging")
+    body = room.world.bodies["1"]  # type: ignore[attr-defined]
+    assert (body.health, body.place) == (5, "pit")
+    assert room.state.visits[ADA].bonuses == room.state.avatars[found.avatar].bonuses == {"health_bonus": 2}
+    act(room, "exit_game", mode="despawn")
+    room.system("visit_closed", {"ticket": f"t-{ADA}-10"}, 30)
+    enter(room, at=40, bonuses={"health_bonus": 2})
+    assert room.world.bodies["2"].health == 3  # type: ignore[attr-defined]
+    assert room.state.visits[ADA].bonuses == {}

@@ -398,7 +398,7 @@ def respawn(
     arrives = me.seat != avatar.seat
     if arrives:
         check_limit(room, me)
-        seats.arrive(ctx, me, Arrival(me.name or me.handle, avatar.seat, returns=True))
+        seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True))
         seats.remember_seat(room, me)
     try:
         revive(ctx, me, avatar, chosen)

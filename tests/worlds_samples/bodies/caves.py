@@ -97,7 +97,9 @@ class Caves(EmbodiedWorld):
         if sum(body.here for body in self.bodies.values()) >= BODIES:
             raise GameRejected("the caves are full")
         seat = str(len(self.bodies) + 1)
-        self.bodies[seat] = CaveBody(arrival.name, health=HEALTH + int(arrival.bonuses.get("health_bonus", 0)))
+        place = "pit" if arrival.spawn == "challenging" else "hall"
+        health = HEALTH + int(arrival.bonuses.get("health_bonus", 0))
+        self.bodies[seat] = CaveBody(arrival.name, place, health)
         return Seat(seat, arrival.name)
 
     def depart(self, seat: Seat, mode: DepartMode) -> None:
