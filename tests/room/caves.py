@@ -17,8 +17,8 @@ ANN, BOB = {"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}
 class Caves:
     """A room of the caves, in which time passes only when it is told to."""
 
-    def __init__(self, *agents: Any, **keys: Any) -> None:
-        self.room: Room = make_room(*(agents or (ANN, BOB, HOST, GOD, OBSERVER)), world=CAVES, **keys)
+    def __init__(self, *agents: Any, world: str = CAVES, **keys: Any) -> None:
+        self.room: Room = make_room(*(agents or (ANN, BOB, HOST, GOD, OBSERVER)), world=world, **keys)
         self.at = 1000
 
     def __call__(self, who: str, name: str, /, **args: Any) -> Any:

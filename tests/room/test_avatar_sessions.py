@@ -7,6 +7,7 @@ from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
 from cohabit.room.avatars import MAX_DESTROYED
 
+from .avatar_machine import CAVES
 from .caves import ANN, BOB, Caves
 from .making import HOST, make_room, player, replayed, saved, told_last
 
@@ -168,6 +169,20 @@ def test_a_world_that_changes_something_and_then_refuses_is_undone() -> None:
     with pytest.raises(Quarantined):
         caves("ann", "look", target="abyss")
     assert caves.room.digest() == before
+
+
+def test_where_bodies_take_turns_an_action_that_waits_for_its_turn_says_so() -> None:
+    caves = Caves(ANN, BOB, world=CAVES.replace(":Caves", ":TurnCaves"))
+    caves("ann", "jack_in")
+    caves("bob", "jack_in")
+    mine, other = (caves(who, "inspect_self") for who in ("ann", "bob"))
+    assert (mine.actions_available, mine.actions_blocked) == (
+        ["go", "take", "hit", "jump", "collapse"], {"put": "you carry nothing"}
+    )  # fmt: skip
+    assert other.actions_available == []
+    assert set(other.actions_blocked.values()) == {"it is not your turn; waiting for ann"}
+    caves("ann", "go", place="pit")
+    assert "go" in caves("bob", "inspect_self").actions_available
 
 
 # -- limits and refusals ------------------------------------------------------------------------------

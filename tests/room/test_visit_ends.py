@@ -329,3 +329,23 @@ def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> Non
     enter(room, at=40, bonuses={"health_bonus": 2})
     assert room.world.bodies["2"].health == 3  # type: ignore[attr-defined]
     assert room.state.visits[ADA].bonuses == {}
+
+
+def test_what_an_agent_takes_back_is_the_sum_of_its_sessions_in_the_visit() -> None:
+    room = game()
+    enter(room)
+    act(room, "go", at=1_010, place="pit")
+    act(room, "jack_out", at=1_010)
+    act(room, "jack_in", at=5_000)
+    act(room, "go", at=5_000, place="hall")
+    act(room, "take", at=5_000, item="gold")
+    act(room, "jump", at=7_000)
+    act(room, "respawn", at=9_000)
+    exited = act(room, "exit_game", at=10_000, remember=["the ledge is steep"])
+    package = ended(room, 10_000)
+    assert package is not None
+    assert package.deeds == exited.deeds == {"go": 2, "take": 1, "jump": 1}
+    assert (package.steps, package.reward, package.deaths, package.playtime_ms) == (4, 4.0, 1, 4_000)
+    assert (exited.steps, exited.reward, exited.deaths, exited.playtime) == (4, 4.0, 1, 4)
+    assert package.memories == ("the ledge is steep",)
+    assert [(body.avatar_id, body.state) for body in package.bodies] == [(package.avatar_id, "dormant")]

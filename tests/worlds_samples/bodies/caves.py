@@ -316,6 +316,15 @@ class Mines(Caves):
     ITEMS = ("coin", "iron", "axe")
 
 
+class TurnCaves(Caves):
+    """Caves. As caves, and the one that has done least is to move.."""
+
+    spec = WorldSpec(name="turn_caves", seats=(0, BODIES), pace="turns", quick=True)
+
+    def to_move(self) -> Sequence[SeatId]:
+        return sorted(super().to_move(), key=lambda seat: sum(self.bodies[seat].deeds.values()))[:1]
+
+
 def _move(what: dict[str, int], to: dict[str, int], out_of: dict[str, int] | None = None) -> None:
     source: Any = what if out_of is None else out_of
     for item, count in list(what.items()):
