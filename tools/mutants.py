@@ -315,6 +315,14 @@ WITHOUT_EFFECT = (
         "A millisecond of a time that is shown in seconds.",
     ),
     WithoutEffect(
+        "room/embodied.py", "self._at = 0", "self._at = 1",
+        "When the time of a room begins that nothing else knows.",
+    ),
+    *(
+        WithoutEffect("room/visibility.py", was, becomes, "About how many characters a value has: it is an estimate.")
+        for was, becomes in (("return 8", "return 9"), ("(of) + 4", "(of) + 5"), ("(of) + 2", "(of) + 3"))
+    ),
+    WithoutEffect(
         "room/timers.py", "self._stale = False", "pass",
         "The timers of members are computed again each time, with the same result.",
     ),
@@ -349,6 +357,14 @@ WITHOUT_EFFECT = (
     WithoutEffect(
         "house/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
         "A version that no roster has; versions begin at 0.",
+    ),
+    WithoutEffect(
+        "workspace/merging/merge.py", "found[0].heading", "found[1].heading",
+        "Either of two versions of an entry names it in a conflict.",
+    ),
+    WithoutEffect(
+        "house/heads.py", "os.pread(handle, 1, end - 1)", "os.pread(handle, 2, end - 1)",
+        "There is one byte to read.",
     ),
     WithoutEffect(
         "house/challenges.py", "sha256)[:16]", "sha256)[:17]",

@@ -333,6 +333,7 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
         assert before[-1][0] == "den"
         assert before[-1][1] > seq
         assert await noted() == before
+        assert "\n\n" not in heads.read_text()
 
 
 async def test_a_heads_file_is_closed_after_every_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
