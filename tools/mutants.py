@@ -302,6 +302,26 @@ WITHOUT_EFFECT = (
         "room/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
+    *(
+        WithoutEffect(file, "round(", ", 7)", "How many decimals of a sum of rewards are kept.")
+        for file in ("room/avatars.py", "room/visits.py")
+    ),
+    WithoutEffect(
+        "room/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
+        "The numbers from which ids are made only have to differ, and nobody is shown them.",
+    ),
+    WithoutEffect(
+        "room/avatar_views.py", "playtime += max(0, ", "playtime += max(1, ",
+        "A millisecond of a time that is shown in seconds.",
+    ),
+    WithoutEffect(
+        "room/embodied.py", "self._at = 0", "self._at = 1",
+        "When the time of a room begins that nothing else knows.",
+    ),
+    *(
+        WithoutEffect("room/visibility.py", was, becomes, "About how many characters a value has: it is an estimate.")
+        for was, becomes in (("return 8", "return 9"), ("(of) + 4", "(of) + 5"), ("(of) + 2", "(of) + 3"))
+    ),
     WithoutEffect(
         "room/timers.py", "self._stale = False", "pass",
         "The timers of members are computed again each time, with the same result.",
@@ -331,8 +351,20 @@ WITHOUT_EFFECT = (
         "Of the entries that are read only the expected one is looked at.",
     ),
     WithoutEffect(
+        "house/fanout.py", "self._grouped_version = room.roster_version", "pass",
+        "The groups are then made for every batch, with the same result.",
+    ),
+    WithoutEffect(
         "house/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
         "A version that no roster has; versions begin at 0.",
+    ),
+    WithoutEffect(
+        "workspace/merging/merge.py", "found[0].heading", "found[1].heading",
+        "Either of two versions of an entry names it in a conflict.",
+    ),
+    WithoutEffect(
+        "house/heads.py", "os.pread(handle, 1, end - 1)", "os.pread(handle, 2, end - 1)",
+        "There is one byte to read.",
     ),
     WithoutEffect(
         "house/challenges.py", "sha256)[:16]", "sha256)[:17]",

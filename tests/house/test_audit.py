@@ -115,6 +115,27 @@ async def test_a_change_of_long_ago_is_found_in_the_store(monkeypatch: pytest.Mo
         assert [change.kind for change in (await who["owl"]("audit_log", {"max": 1})).changes] == ["granted"]
 
 
+async def test_no_more_of_the_store_is_read_than_a_list_of_changes_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, kept_lines = list[int](), audit_log.kept_lines
+
+    def counted(ctx: Any, after: int, limit: int) -> Any:
+        read.append(limit)
+        return kept_lines(ctx, after, limit)
+
+    monkeypatch.setattr(audit_log, "PAGE", 20)
+    monkeypatch.setattr(audit_log, "kept_lines", counted)
+    async with open_house(recent_entries=10) as house:
+        who = await make_room(house, ANN, BOB, HOST, OWL)
+        for number in range(30):
+            await who["ann"]("hide", {"n": number})
+        await who["hostess"]("widen", {"member": "owl", "may": ["read_chat"]})
+        assert len((await who["hostess"]("audit_log", {"max": 1})).changes) == 1
+        assert read == []
+        oldest = house.rooms["den"].recent[0].seq
+        assert len((await who["hostess"]("audit_log", {"max": 500})).changes) == 1
+        assert read == [20, oldest - 20]
+
+
 async def test_a_host_reads_every_change_and_a_member_those_that_concern_it() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, OWL)

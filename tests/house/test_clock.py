@@ -1,6 +1,7 @@
 """Work with a time limit on the clock of the house."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -51,3 +52,16 @@ async def test_what_is_due_already_happens_at_once() -> None:
     clock, done = SystemClock(), asyncio.Event()
     clock.call_at(clock.now() - 10_000, done.set)
     await asyncio.wait_for(done.wait(), 60)
+
+
+def test_the_clock_tells_milliseconds_of_the_system_time_and_does_not_follow_when_that_is_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = {"time_ns": 1_750_000_000_123_456_789, "monotonic_ns": 77_000_000_000_000}
+    for name in times:
+        monkeypatch.setattr(time, name, lambda name=name: times[name])
+    clock = SystemClock()
+    assert clock.now() == 1_750_000_000_123
+    times["time_ns"] = 0
+    times["monotonic_ns"] += 5_000_000_000
+    assert clock.now() == 1_750_000_005_123

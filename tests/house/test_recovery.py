@@ -26,6 +26,7 @@ from cohabit.errors import (
 from cohabit.house import loading
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.room.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
@@ -292,6 +293,17 @@ async def test_a_full_disk_or_no_memory_at_the_start_is_not_called_a_damaged_rec
         assert not house.broken
 
 
+async def test_a_room_that_cannot_be_opened_is_free_for_another_house(tmp_path: Path) -> None:
+    game, store, clock = tmp_path / "game.py", MemoryStore(), FakeClock()
+    game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
+    async with open_house(store=store, clock=clock) as house:
+        await house.create_room(Scenario(agents=[AgentSpec(id="ann")], world=str(game)), "den")
+    game.write_text("raise RuntimeError")
+    async with open_house(store=store, clock=clock) as house:
+        assert "den" in house.broken
+        assert store.lease("den", "another house", clock.now(), clock.now() + 1)
+
+
 async def test_a_house_whose_disk_is_full_when_it_closes_gives_its_folder_free(tmp_path: Path) -> None:
     class Full(SQLiteStore):
         def release(self, room: str, house: str) -> None:
@@ -321,6 +333,7 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
         assert before[-1][0] == "den"
         assert before[-1][1] > seq
         assert await noted() == before
+        assert "\n\n" not in heads.read_text()
 
 
 async def test_a_heads_file_is_closed_after_every_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -719,3 +719,24 @@ async def test_only_a_room_with_a_remote_world_can_be_connected() -> None:
         await make_room(house, world="nim")
         with pytest.raises(BadArgs, match="not a remote world"):
             await house.connect_room("den", FakeConnector())
+
+
+async def test_what_a_grant_showed_is_not_delivered_after_it_expired_also_before_its_timer_fires() -> None:
+    async with yard() as y:
+        await y.who["zeus"]("widen", {"member": "ann", "may": ["read_all"], "expires_in_s": 5})
+        assert await y.who["ann"]("inventory") == {"north": 0, "south": 0}
+        y.site.forget()
+        y.site.then("inventory", "hold")
+        asked = start(y.who["ann"]("inventory"))
+        await y.site.arrival("inventory")
+        vars(y.clock)["_now"] += 6_000
+        y.site.release()
+        assert (await refused(asked)).message == "your permissions changed during the call; retry"
+        assert await y.who["ann"]("inventory") == {"north": 0}
+
+
+async def test_a_house_that_closes_closes_its_connections_and_deletes_nothing_on_the_other_side() -> None:
+    async with yard() as y:
+        site = y.site
+        assert site.closed == []
+    assert site.closed == [False]

@@ -83,8 +83,9 @@ async def test_work_that_raises_what_would_end_the_event_loop_does_not_end_it(ra
     def work() -> None:
         raise raised("from a world")
 
-    with pytest.raises(RuntimeError, match=raised.__name__):
+    with pytest.raises(RuntimeError, match=raised.__name__) as wrong:
         await run_in_thread("a world", work)
+    assert isinstance(wrong.value.__cause__, raised), "the log shows where it was raised"
 
 
 async def test_a_worker_runs_its_jobs_in_order_and_ends_after_the_last() -> None:

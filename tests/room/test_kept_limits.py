@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import PermissionDenied, UnknownAsset
-from cohabit.model.grant import ROLES, Capability
-from cohabit.room.kept_limits import LIMITED_KEPT
+from cohabit.model.grant import ROLES, Capability, Layer
+from cohabit.room.kept_limits import LIMITED_KEPT, keep_limits
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -135,3 +135,36 @@ def test_a_host_of_the_house_is_not_held_by_the_limits_of_a_room() -> None:
     left(room, who)
     room.system("admitted", {"handle": "ada", "kind": "human", "identity": "id-ada", "role": "host"}, 3)
     assert room.state.members["ada#2"].held == ROLES["host"]
+
+
+@pytest.mark.parametrize(("at", "held"), [(10_001, PLAYER & {C.WATCH, C.ACT}), (10_002, set())])
+def test_a_limit_that_expires_allows_nothing_from_that_moment_on_also_for_who_was_away(at: int, held: Any) -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "grant", at=2, member="ada", may=["watch", "act"], expires_in_s=10)
+    left(room, who, at=3)
+    assert joined(room, at=at).held == held
+
+
+def test_a_limit_that_allows_everything_for_a_time_is_kept_and_one_that_allows_everything_is_not() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    for layer, kept in (
+        (Layer("limit"), True),
+        (Layer("limit", but=()), False),
+        (Layer("limit", but=(), expires_at=9), True),
+    ):
+        who.set_layers([layer])
+        keep_limits(room.state, who)
+        assert (who.identity in room.state.limited) is kept
+
+
+def test_who_comes_back_as_a_host_of_the_house_has_no_limits_and_none_afterwards() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "narrow", member="ada", may=["act"])
+    left(room, who)
+    host_of_house = joined(room, role="host")
+    assert host_of_house.held == ROLES["host"]
+    left(room, host_of_house)
+    assert joined(room).held == PLAYER

@@ -11,7 +11,7 @@ from cohabit.room.messages import deliver
 from cohabit.room.room import Room
 from cohabit.room.state import Box, Inbox
 
-from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored
+from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored, told_last
 
 MEMBERS = (RED, BLUE, NARRATOR, GOD)
 
@@ -234,3 +234,34 @@ def test_numbers_and_inboxes_survive_a_snapshot_and_a_replay() -> None:
         assert mail(back, "bob") == mail(room, "bob")
         assert mail(back, "bob").dropped == 3, "the message to everyone pushes out no message to one member"
         assert send(back, "bob", "ann").seq == 207
+
+
+@pytest.mark.parametrize(
+    ("sender", "apart", "hear"),
+    [
+        ("bot", True, {"bot", "pat"}), ("bot", False, {"bot", "dot", "pat", "sue"}),
+        ("pat", True, {"bot", "dot", "pat", "sue"}), ("pat", False, {"bot", "dot", "pat", "sue"}),
+    ],
+)  # fmt: skip
+def test_only_what_agents_say_to_everyone_is_kept_from_other_agents(sender: str, apart: bool, hear: set[str]) -> None:
+    agents = [{"id": name, "role": "narrator"} for name in ("bot", "dot", "sue")]
+    room = make_room(*agents, {"id": "pat", "kind": "human", "role": "host"})
+    room.call("pat", "set_chat_limits", {"agents_apart": apart}, at=1)
+    send(room, sender, "*", "hello")
+    assert told_last(room) == {who: [f"{sender} to everyone: hello"] for who in hear}
+    assert {who for who in hear | {"dot", "sue"} if mail(room, who).items} == hear - {sender}
+
+
+def test_who_writes_to_itself_is_told_so_once() -> None:
+    room = make_room(*MEMBERS)
+    for to in ("ann", "bob"):
+        send(room, "ann", to)
+        assert room.record.tail[-1].entry.told[0].members == tuple(dict.fromkeys(("ann", to)))
+
+
+def test_who_may_not_see_the_roster_does_not_learn_it_from_a_message_to_everyone() -> None:
+    room = make_room(*MEMBERS, HOST)
+    assert send(room, "nora", "*").recipients == ["ann", "bob", "zeus", "hostess"]
+    room.call("hostess", "narrow", {"member": "nora", "may": ["read_roster"]}, at=1)
+    assert send(room, "nora", "*").recipients == []
+    assert send(room, "nora", "ann").recipients == ["ann"]

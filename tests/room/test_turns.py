@@ -610,6 +610,7 @@ def test_with_other_players_present_a_pause_begins_when_all_of_them_have_asked()
     assert texts(room, "pause")[-1] == "ann asks for a pause; it begins when bob also pauses"
     agreed = room.call("bob", "pause", at=3)
     assert (agreed.previous_paused, agreed.paused, room.state.paused) == (False, True, True)
+    assert room.state.pause_wanted == []
     room.call("ann", "resume", at=4)
     assert not room.call("bob", "pause", at=5).paused  # what was asked for before counts no more
     assert room.call("hostess", "pause", at=6).paused

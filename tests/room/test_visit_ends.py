@@ -1,6 +1,5 @@
 """Visits end by themselves: after as many steps as wanted, by exit conditions, and when the game is over."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,38 +10,9 @@ from cohabit.model.travel import ExitPackage
 from cohabit.room.room import Room
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 
-from .making import HOST, make_room, replayed, restored
-
-CAVES = str(Path(__file__).parent.parent / "worlds_samples" / "bodies" / "caves.py") + ":Caves"
-ADA = "id-ada"
-
-
-def game(world: str = CAVES, **keys: Any) -> Room:
-    room = make_room(HOST, world=world, **keys)
-    room.call("hostess", "open_to_nexus", {"open": True}, at=1)
-    return room
-
-
-def enter(room: Room, identity: str = ADA, handle: str = "ada", at: int = 10, **wishes: Any) -> Any:
-    room.system("admitted", {"handle": handle, "kind": "agent", "identity": identity, "role": "player"}, at)
-    package = {"ticket": f"t-{identity}-{at}", "identity": identity, "name": handle, **wishes}
-    return room.system("transit_in", {"package": package, "admitted": True}, at)
-
-
-def act(room: Room, name: str, who: str = "ada", at: int = 20, **args: Any) -> Any:
-    return room.call(who, name, args, at=at)
-
-
-def ended(room: Room, at: int = 20) -> ExitPackage | None:
-    """What the agent brings back if its visit has ended. The record alone, and a snapshot, say the same."""
-    room.settle(at)
-    assert replayed(room).digest() == restored(room).digest() == room.digest()
-    return next(iter(room.state.leaving.values()), None)
-
-
-def told(room: Room, who: str = "ada") -> list[str]:
-    lines = [notice for line in room.record.tail for notice in line.entry.told]
-    return [notice.text for notice in lines if notice.members is not None and who in notice.members]
+from .avatar_machine import CAVES
+from .making import GOD, HOST, make_room, replayed
+from .visiting import ADA, act, ended, enter, game, told
 
 
 def test_a_visit_ends_after_as_many_steps_as_the_agent_wanted_and_not_before() -> None:
@@ -304,3 +274,48 @@ def test_an_archived_room_ends_no_visits() -> None:
     act(room, "archive", "hostess")
     assert room.settle(5_000) == 5_000
     assert ADA in room.state.visits
+
+
+def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
+    room = make_room(HOST, GOD, world=CAVES)
+    room.call("hostess", "open_to_nexus", at=1)
+    room.call("zeus", "bar", {"barred": True}, at=2)
+    with pytest.raises(CohabitError, match="the door is barred"):
+        enter(room)
+    assert (room.state.visits, room.state.tickets, room.state.avatars) == ({}, {}, {})
+    room.call("zeus", "bar", {"barred": False}, at=12)
+    room.system("transit_in", {"package": {"ticket": "t-2", "identity": ADA, "name": "ada"}}, 13)
+    assert room.state.visits[ADA].ticket == "t-2"
+
+
+def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> None:
+    room = game()
+    found = enter(room, bonuses={"health_bonus": 2}, spawn="challenging")
+    body = room.world.bodies["1"]  # type: ignore[attr-defined]
+    assert (body.health, body.place) == (5, "pit")
+    assert room.state.visits[ADA].bonuses == room.state.avatars[found.avatar].bonuses == {"health_bonus": 2}
+    act(room, "exit_game", mode="despawn")
+    room.system("visit_closed", {"ticket": f"t-{ADA}-10"}, 30)
+    enter(room, at=40, bonuses={"health_bonus": 2})
+    assert room.world.bodies["2"].health == 3  # type: ignore[attr-defined]
+    assert room.state.visits[ADA].bonuses == {}
+
+
+def test_what_an_agent_takes_back_is_the_sum_of_its_sessions_in_the_visit() -> None:
+    room = game()
+    enter(room)
+    act(room, "go", at=1_010, place="pit")
+    act(room, "jack_out", at=1_010)
+    act(room, "jack_in", at=5_000)
+    act(room, "go", at=5_000, place="hall")
+    act(room, "take", at=5_000, item="gold")
+    act(room, "jump", at=7_000)
+    act(room, "respawn", at=9_000)
+    exited = act(room, "exit_game", at=10_000, remember=["the ledge is steep"])
+    package = ended(room, 10_000)
+    assert package is not None
+    assert package.deeds == exited.deeds == {"go": 2, "take": 1, "jump": 1}
+    assert (package.steps, package.reward, package.deaths, package.playtime_ms) == (4, 4.0, 1, 4_000)
+    assert (exited.steps, exited.reward, exited.deaths, exited.playtime) == (4, 4.0, 1, 4)
+    assert package.memories == ("the ledge is steep",)
+    assert [(body.avatar_id, body.state) for body in package.bodies] == [(package.avatar_id, "dormant")]

@@ -1,11 +1,13 @@
 """Entries of one author keep their order through every merge."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.merging.merge import merge_file, pushed_ids
+from cohabit.workspace.merging.three_way import in_order
 from cohabit.workspace.person.identity import Identity
 
 from .conftest import NOON
@@ -118,3 +120,15 @@ def test_six_entries_of_one_second_stay_in_order_when_two_clones_merge(clone):
         found = [entry["summary"] for entry in session.call("journal_tail", {})["entries"]]
         for name in ("ann-cli", "bob-cli"):
             assert [summary for summary in found if summary.startswith(name)] == [f"{name} {i}" for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("undated", "order"), [({"a"}, ["b", "a"]), ({"b"}, ["b", "a"]), ({"a", "b"}, ["b", "a"]), (set(), ["a", "b"])]
+)
+def test_entries_of_one_author_stay_in_order_if_one_of_them_has_no_exact_time(
+    undated: set[str], order: list[str]
+) -> None:
+    times = {"a": "2026-05-22 14:31", "b": "2026-05-22 14:32"}
+    assert in_order([], times, [["b", "a"]], undated) == order
+    assert in_order([], times, [["a", "b"]], undated) == ["a", "b"]
+    assert in_order(["b", "gone"], times, [["b", "a"]], undated) == ["b", "a"]

@@ -308,3 +308,55 @@ def test_an_entry_with_blank_lines_is_verified_even_if_the_entries_before_it_lef
     put(bob, "journal.md", f"# Journal\n\n{entry}")
     git(bob, "commit", "-qam", "[bob-cli] archive")
     assert bob.call("journal_tail", {})["entries"][-1]["verified"] is True
+
+
+# -- what a text changes ------------------------------------------------------------------------------
+def item(title: str = "Look", claimed: str = "", closed: str = "") -> str:
+    name = f"INB-001 @ann-cli — {title}"
+    lines = [f"- [x] ~~{name}~~  " if closed else f"- [ ] {name}  ", "  added 2026-05-22 14:30 by bob-cli"]
+    lines += ["  <!-- cohabit:k3x9 added=2026-05-22T12:30:05Z -->"]
+    lines += [f"  claimed 2026-05-22 15:00 by {claimed}-cli"] if claimed else []
+    lines += [f"  closed 2026-05-23 09:00 by {closed}-cli → done"] if closed else []
+    return "\n".join(["# Inbox\n\n## Open\n", *lines, "\n## Closed\n"])
+
+
+def entry(who: str, text: str) -> str:
+    head = f"## 2026-05-22 14:31 — {who}-cli ({who.title()})"
+    return f"{head}\n{text}\n<!-- cohabit:{who}1 at=2026-05-22T12:31:05Z -->\n\n"
+
+
+def test_entries_that_both_sides_have_with_other_contents_are_named_and_those_of_one_side_are_not() -> None:
+    ours, theirs = entry("ann", "One.") + entry("bob", "Two."), entry("ann", "One.") + entry("bob", "Another.")
+    (key,) = ownership.differing("journal.md", ours, theirs)
+    assert key in {block.key for block in ownership._journal(ours).blocks}
+    assert ownership.differing("journal.md", ours, ours) == set()
+    assert ownership.differing("journal.md", ours, entry("ann", "One.")) == set()
+    assert len(ownership.differing("inbox.md", item(), item("Listen"))) == 1
+    assert ownership.differing("inbox.md", item(), item()) == ownership.differing("inbox.md", item(), "") == set()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (item(), item(claimed="ann"), []),
+        (item(claimed="eve"), item(closed="ann"), []),  # who closes an item ends the claim on it
+        (item(claimed="eve"), item(), ["it changes the claim of eve-cli on INB-001"]),
+        (item(), item(claimed="eve"), ["it changes the claim of eve-cli on INB-001"]),
+        (item(), item(claimed="eve", closed="ann"), ["it changes the claim of eve-cli on INB-001"]),
+        (item(), item("Listen"), ["it changes INB-001, which is published"]),
+        (item(closed="eve"), item(), ["it reopens INB-001, which only the agent that added or closed it may do"]),
+        (item(), "# Inbox\n\n## Open\n\n## Closed\n", ["it removes INB-001"]),
+    ],
+)
+def test_the_changes_of_an_item_that_an_agent_may_not_make_are_named(before: str, after: str, says: list[str]) -> None:
+    assert ownership.foreign_changes("inbox.md", before, after, ANN) == says
+
+
+def test_an_agent_changes_how_far_it_has_read_itself_and_not_how_far_others_have() -> None:
+    own, other = ".pointers/ann-cli.json", ".pointers/bob-cli.json"
+    assert ownership.foreign_changes(own, "1", "2", ANN) == []
+    assert ownership.foreign_changes(other, "1", "1", ANN) == []
+    changed = ["it changes how far bob-cli has read"]
+    assert ownership.foreign_changes(other, "1", "2", ANN) == changed
+    assert ownership.foreign_changes(other, "1", None, ANN) == changed
+    assert ownership.foreign_changes(other, "1", "2", ANN, known=lambda content: True) == []

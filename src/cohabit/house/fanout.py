@@ -91,7 +91,6 @@ class Fanout:
 
     def remove(self, sub: Subscription) -> bool:
         self._grouped_version, self._known = -1, None
-        self._new_eyes.discard(sub)
         known = sub in self.subscriptions
         self.subscriptions.pop(sub, None)
         return known

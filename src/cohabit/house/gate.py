@@ -148,7 +148,7 @@ async def _try_to_enter(ctx: HouseContext, asked: "Asked") -> tuple[str, str | N
         ctx = house.door.resolve(ctx.credential, ctx.room.id, ctx.command.name)
         house.identities.check(ctx.credential, house.clock.now())
         identity, token = await _enter(ctx, asked)
-        await _end_if_removed(ctx, identity)
+        await _revoke_if_removed(ctx, identity)
     return identity, token
 
 
@@ -202,12 +202,11 @@ def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
     return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests}[knock.how]
 
 
-async def _end_if_removed(ctx: HouseContext, identity: str) -> None:
-    """A host may have removed the newcomer before its token was registered."""
+async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
+    """A host may have removed the newcomer before its token was registered; then the reply says so."""
     room, house = ctx.room, ctx.house
     if room.member_of(identity) is None and room.state.knock_of(identity) is None:
         await house.revoke_credentials(house.identities.of(identity, room.id))
-        raise Unauthorized("you were removed from this room")
 
 
 def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:

@@ -24,7 +24,7 @@ from cohabit.model.avatar import (
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
-from cohabit.model.seat import Seat, SeatId
+from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
 from cohabit.room import seats
@@ -61,10 +61,10 @@ def follow(room: "Room", at: int, told: list[Told]) -> None:
     deaths."""
     avatars = room.state.avatars
     by_seat = {avatar.seat: avatar for avatar in avatars.values() if avatar.seat}
-    players = {m.seat: m for m in room.state.members.values() if m.seat is not None and m.seat in room.seats}
-    for seat, member in players.items():
-        avatar = by_seat.get(seat) or _new_avatar(room, member, at, seat)
-        is_dead = avatar.state is State.DESTROYED and not world_of(room).is_alive(seat)
+    players = {seat.id: m for m in room.state.members.values() if (seat := room.seat_of(m)) is not None}
+    for seat_id, member in players.items():
+        avatar = by_seat.get(seat_id) or _new_avatar(room, member, at, seat_id)
+        is_dead = avatar.state is State.DESTROYED and not world_of(room).is_alive(seat_id)
         if avatar.by != member.id and not is_dead:  # some worlds bring the dead back by themselves
             _bind(room, avatar, member, at)
     for avatar in list(avatars.values()):
@@ -115,7 +115,7 @@ def _new_avatar(room: "Room", member: Member, at: int, seat: SeatId) -> OwnedAva
 def _add(room: "Room", owner: str, name: str, at: int) -> OwnedAvatar:
     state = room.state
     gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
-    for old in gone[: max(0, len(gone) - MAX_DESTROYED)]:
+    for old in gone[:-MAX_DESTROYED]:
         del state.avatars[old]
     made = OwnedAvatar(_new_id(state), owner, name[:MAX_NAME], created_at=at, last_active=at)
     state.avatars[made.id] = made
@@ -154,7 +154,7 @@ def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bo
         now = room.crash_on_error(world_of(room).deeds, avatar.seat)
         deeds = {name: n - avatar.deeds_before.get(name, 0) for name, n in now.items()}
         deeds = {name: n for name, n in deeds.items() if n > 0}
-    playtime = max(0, at - avatar.bound_at)
+    playtime = at - avatar.bound_at
     reward = _reward(room, avatar) - avatar.reward_before if count else 0.0
     deaths = avatar.deaths - avatar.deaths_before
     visit = room.state.visits.get(avatar.owner)
@@ -248,7 +248,7 @@ def death(ctx: Context) -> DeathEvent:
     avatar = _newest_dead(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     if body.death is None:
-        raise GameRejected("this avatar was despawned; create another one (`jack_in`)")
+        raise GameRejected("this avatar is not dead any more")
     return DeathEvent(
         avatar.id, body.death.cause, body.death.killer, body.position, utc(avatar.last_active),
         dict(body.death.items_dropped), 0.0, list(body.respawn_options),
@@ -398,7 +398,7 @@ def respawn(
     arrives = me.seat != avatar.seat
     if arrives:
         check_limit(room, me)
-        seats.arrive(ctx, me, Arrival(me.name or me.handle, avatar.seat, returns=True))
+        seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True))
         seats.remember_seat(room, me)
     try:
         revive(ctx, me, avatar, chosen)
@@ -421,9 +421,7 @@ def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> st
 
 def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     room = ctx.room
-    seat = room.seats.get(avatar.seat) or Seat(avatar.seat)
-    world_of(room).respawn(seat, option)
-    avatar.state = State.UNBOUND
+    world_of(room).respawn(room.seats[avatar.seat], option)
     _bind(room, avatar, me, ctx.at)
 
 

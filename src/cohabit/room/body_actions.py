@@ -66,7 +66,6 @@ def look(
 def stance(ctx: Context, stance: Stance) -> Done:
     """Take a stance. Which ones there are, and what they do, depends on the world. It takes no time."""
     world = world_of(ctx.room)
-    required(ctx.room, ctx.member)
     if stance not in world.stances:
         *others, last = world.stances
         choices = f"{', '.join(others)} or {last}" if others else last

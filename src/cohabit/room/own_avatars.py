@@ -32,20 +32,15 @@ def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
 
 
 def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
-    """The avatar of a member to jack into; None: a new one, which it may have."""
+    """The avatar of a member to jack into; None: a new one. A member has at most one that does not wait for it."""
     own = list(avatars_of(room, owner_of(me)))
     if avatar_id is None:
         waiting = [avatar for avatar in own if avatar.state in WAITING]
-        if waiting:
-            return newest(waiting)
-        check_limit(room, me)
-        return None
+        return newest(waiting) if waiting else None
     avatar = next((avatar for avatar in own if avatar.id == avatar_id), None)
     if avatar is None:
         ids = [known.id for known in own]
         raise UnknownAsset(f"you have no avatar {avatar_id!r} here", did_you_mean=nearest(avatar_id, ids, 3))
-    if avatar.state is State.BOUND:
-        raise GameRejected(f"{avatar.name} is controlled already")
     if avatar.state not in WAITING:
         raise GameRejected(f"{avatar.name} is destroyed; bring it back (`respawn`), or jack into another one")
     return avatar

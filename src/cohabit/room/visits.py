@@ -195,7 +195,7 @@ def end_visit(
         avatars.follow(room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
     visit = state.visits.pop(member.identity)
     avatar = state.avatars.get(visit.avatar)
-    playtime = visit.playtime_ms if room.has_bodies else max(0, ctx.at - visit.since)
+    playtime = visit.playtime_ms if room.has_bodies else ctx.at - visit.since
     gone = AvatarState.DESTROYED.value if room.has_bodies else ""
     package = ExitPackage(
         ticket=visit.ticket,

@@ -33,6 +33,7 @@ class CaveBody(Struct):
     health: int = HEALTH
     items: dict[str, int] = {}
     held: str = ""  # the item in its hand
+    expresses: str = ""
     stance: str = "standing"
     out: bool = False  # its seat is closed
     asleep: bool = False  # its agent is away, and it is in the world
@@ -69,8 +70,9 @@ class Caves(EmbodiedWorld):
     stances = ("standing", "crouching", "sitting")
     ITEMS: ClassVar[tuple[str, ...]] = ("gold", "ore", "blade")
 
-    def __init__(self, each: Annotated[int, Range(0, 100)] = 5) -> None:
+    def __init__(self, each: Annotated[int, Range(0, 100)] = 5, respawns: bool = True) -> None:
         self.each = each  # items of each kind, in the hall
+        self.respawns = respawns  # whether the dead can come back
 
     # -- seats -------------------------------------------------------------------------------------
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
@@ -95,7 +97,9 @@ class Caves(EmbodiedWorld):
         if sum(body.here for body in self.bodies.values()) >= BODIES:
             raise GameRejected("the caves are full")
         seat = str(len(self.bodies) + 1)
-        self.bodies[seat] = CaveBody(arrival.name, health=HEALTH + int(arrival.bonuses.get("health_bonus", 0)))
+        place = "pit" if arrival.spawn == "challenging" else "hall"
+        health = HEALTH + int(arrival.bonuses.get("health_bonus", 0))
+        self.bodies[seat] = CaveBody(arrival.name, place, health)
         return Seat(seat, arrival.name)
 
     def depart(self, seat: Seat, mode: DepartMode) -> None:
@@ -123,7 +127,7 @@ class Caves(EmbodiedWorld):
             grounded=not falling, hearing_range=1, injuries=("wounded",) if 0 < body.health < HEALTH else (),
             encumbrance=max([*body.items.values(), 0]) / HOLDS, unsafe="you would fall" if falling else "",
             death=Death("combat", body.killer, dict(body.dropped)) if dead else None,
-            respawn_options=RESPAWNS if dead else (),
+            respawn_options=RESPAWNS if dead and self.respawns else (),
         )  # fmt: skip
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
@@ -156,9 +160,14 @@ class Caves(EmbodiedWorld):
         return dict(self.bodies[seat].deeds)
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
+        if target == "abyss":  # a bug of this world: it has changed something when it refuses
+            self.bodies[seat.id].place = "pit"
         if target not in PLACES:
             raise GameRejected(f"look at one of: {', '.join(PLACES)}")
-        return Outcome(f"you look at the {target}")
+        return Outcome()
+
+    def express(self, seat: Seat, emote: str) -> None:
+        self.bodies[seat.id].expresses = emote
 
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         place = self.bodies[seat].place
@@ -305,6 +314,15 @@ class Mines(Caves):
     spec = WorldSpec(name="mines", seats=(0, BODIES), quick=True)
     travel = _travel("coin", "iron", "axe")
     ITEMS = ("coin", "iron", "axe")
+
+
+class TurnCaves(Caves):
+    """Caves. As caves, and the one that has done least is to move.."""
+
+    spec = WorldSpec(name="turn_caves", seats=(0, BODIES), pace="turns", quick=True)
+
+    def to_move(self) -> Sequence[SeatId]:
+        return sorted(super().to_move(), key=lambda seat: sum(self.bodies[seat].deeds.values()))[:1]
 
 
 def _move(what: dict[str, int], to: dict[str, int], out_of: dict[str, int] | None = None) -> None:

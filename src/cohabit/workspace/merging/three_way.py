@@ -109,8 +109,6 @@ def in_order(
             if found := {j for j in earlier[at:] if new[i] in undated or new[j] in undated}:
                 behind.setdefault(i, set()).update(found)
             earlier.insert(at, i)
-    if not behind:
-        return old + new
     places = list[set[int]]()
     for i in reversed(range(len(new))):  # an entry moves behind entries of a higher rank only
         places.append({i}.union(*(places[len(new) - 1 - j] for j in behind.get(i, ()))))
