@@ -637,3 +637,36 @@ def test_a_player_that_may_not_see_learns_nothing_of_its_body_by_moving_it() -> 
     assert (mine.position, mine.inventory, mine.equipment) == ((), {}, {})
     assert caves("ann", "look", target="pit").message == "Done."
     assert "not allowed to see why" in caves.refused("ann", "look", target="nowhere").message
+
+
+# -- what a view says ---------------------------------------------------------------------------------
+def test_a_view_says_how_to_get_a_body_to_a_member_without_one() -> None:
+    caves = Caves()
+    assert "You control no body now. `jack_in` takes a new one." in caves("ann", "view").text
+    assert "jack_in" not in caves("owl", "view").text, "it may not act"
+    caves("ann", "jack_in")
+    assert "jack_in" not in caves("ann", "view").text
+    caves("ann", "jack_out")
+    waits = f"`jack_in` takes one of yours: ann ({caves.id()}, dormant)."
+    assert f"You control no body now. {waits}" in caves("ann", "view").text
+
+
+def test_a_view_says_that_other_bodies_wait() -> None:
+    caves = Caves()
+    caves("ann", "create_avatar", name="Blue")
+    caves("ann", "create_avatar", name="Red")
+    caves("ann", "jack_in", avatar_id=caves.id(1))
+    other = f"Your other bodies here: Red ({caves.id(2)}, unbound). `transfer` takes you to one."
+    assert other in caves("ann", "view").text
+    assert "Your other bodies" not in caves("bob", "view").text
+
+
+def test_a_view_says_how_to_come_back_from_the_dead() -> None:
+    caves = Caves()
+    for who in ("ann", "bob"):
+        caves(who, "jack_in")
+    caves.kill("ann", caves.seat("bob"))
+    told = "Your body is dead. `respawn` brings it back (hall, bought); `jack_in` takes a new one."
+    assert told in caves("bob", "view").text
+    caves("bob", "respawn")
+    assert "dead" not in caves("bob", "view").text

@@ -31,7 +31,7 @@ from cohabit.room import seats
 from cohabit.room.avatar_views import embodied, shown, world_of
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, newest, owner_of, to_take
+from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, newest_dead, owner_of, to_take
 from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
 
@@ -245,7 +245,7 @@ def roster(room: "Room", member: Member) -> AvatarRoster:
 def death(ctx: Context) -> DeathEvent:
     """How your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
-    avatar = _newest_dead(room, ctx.member)
+    avatar = _dead_avatar(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     if body.death is None:
         raise GameRejected("this avatar was despawned; create another one (`jack_in`)")
@@ -393,7 +393,7 @@ def respawn(
     room, me = ctx.room, ctx.member
     if controlled(room, me) is not None:
         raise Conflict("your avatar lives")
-    avatar = _newest_dead(room, me)
+    avatar = _dead_avatar(room, me)
     chosen = _respawn_option(room, avatar, option)
     arrives = me.seat != avatar.seat
     if arrives:
@@ -427,11 +427,11 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     _bind(room, avatar, me, ctx.at)
 
 
-def _newest_dead(room: "Room", me: Member) -> OwnedAvatar:
-    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
-    if not dead:
+def _dead_avatar(room: "Room", me: Member) -> OwnedAvatar:
+    dead = newest_dead(room, me)
+    if dead is None:
         raise GameRejected("you have no dead avatar here")
-    return newest(dead)
+    return dead
 
 
 def required(room: "Room", me: Member) -> OwnedAvatar:

@@ -12,6 +12,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.text_changes import changes
 from cohabit.model.timestamps import utc
+from cohabit.room.avatar_views import bodies_text
 from cohabit.room.commands import Ready, Resource, WaitMs, command
 from cohabit.room.consent import requests_text
 from cohabit.room.context import Context
@@ -93,6 +94,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     lines = [
         room.extension.as_called(ends),
         room.extension.as_called(_seat_text(room, me)),
+        room.extension.as_called(bodies_text(room, me)),
         missed_text(me, room.pace, ctx.state),
         visit_text(room, me),
         room.extension.as_called(requests_text(room, me)),

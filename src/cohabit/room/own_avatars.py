@@ -31,6 +31,12 @@ def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
     return max(reversed(avatars), key=lambda avatar: avatar.last_active)
 
 
+def newest_dead(room: "Room", me: Member) -> OwnedAvatar | None:
+    """The dead avatar of a member that could come back to life, if the world allows that."""
+    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
+    return newest(dead) if dead else None
+
+
 def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
     """The avatar of a member to jack into; None: a new one, which it may have."""
     own = list(avatars_of(room, owner_of(me)))
