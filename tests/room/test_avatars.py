@@ -331,6 +331,75 @@ def test_a_refused_transfer_changes_nothing_whichever_part_is_refused() -> None:
     assert replayed(caves.room).digest() == caves.room.digest()
 
 
+def _roll_back(room: Room, lines: int = 0) -> None:
+    raise AssertionError("a refusal that is known before anything changes has nothing to undo")
+
+
+@pytest.mark.parametrize("world", ["crafter_shared", "planet", CAVES])
+def test_a_refused_transfer_undoes_nothing_where_the_world_can_tell_before(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room(ANN, BOB, HOST, GOD, world=world)
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    if world == CAVES:
+        room.call("zeus", "bar", {"barred": True}, at=1)
+    before = room.digest()
+    with monkeypatch.context() as changed:
+        changed.setattr("cohabit.worlds.crafter.shared.MAX_PLAYERS", 1)
+        changed.setattr("cohabit.worlds.starbound.embodied.MAX_PLAYERS", 1)
+        changed.setattr(Room, "roll_back", _roll_back)
+        with pytest.raises(GameRejected, match=r"there are 1 players already|barred"):
+            room.call("ann", "transfer", {"avatar_id": other}, at=1)
+    assert room.digest() == before
+    if world != CAVES:
+        assert room.call("ann", "transfer", {"avatar_id": other}, at=1).success
+
+
+@pytest.mark.parametrize(("world", "module"), [("crafter_shared", "crafter.shared"), ("planet", "starbound.embodied")])
+def test_the_body_that_is_left_makes_place_for_the_other_in_a_full_world(
+    world: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room(ANN, BOB, HOST, world=world)
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    monkeypatch.setattr(f"cohabit.worlds.{module}.MAX_PLAYERS", 2)
+    assert room.call("ann", "transfer", {"avatar_id": other}, at=1).success
+
+
+def test_a_transfer_back_to_a_body_that_was_just_suspended_is_refused_before_anything_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    room = make_room(ANN, BOB, HOST, world="crafter_shared")
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    first = room.call("ann", "avatars", at=1).active_avatar_id
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    room.call("ann", "transfer", {"avatar_id": other, "mode": "suspend"}, at=1)
+    monkeypatch.setattr(Room, "roll_back", _roll_back)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="you have just left; you can come back in 10 steps"):
+        room.call("ann", "transfer", {"avatar_id": first}, at=1)
+    assert room.digest() == before
+
+
+def test_a_transfer_that_the_world_refuses_without_a_warning_is_undone() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    other = caves("ann", "create_avatar").avatar_id
+    world: Any = caves.room.world
+    caves.room.call("ann", "transfer", {"avatar_id": other}, at=caves.at)
+    third = caves("ann", "create_avatar").avatar_id
+    while sum(body.here for body in world.bodies.values()) < 6:
+        member = f"m{len(world.bodies)}"
+        caves("hostess", "add_member", id=member, role="player")
+        caves(member, "jack_in")
+    assert "full" in caves.refused("ann", "transfer", avatar_id=third).message
+    assert caves.seat("ann") == "2"
+
+
 def test_nobody_transfers_into_the_avatar_of_another_or_into_a_dead_one() -> None:
     caves = Caves()
     caves("bob", "jack_in")

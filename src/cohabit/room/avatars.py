@@ -310,22 +310,33 @@ def enter_body(
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
     avatar = to_take(room, me, avatar_id)
-    wakes = avatar is not None and bool(avatar.seat)
-    name = avatar.name if avatar is not None else me.name or me.handle
-    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
-    given = dict(bonuses or {}) if first else {}
-    where = spawn or (avatar.spawn if avatar is not None else "safe")
-    seat = avatar.seat if avatar is not None and wakes else None
-    seats.arrive(ctx, me, Arrival(name, seat, returns=wakes, bonuses=given, spawn=where), is_first)
+    arrival = _arrival(room, me, avatar, bonuses, spawn)
+    wakes = arrival.returns
+    seats.arrive(ctx, me, arrival, is_first)
     seats.remember_seat(room, me)
     assert me.seat is not None
     if avatar is None:
         avatar = _new_avatar(room, me, ctx.at, me.seat)
     avatar.seat = me.seat
     if not wakes:
-        avatar.bonuses, avatar.name = given, room.seats[me.seat].name or avatar.name
+        avatar.bonuses, avatar.name = dict(arrival.bonuses), room.seats[me.seat].name or avatar.name
     _bind(room, avatar, me, ctx.at)
     return wakes
+
+
+def _arrival(
+    room: "Room",
+    me: Member,
+    avatar: OwnedAvatar | None,
+    bonuses: Mapping[str, float] | None = None,
+    spawn: str = "",
+) -> Arrival:
+    """What the world is asked for when a member takes this avatar, or a new one."""
+    name = avatar.name if avatar is not None else me.name or me.handle
+    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
+    where = spawn or (avatar.spawn if avatar is not None else "safe")
+    seat = avatar.seat if avatar is not None and avatar.seat else None
+    return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
 
 
 @command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=is_embodied)
@@ -351,12 +362,15 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
     left = required(room, me)
     if avatar_id == left.id:
         raise Conflict(f"you control {left.name} already; name another avatar of yours")
-    to_take(room, me, avatar_id)
+    taken = to_take(room, me, avatar_id)
+    check_leaving(room, left, mode)
+    if why := room.crash_on_error(world_of(room).why_not_arrive, _arrival(room, me, taken), left.seat):
+        raise GameRejected(why)
     leave_body(ctx, me, mode)
     try:
         enter_body(ctx, me, avatar_id, is_first=False)
     except AskerError:
-        room.roll_back()  # a refusal changes nothing, so it must not have left
+        room.roll_back()  # the world could not tell before; a refusal changes nothing, so it must not have left
         raise
     ctx.tell(f"{me.handle} changes its body", "roster")
     now = required(room, me).name
