@@ -181,7 +181,7 @@ class NexusConnector:
             data["onward"] = msgspec.to_builtins(profile.onward)
             return _answer(profile, text, f"returns from {package.game}", data)
         game = profile.session.game
-        data["onward"] = {"game": game, "ticket": profile.session.ticket}
+        data |= {"onward": {"game": game, "ticket": profile.session.ticket}, "room": game}
         answer = _answer(profile, text, f"goes on from {package.game} to {game}", data)
         token = await self._token_for(identity, game)
         return answer if token is None else {**answer, "token": token}
