@@ -291,7 +291,7 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
 async def test_one_whose_visit_is_over_is_told_the_way_back() -> None:
     async with journeys() as world:
         await visit(world, "bob", "mines")  # it has a token for the house
-        with pytest.raises(CohabitError, match="your visit to mines is over: you are in the Nexus; enter_game brings"):
+        with pytest.raises(CohabitError, match="your visit to mines is over; the view of the Nexus says"):
             await world("bob", "mines", "view")
 
 

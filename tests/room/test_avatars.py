@@ -708,6 +708,23 @@ def test_a_player_that_may_not_see_learns_nothing_of_its_body_by_moving_it() -> 
     assert "not allowed to see why" in caves.refused("ann", "look", target="nowhere").message
 
 
+def test_a_member_is_offered_another_avatar_as_long_as_it_may_have_one() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    for _ in range(2):
+        assert "create_avatar" in caves("ann", "rules").your_commands
+        caves("ann", "create_avatar")
+    assert "create_avatar" not in caves("ann", "rules").your_commands
+    assert "the most is 3" in caves.refused("ann", "create_avatar").message
+
+
+def test_an_action_without_a_body_says_how_to_get_one() -> None:
+    caves = Caves()
+    assert caves.refused("ann", "go", place="pit").message == (
+        "go requires a body, and ann has none. Call jack_in to take one"
+    )
+
+
 # -- what a view says ---------------------------------------------------------------------------------
 def test_a_view_says_how_to_get_a_body_to_a_member_without_one() -> None:
     caves = Caves()

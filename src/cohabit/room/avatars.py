@@ -31,7 +31,7 @@ from cohabit.room import seats
 from cohabit.room.avatar_views import embodied, shown, world_of
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, newest_dead, owner_of, to_take
+from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, may_have_another, newest_dead, owner_of, to_take
 from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
 
@@ -215,6 +215,10 @@ def _is_disembodied(room: "Room", member: Member) -> bool:
     return controlled(room, member) is None
 
 
+def _may_have_another(room: "Room", member: Member) -> bool:
+    return may_have_another(room, member, beside=member.seat)
+
+
 def _has_another(room: "Room", member: Member) -> bool:
     """Whether a member could change its body for another one of its own."""
     waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
@@ -256,7 +260,7 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_may_have_another)
 def create_avatar(
     ctx: Context,
     name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,
@@ -374,7 +378,7 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
         raise
     ctx.tell(f"{me.handle} changes its body", "roster")
     now = required(room, me).name
-    asleep = " It sleeps where you left it, and can be hurt." if mode == "dormant" else ""
+    asleep = f" {left.name} sleeps where you left it, and can be hurt." if mode == "dormant" else ""
     return jacked_in(room, me, f"You have left {left.name}, and control {now}.{asleep}")
 
 

@@ -131,9 +131,10 @@ def _seat_text(room: "Room", me: Member) -> str:
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
     if me.handed_over:
         return "An agent plays your seat now; `take_over` to play it yourself."
-    if me.seat is None and C.ACT in me.held and me.claim is None and room.seats:
+    if me.seat is None and C.ACT in me.held and me.claim is None:
         free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
-        return f"You have no seat. `sit` takes one of: {free}." if free else ""
+        opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.has_bodies else ""
+        return f"You have no seat. `sit` takes one of: {free}." if free else opens
     return ""
 
 

@@ -118,13 +118,13 @@ def buy(body: Body, item: str, count: int) -> None:
         raise Failed(f"{item} is not for sale")
     cost = price_of(body, item) * count
     if body.items.get(PIXELS, 0) < cost:
-        raise Failed(f"{count} {item} cost {cost} pixels; you have {body.items.get(PIXELS, 0)}")
+        raise Failed(f"{count} {item} cost {_pixels(cost)}; you have {body.items.get(PIXELS, 0)}")
     if body.items.get(item, 0) + count > limit(item):
         raise Failed(f"you cannot carry more {item}")
     body.remove(PIXELS, cost)
     body.add(item, count)
     body.count("trade")
-    body.tell(f"You buy {count} {item} for {cost} pixels.", "success")
+    body.tell(f"You buy {count} {item} for {_pixels(cost)}.", "success")
 
 
 def sell(body: Body, item: str, count: int) -> None:
@@ -136,7 +136,11 @@ def sell(body: Body, item: str, count: int) -> None:
     body.remove(item, count)
     body.add(PIXELS, gain)
     body.count("trade")
-    body.tell(f"You sell {count} {item} for {gain} pixels.", "success")
+    body.tell(f"You sell {count} {item} for {_pixels(gain)}.", "success")
+
+
+def _pixels(number: int) -> str:
+    return f"{number} pixel{'' if number == 1 else 's'}"
 
 
 def _need_aboard(body: Body) -> None:
