@@ -79,6 +79,12 @@ class EmbodiedWorld(World):
     def arrive(self, arrival: Arrival) -> Seat:
         raise NotImplementedError
 
+    def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
+        """Why ``arrive`` would refuse this now; empty if it would not, or if the world cannot tell. ``leaves``: a body
+        that the same agent leaves first. The room asks before a `transfer`, because undoing one is slow. Changes
+        nothing."""
+        return ""
+
     def depart(self, seat: Seat, mode: DepartMode) -> None:
         raise NotImplementedError
 

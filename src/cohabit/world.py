@@ -87,6 +87,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     success: bool = (
         True  # False: the action was done and failed, and may have changed the world; else raise GameRejected
     )
+    with_view: bool = True  # False: the message says all that has changed, so the reply has no observation
 
 
 class Arrival(Struct, frozen=True, omit_defaults=True):

@@ -65,6 +65,41 @@ def test_a_traveller_can_return_from_the_page_of_the_nexus(house: Running, visit
     expect(nexus.get_by_role("button", name="Return to the Nexus")).to_be_hidden()
 
 
+def test_a_traveller_chooses_how_hard_a_game_is_and_when_the_visit_ends(house: Running, visit: Visit) -> None:
+    nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
+    nexus.get_by_label("Difficulty of the game").select_option("hard")
+    nexus.get_by_label("End the visit by itself when").fill("steps >= 2, died, I am tired")
+    game = enter(nexus)
+    expect(nexus.locator(".result").filter(has_text="Difficulty: hard")).to_contain_text(
+        "Your visit ends by itself when `steps >= 2` holds, or when `died` holds. Not evaluated, so these do not end your "
+        'visit: "I am tired"'
+    )
+    expect(nexus.get_by_label("Difficulty of the game")).to_be_hidden()
+    for _ in range(2):
+        game.get_by_role("button", name="noop").click()
+    expect(nexus.locator(".world-text")).to_contain_text("wilderness: 2 steps, left: steps >= 2")
+    expect(nexus.get_by_label("Difficulty of the game")).to_have_value("hard")
+
+
+def test_a_traveller_goes_on_to_another_game_from_the_page_of_the_nexus(house: Running, visit: Visit) -> None:
+    house.open(read_scenario("frontier"), "frontier")
+    nexus = visit(house.link_with(token("nexus-traveller"), "nexus"))
+    expect(nexus.get_by_label("When you leave, go to")).to_be_hidden()
+    expect(nexus.get_by_role("button", name="enter game frontier")).to_be_visible()
+    enter(nexus).close()
+    where = nexus.get_by_label("When you leave, go to")
+    expect(where.locator("option")).to_have_text(["the Nexus", "frontier"])
+    where.select_option("frontier")
+    nexus.get_by_role("button", name="Go on to frontier").click()
+    expect(nexus.locator(".world-text")).to_contain_text("You are in the game frontier")
+    with nexus.expect_popup() as opened:
+        nexus.get_by_role("link", name="Open the room frontier").click()
+    expect(opened.value.locator("h1")).to_have_text("Planets")
+    expect(where.locator("option")).to_have_text(["the Nexus", "wilderness"])
+    nexus.get_by_role("button", name="Return to the Nexus").click()
+    expect(nexus.locator(".world-text")).to_contain_text("You are in the Nexus, without a body")
+
+
 def test_the_page_offers_what_one_can_do_with_a_body(house: Running, visit: Visit) -> None:
     game = enter(visit(house.link_with(token("nexus-traveller"), "nexus")))
     body = game.locator(".body")

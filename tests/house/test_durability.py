@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy, CohabitError, StorageFailed
+from cohabit.errors import Busy, CohabitError, GameRejected, Quarantined, StorageFailed
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
@@ -153,6 +153,50 @@ async def test_a_failed_commit_is_an_error_for_every_call_in_it_and_the_room_is_
         store.failing = False
         assert (await who["ann"](*do)).success
         assert len(deeds(runner.room, do[0])) == 2
+
+
+async def test_a_store_that_fails_in_an_unforeseen_way_is_an_error_for_the_call_and_the_room_is_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(store: HeldStore, writes: Any) -> None:
+        raise OSError("no such device")
+
+    async with open_house(store=HeldStore()) as house:
+        who = await make_room(house)
+        await who["ann"]("hide", {"n": 1})
+        runner = house.rooms["den"]
+        await runner.drained()
+        before = runner.room.digest()
+        with monkeypatch.context() as changed:
+            changed.setattr(HeldStore, "commit", broken)
+            with pytest.raises(StorageFailed, match="no such device"):
+                await who["ann"]("hide", {"n": 2})
+        assert runner.room.digest() == before
+        assert (await who["ann"]("hide", {"n": 2})).success
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the number of bob is 7"), GameRejected("not now")])
+async def test_every_call_is_answered_if_the_room_cannot_be_rolled_back_and_the_room_is_quarantined(
+    failure: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(world: Any, *args: Any) -> None:
+        raise failure
+
+    store = HeldStore()
+    async with open_house(store=store) as house:
+        who = await make_room(house)
+        runner = house.rooms["den"]
+        await runner.drained()
+        with monkeypatch.context() as changed:
+            for method in ("reset", "restore"):
+                changed.setattr(type(runner.room.world), method, broken)
+            store.failing = True
+            both = await asyncio.gather(*(who[w]("hide", {"n": 1}) for w in ("ann", "bob")), return_exceptions=True)
+        assert [type(refused) for refused in both] == [StorageFailed] * 2
+        with pytest.raises(Quarantined, match="could not be rolled back") as refused:
+            await who["ann"]("view")
+        assert "bob" not in str(refused.value), "what a world raises may be hidden information"
+        store.failing = False
 
 
 async def test_calls_that_ran_while_a_commit_failed_are_refused_with_it() -> None:

@@ -12,7 +12,7 @@ from cohabit.nexus.text import (
     bonuses_text,
     ends_text,
     game_lines,
-    goal_text,
+    goal_of,
     nexus_text,
     profile_text,
 )
@@ -79,10 +79,6 @@ camp: Ada (avatar-1), dormant when you left
 camp: Bea (avatar-4), suspended when you left
 gone: Ada (avatar-2), dormant when you left; the game is not open now
 To wake one, call enter_game with its avatar_id; without one you wake the newest in that game.
-
-META-GOALS
-survivor: Survive 100 steps in each of 3 kinds of game. 50 %, 1 of 3 kinds of game
-own-1: see the sea (your own)
 
 GAMES
 [READY] camp: The camp, 3 of 64 agents
@@ -206,8 +202,14 @@ def test_the_words_of_a_host_are_quoted_and_attributed(words: str) -> None:
 
 
 def test_a_completed_goal_says_so() -> None:
-    assert goal_text(VETERAN.goals[1]) == "master_crafter: Reach a crafting skill of 0.8. (completed)"
-    assert goal_text(GoalProgress("own-2", "sleep", completed_at=1)) == "own-2: sleep (reached)"
+    assert goal_of(VETERAN.goals[1]).to_text() == "master_crafter: Reach a crafting skill of 0.8 (completed)"
+    assert goal_of(GoalProgress("own-2", "sleep", completed_at=1)).to_text() == "own-2: sleep (reached)"
+
+
+def test_a_goal_says_by_which_id_it_is_abandoned_and_how_far_it_is() -> None:
+    first, _, own = (goal_of(one).to_text() for one in VETERAN.goals)
+    assert first == "survivor: Survive 100 steps in each of 3 kinds of game (50 %, 1 of 3 kinds of game)"
+    assert own == "own-1: see the sea (your own)"
 
 
 def test_the_text_is_the_same_every_time() -> None:

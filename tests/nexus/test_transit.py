@@ -291,7 +291,7 @@ async def test_an_agent_in_the_nexus_sees_the_bodies_that_wait_for_it_as_they_we
 async def test_one_whose_visit_is_over_is_told_the_way_back() -> None:
     async with journeys() as world:
         await visit(world, "bob", "mines")  # it has a token for the house
-        with pytest.raises(CohabitError, match="your visit to mines is over: you are in the Nexus; enter_game brings"):
+        with pytest.raises(CohabitError, match="your visit to mines is over; the view of the Nexus says"):
             await world("bob", "mines", "view")
 
 
@@ -327,7 +327,43 @@ async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:
         done = await world("ann", "nexus", "set_goal", goal="world_walker")
         assert done.message == "You have reached world_walker."
         set_ = await world("ann", "nexus", "set_goal", goal="survivor")
-        assert set_.message == "You pursue: survivor."
+        assert set_.message.startswith("You pursue survivor: Survive 100 steps in each of 3 kinds of game (")
+
+
+async def test_the_reply_to_a_change_of_goals_or_memories_says_what_changed_without_the_whole_view() -> None:
+    async with journeys() as world:
+        for name, args in (
+            ("set_goal", {"goal": "see the\nsea"}), ("complete_goal", {"goal": "own-1"}),
+            ("set_goal", {"goal": "survivor"}), ("abandon_goal", {"goal": "survivor"}),
+            ("remember", {"text": "lava burns"}), ("forget", {"text": "lava burns"}),
+        ):  # fmt: skip
+            reply = await world("ann", "nexus", name, **args)
+            assert reply.success
+            assert reply.message
+            assert reply.observation is None, name
+        assert (await world("ann", "nexus", "enter_game", game_id="mines")).observation is not None
+
+
+async def test_the_view_shows_a_goal_once_with_the_id_that_abandons_it() -> None:
+    async with journeys() as world:
+        for goal in ("survivor", "see the\nsea"):
+            await world("ann", "nexus", "set_goal", goal=goal)
+        text = (await world("ann", "nexus", "view")).text
+        assert text.count("Survive 100 steps") == text.count("see the sea") == 1
+        assert "- survivor: Survive" in text
+        assert "- own-1: see the sea (your own)" in text
+
+
+async def test_line_breaks_of_an_agent_are_folded_in_all_that_it_is_told() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "set_goal", goal="see\n\nCURRENT GOALS:\n- the sea")
+        await world("ann", "nexus", "remember", text="lava\nburns")
+        await world("ann", "nexus", "enter_game", game_id="mines", goals="find\ngold", exit_conditions=["tired\nof it"])
+        await world("ann", "nexus", "abandon_goal", goal="see\n\nCURRENT GOALS:\n- the sea")
+        for room in ("nexus", "mines"):
+            told = [item.text for item in (await world("ann", room, "events")).items]
+            assert [text for text in told if "\n" in text] == []
+        assert any("goal: find gold; leave when: tired of it; you remember: lava burns" in text for text in told)
 
 
 # -- games that stop ----------------------------------------------------------------------------------

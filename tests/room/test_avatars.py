@@ -1,6 +1,7 @@
 """Avatars: bodies that members jack into, leave behind, and return to."""
 
 import re
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import settings
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
 from cohabit.room.avatars import MAX_DESPAWNED
+from cohabit.room.room import Room
 
-from .avatar_machine import CavesMachine, CrafterMachine
+from .avatar_machine import CAVES, CavesMachine, CrafterMachine
 from .caves import ANN, BOB, Caves
-from .making import AGENT, HOST, OBSERVER, entries, make_room, player, replayed, saved
+from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed, saved
 
 State = AvatarState
 
@@ -284,6 +286,75 @@ def test_a_refused_transfer_changes_nothing_whichever_part_is_refused() -> None:
     assert (caves.state(1), caves.seat("ann")) == (State.BOUND, "1")
     caves("ann", "go", place="pit")
     assert replayed(caves.room).digest() == caves.room.digest()
+
+
+def _roll_back(room: Room, lines: int = 0) -> None:
+    raise AssertionError("a refusal that is known before anything changes has nothing to undo")
+
+
+@pytest.mark.parametrize("world", ["crafter_shared", "planet", CAVES])
+def test_a_refused_transfer_undoes_nothing_where_the_world_can_tell_before(
+    world: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room(ANN, BOB, HOST, GOD, world=world)
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    if world == CAVES:
+        room.call("zeus", "bar", {"barred": True}, at=1)
+    before = room.digest()
+    with monkeypatch.context() as changed:
+        changed.setattr("cohabit.worlds.crafter.shared.MAX_PLAYERS", 1)
+        changed.setattr("cohabit.worlds.starbound.embodied.MAX_PLAYERS", 1)
+        changed.setattr(Room, "roll_back", _roll_back)
+        with pytest.raises(GameRejected, match=r"there are 1 players already|barred"):
+            room.call("ann", "transfer", {"avatar_id": other}, at=1)
+    assert room.digest() == before
+    if world != CAVES:
+        assert room.call("ann", "transfer", {"avatar_id": other}, at=1).success
+
+
+@pytest.mark.parametrize(("world", "module"), [("crafter_shared", "crafter.shared"), ("planet", "starbound.embodied")])
+def test_the_body_that_is_left_makes_place_for_the_other_in_a_full_world(
+    world: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = make_room(ANN, BOB, HOST, world=world)
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    monkeypatch.setattr(f"cohabit.worlds.{module}.MAX_PLAYERS", 2)
+    assert room.call("ann", "transfer", {"avatar_id": other}, at=1).success
+
+
+def test_a_transfer_back_to_a_body_that_was_just_suspended_is_refused_before_anything_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    room = make_room(ANN, BOB, HOST, world="crafter_shared")
+    for who in ("ann", "bob"):
+        room.call(who, "jack_in", at=1)
+    first = room.call("ann", "avatars", at=1).active_avatar_id
+    other = room.call("ann", "create_avatar", at=1).avatar_id
+    room.call("ann", "transfer", {"avatar_id": other, "mode": "suspend"}, at=1)
+    monkeypatch.setattr(Room, "roll_back", _roll_back)
+    before = room.digest()
+    with pytest.raises(GameRejected, match="you have just left; you can come back in 10 steps"):
+        room.call("ann", "transfer", {"avatar_id": first}, at=1)
+    assert room.digest() == before
+
+
+def test_a_transfer_that_the_world_refuses_without_a_warning_is_undone() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    other = caves("ann", "create_avatar").avatar_id
+    world: Any = caves.room.world
+    caves.room.call("ann", "transfer", {"avatar_id": other}, at=caves.at)
+    third = caves("ann", "create_avatar").avatar_id
+    while sum(body.here for body in world.bodies.values()) < 6:
+        member = f"m{len(world.bodies)}"
+        caves("hostess", "add_member", id=member, role="player")
+        caves(member, "jack_in")
+    assert "full" in caves.refused("ann", "transfer", avatar_id=third).message
+    assert caves.seat("ann") == "2"
 
 
 def test_nobody_transfers_into_the_avatar_of_another_or_into_a_dead_one() -> None:
@@ -592,3 +663,53 @@ def test_a_player_that_may_not_see_learns_nothing_of_its_body_by_moving_it() -> 
     assert (mine.position, mine.inventory, mine.equipment) == ((), {}, {})
     assert caves("ann", "look", target="pit").message == "Done."
     assert "not allowed to see why" in caves.refused("ann", "look", target="nowhere").message
+
+
+def test_a_member_is_offered_another_avatar_as_long_as_it_may_have_one() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    for _ in range(2):
+        assert "create_avatar" in caves("ann", "rules").your_commands
+        caves("ann", "create_avatar")
+    assert "create_avatar" not in caves("ann", "rules").your_commands
+    assert "the most is 3" in caves.refused("ann", "create_avatar").message
+
+
+def test_an_action_without_a_body_says_how_to_get_one() -> None:
+    caves = Caves()
+    assert caves.refused("ann", "go", place="pit").message == (
+        "go requires a body, and ann has none. Call jack_in to take one"
+    )
+
+
+# -- what a view says ---------------------------------------------------------------------------------
+def test_a_view_says_how_to_get_a_body_to_a_member_without_one() -> None:
+    caves = Caves()
+    assert "You control no body now. `jack_in` takes a new one." in caves("ann", "view").text
+    assert "jack_in" not in caves("owl", "view").text, "it may not act"
+    caves("ann", "jack_in")
+    assert "jack_in" not in caves("ann", "view").text
+    caves("ann", "jack_out")
+    waits = f"`jack_in` takes one of yours: ann ({caves.id()}, dormant)."
+    assert f"You control no body now. {waits}" in caves("ann", "view").text
+
+
+def test_a_view_says_that_other_bodies_wait() -> None:
+    caves = Caves()
+    caves("ann", "create_avatar", name="Blue")
+    caves("ann", "create_avatar", name="Red")
+    caves("ann", "jack_in", avatar_id=caves.id(1))
+    other = f"Your other bodies here: Red ({caves.id(2)}, unbound). `transfer` takes you to one."
+    assert other in caves("ann", "view").text
+    assert "Your other bodies" not in caves("bob", "view").text
+
+
+def test_a_view_says_how_to_come_back_from_the_dead() -> None:
+    caves = Caves()
+    for who in ("ann", "bob"):
+        caves(who, "jack_in")
+    caves.kill("ann", caves.seat("bob"))
+    told = "Your body is dead. `respawn` brings it back (hall, bought); `jack_in` takes a new one."
+    assert told in caves("bob", "view").text
+    caves("bob", "respawn")
+    assert "dead" not in caves("bob", "view").text

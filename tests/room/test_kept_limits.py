@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import PermissionDenied, UnknownAsset
+from cohabit.errors import Busy, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, Capability, Layer
-from cohabit.room.kept_limits import LIMITED_KEPT, keep_limits
+from cohabit.room.kept_limits import LIMITED_KEPT, keep_chat, keep_limits
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -88,6 +88,83 @@ def test_a_host_lifts_the_limits_of_a_member_that_is_away() -> None:
     assert joined(room).held == PLAYER
     with pytest.raises(UnknownAsset):
         host(room, "clear_grant", member="nobody")
+
+
+def test_lifting_the_limits_of_a_former_member_concerns_one_identity() -> None:
+    room = make_room(HOST)
+    for identity in ("id-ada", "id-other"):
+        who = joined(room, identity)
+        host(room, "narrow", member="ada", may=["act"])
+        left(room, who)
+    assert host(room, "entry").limited == ["ada#1", "ada#2"]
+    with pytest.raises(Conflict, match="2 former members were called ada; name one of ada#1, ada#2"):
+        host(room, "clear_grant", member="ada")
+    host(room, "clear_grant", member="ada#1")
+    assert host(room, "entry").limited == ["ada"]
+    assert joined(room, "id-other").held == PLAYER - {C.ACT}
+    assert joined(room, "id-ada").held == PLAYER
+
+
+def test_a_former_member_is_told_from_a_present_one_with_its_handle() -> None:
+    room = make_room(HOST)
+    who = joined(room)
+    host(room, "narrow", member="ada", may=["act"])
+    left(room, who)
+    other = joined(room, "id-other")
+    assert (other.handle, host(room, "entry").limited) == ("ada", ["ada#1"])
+    host(room, "clear_grant", member="ada")
+    assert "id-ada" in room.state.limited, "that was about the present member"
+    host(room, "clear_grant", member="ada#1")
+    assert not room.state.limited
+
+
+def test_unblocking_a_former_member_concerns_one_identity() -> None:
+    room = make_room(HOST)
+    for identity in ("id-ada", "id-other"):
+        joined(room, identity)
+        host(room, "remove_member", member="ada", block=True)
+    with pytest.raises(Conflict, match="ada#1, ada#2"):
+        host(room, "unblock", member="ada")
+    host(room, "unblock", member="ada#2")
+    assert (list(room.state.blocked), host(room, "entry").blocked) == (["id-ada"], ["ada"])
+
+
+# -- chat limits --------------------------------------------------------------------------------------
+def test_the_cooldown_goes_on_while_a_member_is_away() -> None:
+    room = make_room(HOST)
+    host(room, "set_chat_limits", cooldown_ms=10_000)
+    who = joined(room, may=["send_broadcast", "watch"])
+    room.call(who.id, "say", {"text": "first"}, at=1_000)
+    left(room, who, at=1_500)
+    who = joined(room, at=2_000, may=["send_broadcast", "watch"])
+    for back in (room, replayed(room), restored(room)):
+        with pytest.raises(Busy, match="retry in 6000 ms"):
+            back.call(who.id, "say", {"text": "second"}, at=5_000)
+    room.call(who.id, "say", {"text": "second"}, at=11_000)
+
+
+def test_messages_in_a_minute_are_counted_over_memberships_and_for_one_identity() -> None:
+    room = make_room(HOST)
+    host(room, "set_chat_limits", messages_per_minute=2)
+    for number in range(2):
+        who = joined(room, may=["send_broadcast", "watch"])
+        room.call(who.id, "say", {"text": "hello"}, at=10 + number)
+        left(room, who, at=20)
+    who, other = (joined(room, one, one[3:], at=30, may=["send_broadcast", "watch"]) for one in ("id-ada", "id-bea"))
+    with pytest.raises(Busy, match="2 messages a minute"):
+        room.call(who.id, "say", {"text": "hello"}, at=40)
+    room.call(other.id, "say", {"text": "hello"}, at=40)
+    room.call(who.id, "say", {"text": "hello"}, at=60_001)
+
+
+def test_a_room_remembers_the_chat_of_the_newest_identities_only() -> None:
+    state = make_room(HOST).state
+    for number in range(LIMITED_KEPT + 2):
+        keep_chat(state, Member(f"m{number}", identity=f"id-{number}", said_at=number, said=1))
+    keep_chat(state, Member("silent", identity="id-silent"))
+    assert len(state.spoke) == LIMITED_KEPT
+    assert "id-1" not in state.spoke
+    assert "id-2" in state.spoke
 
 
 def test_nobody_lifts_limits_beyond_what_it_may_grant() -> None:

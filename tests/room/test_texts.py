@@ -57,6 +57,21 @@ def test_rules_list_the_actions_that_the_caller_may_use() -> None:
     assert "Actions:\nYou can watch this room but not act in it." in room.call("bot", "rules", at=1).text
 
 
+def test_a_choice_of_words_is_called_text_in_the_rules() -> None:
+    rules = make_room({"id": "ann", "role": "player"}, world="planet").call("ann", "rules", at=1).text
+    assert "direction (string, one of down | left | right | up, required)" in rules
+    assert "(any" not in rules
+
+
+def test_a_view_says_how_to_take_a_seat_in_a_world_that_opens_one_for_everybody() -> None:
+    ann, owl = {"id": "ann", "role": "player"}, OBSERVER
+    room = make_room(ann, owl, world="nexus")
+    assert "You have no seat. `sit` opens one for you." in room.call("ann", "view", at=1).text
+    assert "no seat" not in room.call("owl", "view", at=1).text, "it may not act"
+    room.call("ann", "sit", at=2)
+    assert "no seat" not in room.call("ann", "view", at=3).text
+
+
 def test_a_title_is_written_once() -> None:
     assert make_room(RED, world="nim").call("ann", "rules", at=1).text.count("Nim") == 1
 

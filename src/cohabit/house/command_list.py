@@ -38,6 +38,7 @@ class CommandInfo(Struct, frozen=True, omit_defaults=True):
     for_model: bool = True  # False: models are not told of it
     for_front_end: bool = False  # the front end of a world may call it
     shows_world: bool = False  # MCP clients show the front end beside its result
+    runs_others: bool = False  # it runs another command by name, and returns its result
 
 
 _made: "WeakKeyDictionary[Command, dict[tuple[str, bool], CommandInfo]]" = WeakKeyDictionary()
@@ -72,6 +73,7 @@ def describe(command: Command, held: Container[Capability] | None = None, *, als
             for_model=command.for_model,
             for_front_end=command.for_front_end,
             shows_world=command.shows_world,
+            runs_others=command.unwrap is not None,
         )
     return made
 

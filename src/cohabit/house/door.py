@@ -411,7 +411,9 @@ def _wait_ms(command: Command, args: Any) -> int:
 
 
 def _visit_is_over(room: str) -> UnknownRoom:
-    return UnknownRoom(f"your visit to {room} is over: you are in the Nexus; enter_game brings you back")
+    return UnknownRoom(
+        f"your visit to {room} is over; the view of the Nexus says where you are, and enter_game brings you back"
+    )
 
 
 def _unknown(room: str) -> UnknownRoom:

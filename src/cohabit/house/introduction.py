@@ -11,7 +11,7 @@ from cohabit.house.command_list import list_commands, room_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
-from cohabit.room.info import about_world
+from cohabit.room.info import about_world, unlisted_text
 from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
 from cohabit.room.state import Member
@@ -58,17 +58,18 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
     commands = list_commands(house, credential, room)
     runner = house.runner_of(room) if room is not None else None
     if runner is None:
-        you_are, world = _across_rooms(house, credential), ""
+        you_are, unlisted, world = _across_rooms(house, credential), "", ""
     else:
         commands = room_commands(commands)
         member = runner.room.member_of(credential.identity)
         you_are = f"{_you_are(runner.room, member)} {_pace(runner.room)}".rstrip()
         if member is not None and not brief:
             you_are = f"{you_are} {watch_only(member)}".rstrip()
+        unlisted = "" if brief or member is None else unlisted_text(runner.room, member)
         world = "" if brief else _world(runner.room)
     hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint and info.listed)
     # The longest part comes last: some clients cut the text off.
-    return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, SAFETY_TEXT, world) if part)
+    return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, unlisted, SAFETY_TEXT, world) if part)
 
 
 def _world(room: Room) -> str:

@@ -11,6 +11,9 @@ from cohabit.model.observation import Observation, one_line
 from cohabit.model.strict_json import sorted_json
 from cohabit.model.value import Value
 
+OPTIONS_IN_SHORT = 10
+"""How many options of a parameter its short form lists. It leaves out longer lists."""
+
 
 class ParamDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     """One parameter of an action.
@@ -42,6 +45,12 @@ class ParamDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
         kind = ", ".join([self.type, *self._limits(), "required" if self.required else "optional"])
         return one_line(f"{self.name} ({kind}): {self.description}").removesuffix(":")
 
+    def in_short(self) -> str:
+        """The name; `?` marks a parameter that can be left out."""
+        options = self.options if self.options is not None and len(self.options) <= OPTIONS_IN_SHORT else ()
+        choice = f": {'|'.join(map(str, options))}" if options else ""
+        return one_line(f"{self.name}{'?' if self.optional else ''}{choice}")
+
     def _limits(self) -> list[str]:
         limits = []
         if self.minimum is not None and self.maximum is not None:
@@ -69,6 +78,10 @@ class ActionDef(msgspec.Struct, Value, frozen=True, omit_defaults=True):
             raise ValueError(f"an action name must be one line without surrounding spaces, not {self.name!r}")
         names = [parameter.name for parameter in self.parameters]
         _refuse_duplicates(names, f"action {self.name!r} has two parameters")
+
+    def in_short(self) -> str:
+        """How to call it, in a few words: `jack_out(mode?: despawn|dormant|suspend)`."""
+        return f"{self.name}({', '.join(parameter.in_short() for parameter in self.parameters)})"
 
     def to_text(self) -> str:
         lines = [one_line(f"- {self.name} [{self.category}]: {self.description}").removesuffix(":")]

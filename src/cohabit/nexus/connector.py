@@ -27,7 +27,7 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.memories import forget, remember
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, onward_text
+from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, goal_of, onward_text
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
@@ -181,7 +181,7 @@ class NexusConnector:
             data["onward"] = msgspec.to_builtins(profile.onward)
             return _answer(profile, text, f"returns from {package.game}", data)
         game = profile.session.game
-        data["onward"] = {"game": game, "ticket": profile.session.ticket}
+        data |= {"onward": {"game": game, "ticket": profile.session.ticket}, "room": game}
         answer = _answer(profile, text, f"goes on from {package.game} to {game}", data)
         token = await self._token_for(identity, game)
         return answer if token is None else {**answer, "token": token}
@@ -209,25 +209,28 @@ class NexusConnector:
 
     async def _do_set_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         games, now = games_of(self._house), self._house.clock.now()
-        before: set[str] = set()
+        reached: list[str] = []
+        known: list[str] = []
 
         def set_goal(profile: Profile) -> Profile:
-            before.update(_reached(profile))
+            reached.extend(_reached(profile))
+            known.extend(one.goal for one in profile.goals)
             return goals.set_goal(profile, goal, games, now)
 
         await self.transit.change(identity, set_goal)
         profile = await self.transit.refresh(identity)  # what it does in a visit that is going on counts, too
-        done = [one for one in _reached(profile) if one not in before]
-        return _answer(profile, f"You have reached {', '.join(done)}." if done else f"You pursue: {goal}.")
+        done = [one for one in _reached(profile) if one not in reached]
+        new = [goal_of(one).to_text() for one in profile.goals if one.goal not in known]
+        return _answer(profile, f"You have reached {', '.join(done)}." if done else f"You pursue {', '.join(new)}.")
 
     async def _do_abandon_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         profile = await self.transit.change(identity, lambda profile: goals.abandon(profile, goal))
-        return _answer(profile, f"You no longer pursue {goal}.")
+        return _answer(profile, f"You no longer pursue {one_line(goal)}.")
 
     async def _do_complete_goal(self, identity: str, by: str, goal: str) -> dict[str, Any]:
         now = self._house.clock.now()
         profile = await self.transit.change(identity, lambda profile: goals.tick_off(profile, goal, now))
-        return _answer(profile, f"You have reached {goal}.")
+        return _answer(profile, f"You have reached {one_line(goal)}.")
 
     async def _do_remember(self, identity: str, by: str, text: str, kind: Any = "memory") -> dict[str, Any]:
         profile = await self.transit.change(identity, partial(remember, text=text, kind=kind))

@@ -317,7 +317,7 @@ def tick_off(profile: Profile, goal: str, at: int) -> Profile:
 
 def _active_goal(profile: Profile, goal: str) -> GoalProgress:
     house = find(goal)
-    wanted = house.id if house else goal.strip()
+    wanted = house.id if house else one_line(goal)
     for one in active(profile):
         if wanted in (one.goal, one.description):
             return one

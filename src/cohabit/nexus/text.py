@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import get_args
 
 from cohabit.model.exit_conditions import Kind, exit_condition
-from cohabit.model.observation import one_line
+from cohabit.model.observation import Goal, one_line
 from cohabit.model.travel import DOMAINS, Domain, Travel
 from cohabit.nexus.bonuses import bonuses
-from cohabit.nexus.goals import GOALS, active
+from cohabit.nexus.goals import GOALS
 from cohabit.nexus.items import local_names
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
 from cohabit.room.transit import Receipt
@@ -36,7 +36,6 @@ def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
         ("SKILLS", _skills(me)),
         ("CARRIED ITEMS", [item_text(item) for item in me.carried]),
         ("BODIES THAT WAIT FOR YOU", _bodies(view)),
-        ("META-GOALS", [goal_text(goal) for goal in active(me)]),
         ("GAMES", _games(view, travels)),
         ("SUGGESTIONS", [_suggestion(number, one) for number, one in enumerate(view.suggested_games, 1)]),
         ("LAST VISITS", [_visit(visit) for visit in reversed(me.visits[-VISITS_SHOWN:])]),
@@ -117,18 +116,16 @@ def onward_text(profile: Profile) -> str:
     return f" You are on your way to {one_line(onward.game)}."
 
 
-def goal_text(goal: GoalProgress) -> str:
-    """A goal with its progress. An own goal is in the agent's words."""
-    if goal.goal not in GOALS:
-        return (
-            f"{goal.goal}: {one_line(goal.description)} ({'reached' if goal.completed_at is not None else 'your own'})"
-        )
-    known = GOALS[goal.goal]
-    if goal.completed_at is not None:
-        return f"{goal.goal}: {known.description} (completed)"
-    return f"{goal.goal}: {known.description} {int(goal.progress * 100)} %" + (
-        f", {goal.detail}" if goal.detail else ""
-    )
+def goal_of(progress: GoalProgress) -> Goal:
+    """A goal with its progress, and with its id, by which an agent abandons or completes it. An own goal is in the
+    agent's words."""
+    known = GOALS.get(progress.goal)
+    if known is None:
+        done = "reached" if progress.completed_at is not None else "your own"
+        return Goal(progress.goal, f"{progress.goal}: {progress.description}", progress=done)
+    how_far = "completed" if progress.completed_at is not None else f"{int(progress.progress * 100)} %"
+    detail = f"{how_far}, {progress.detail}" if progress.detail and progress.completed_at is None else how_far
+    return Goal(progress.goal, f"{progress.goal}: {known.description.rstrip('.')}", progress=detail)
 
 
 def item_text(item: PortableItem) -> str:

@@ -13,12 +13,11 @@ from msgspec import Meta
 from cohabit.errors import GameRejected
 from cohabit.model import plain, travel
 from cohabit.model.action import Action
-from cohabit.model.observation import Goal
 from cohabit.model.travel import Difficulty, Spawn
 from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.text import nexus_text, onward_text, plain_name, profile_text
+from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
 from cohabit.room.avatars import Mode
 from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
@@ -37,6 +36,8 @@ MODES = (
     "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "
     "return) or despawn (deleted)"
 )
+CHANGE_ONE_LINE = ("set_goal", "abandon_goal", "complete_goal", "remember", "forget")
+"""Actions whose message says what has changed in the view."""
 TO_LEARN = "The Nexus is looking up who you are. Look again in a moment."
 
 
@@ -149,7 +150,9 @@ class Nexus(SeparateWorld):
         told = [Told(answer["text"], members=(sent.by,))]
         if answer.get("public"):
             told.append(Told(f"{who} {answer['public']}"))
-        return Outcome(answer["text"], told=tuple(told), data=answer.get("data"))
+        return Outcome(
+            answer["text"], told=tuple(told), data=answer.get("data"), with_view=sent.action not in CHANGE_ONE_LINE
+        )
 
     # -- what is known -----------------------------------------------------------------------------
     def poll(self) -> Plan:
@@ -201,7 +204,7 @@ class Nexus(SeparateWorld):
                 "games": [{"id": game.id, "status": game.status} for game in self.games],
             },
             inventory={item.origin: item.count for item in known.profile.carried},
-            current_goals=[_goal(one) for one in goals.active(known.profile)],
+            current_goals=[goal_of(one) for one in goals.active(known.profile)],
         )
 
     def legal(self, seat: Seat) -> Sequence[Action]:
@@ -355,12 +358,3 @@ def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:
     if profile.onward is not None and profile.onward.refused and profile.onward != before.onward:
         told.append(Told(onward_text(profile).strip(), seats=(seat,)))
     return told
-
-
-def _goal(progress: Any) -> Goal:
-    known = goals.GOALS.get(progress.goal)
-    return Goal(
-        progress.goal,
-        known.description if known is not None else progress.description,
-        progress=progress.detail or f"{progress.progress:.0%}",
-    )

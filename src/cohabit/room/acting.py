@@ -61,7 +61,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
-    hint="runs an action of this world by name, also one that is not listed as a tool.",
+    hint="runs an action or another command by name, also one that is not listed as a tool.",
     listed=True,
     shows_world=True,
 )

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.model.avatar import Avatar, EmbodiedObservation
 from cohabit.model.grant import Capability
-from cohabit.model.observation import Observation
+from cohabit.model.observation import Observation, one_line
 from cohabit.model.timestamps import utc
 from cohabit.room.decide import by_grant, by_turn
+from cohabit.room.own_avatars import WAITING, avatars_of, newest_dead, owner_of
 from cohabit.room.state import Member, OwnedAvatar
 
 if TYPE_CHECKING:
@@ -55,6 +56,26 @@ def _shown(room: "Room", avatar: OwnedAvatar, body: BodyState) -> Avatar:
         dict(avatar.appearance), body.health, body.max_health, dict(body.inventory), dict(body.equipment),
         utc(avatar.created_at), utc(avatar.last_active), playtime // 1000, avatar.deaths, body.respawn_point,
     )  # fmt: skip
+
+
+def bodies_text(room: "Room", me: Member) -> str:
+    """A line for a member that controls no body, or could change it for another one of its own."""
+    if not room.has_bodies or Capability.ACT not in me.held or me.handed_over or room.is_over():
+        return ""
+    own = list(avatars_of(room, owner_of(me)))
+    waiting = [avatar for avatar in own if avatar.state in WAITING]
+    named = ", ".join(f"{one_line(avatar.name)} ({avatar.id}, {avatar.state.value})" for avatar in waiting)
+    if any(avatar.by == me.id for avatar in own):
+        return f"Your other bodies here: {named}. `transfer` takes you to one." if waiting else ""
+    if waiting:
+        return f"You control no body now. `jack_in` takes one of yours: {named}."
+    if not own and me.claim is not None:  # its place opens by itself
+        return ""
+    dead = newest_dead(room, me)
+    ways = ", ".join(way.id for way in body_of(room, dead).respawn_options) if dead is not None else ""
+    if ways:
+        return f"Your body is dead. `respawn` brings it back ({ways}); `jack_in` takes a new one."
+    return "You control no body now. `jack_in` takes a new one."
 
 
 def embodied(room: "Room", avatar: OwnedAvatar, me: Member, seen: Observation) -> EmbodiedObservation:

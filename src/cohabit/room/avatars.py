@@ -31,7 +31,7 @@ from cohabit.room import seats
 from cohabit.room.avatar_views import embodied, shown, world_of
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, newest, owner_of, to_take
+from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, may_have_another, newest_dead, owner_of, to_take
 from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
 
@@ -215,6 +215,10 @@ def _is_disembodied(room: "Room", member: Member) -> bool:
     return controlled(room, member) is None
 
 
+def _may_have_another(room: "Room", member: Member) -> bool:
+    return may_have_another(room, member, beside=member.seat)
+
+
 def _has_another(room: "Room", member: Member) -> bool:
     """Whether a member could change its body for another one of its own."""
     waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
@@ -245,7 +249,7 @@ def roster(room: "Room", member: Member) -> AvatarRoster:
 def death(ctx: Context) -> DeathEvent:
     """How your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
-    avatar = _newest_dead(room, ctx.member)
+    avatar = _dead_avatar(room, ctx.member)
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     if body.death is None:
         raise GameRejected("this avatar is not dead any more")
@@ -256,7 +260,7 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_may_have_another)
 def create_avatar(
     ctx: Context,
     name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,
@@ -310,22 +314,33 @@ def enter_body(
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
     avatar = to_take(room, me, avatar_id)
-    wakes = avatar is not None and bool(avatar.seat)
-    name = avatar.name if avatar is not None else me.name or me.handle
-    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
-    given = dict(bonuses or {}) if first else {}
-    where = spawn or (avatar.spawn if avatar is not None else "safe")
-    seat = avatar.seat if avatar is not None and wakes else None
-    seats.arrive(ctx, me, Arrival(name, seat, returns=wakes, bonuses=given, spawn=where), is_first)
+    arrival = _arrival(room, me, avatar, bonuses, spawn)
+    wakes = arrival.returns
+    seats.arrive(ctx, me, arrival, is_first)
     seats.remember_seat(room, me)
     assert me.seat is not None
     if avatar is None:
         avatar = _new_avatar(room, me, ctx.at, me.seat)
     avatar.seat = me.seat
     if not wakes:
-        avatar.bonuses, avatar.name = given, room.seats[me.seat].name or avatar.name
+        avatar.bonuses, avatar.name = dict(arrival.bonuses), room.seats[me.seat].name or avatar.name
     _bind(room, avatar, me, ctx.at)
     return wakes
+
+
+def _arrival(
+    room: "Room",
+    me: Member,
+    avatar: OwnedAvatar | None,
+    bonuses: Mapping[str, float] | None = None,
+    spawn: str = "",
+) -> Arrival:
+    """What the world is asked for when a member takes this avatar, or a new one."""
+    name = avatar.name if avatar is not None else me.name or me.handle
+    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
+    where = spawn or (avatar.spawn if avatar is not None else "safe")
+    seat = avatar.seat if avatar is not None and avatar.seat else None
+    return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
 
 
 @command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=is_embodied)
@@ -351,16 +366,19 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
     left = required(room, me)
     if avatar_id == left.id:
         raise Conflict(f"you control {left.name} already; name another avatar of yours")
-    to_take(room, me, avatar_id)
+    taken = to_take(room, me, avatar_id)
+    check_leaving(room, left, mode)
+    if why := room.crash_on_error(world_of(room).why_not_arrive, _arrival(room, me, taken), left.seat):
+        raise GameRejected(why)
     leave_body(ctx, me, mode)
     try:
         enter_body(ctx, me, avatar_id, is_first=False)
     except AskerError:
-        room.roll_back()  # a refusal changes nothing, so it must not have left
+        room.roll_back()  # the world could not tell before; a refusal changes nothing, so it must not have left
         raise
     ctx.tell(f"{me.handle} changes its body", "roster")
     now = required(room, me).name
-    asleep = " It sleeps where you left it, and can be hurt." if mode == "dormant" else ""
+    asleep = f" {left.name} sleeps where you left it, and can be hurt." if mode == "dormant" else ""
     return jacked_in(room, me, f"You have left {left.name}, and control {now}.{asleep}")
 
 
@@ -393,7 +411,7 @@ def respawn(
     room, me = ctx.room, ctx.member
     if controlled(room, me) is not None:
         raise Conflict("your avatar lives")
-    avatar = _newest_dead(room, me)
+    avatar = _dead_avatar(room, me)
     chosen = _respawn_option(room, avatar, option)
     arrives = me.seat != avatar.seat
     if arrives:
@@ -425,11 +443,11 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     _bind(room, avatar, me, ctx.at)
 
 
-def _newest_dead(room: "Room", me: Member) -> OwnedAvatar:
-    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
-    if not dead:
+def _dead_avatar(room: "Room", me: Member) -> OwnedAvatar:
+    dead = newest_dead(room, me)
+    if dead is None:
         raise GameRejected("you have no dead avatar here")
-    return newest(dead)
+    return dead
 
 
 def required(room: "Room", me: Member) -> OwnedAvatar:

@@ -178,7 +178,7 @@ class Command(Declaration):
         for parameter, spec in self.schema.get("properties", {}).items():
             options = [option for option in spec.get("anyOf", [spec]) if option.get("type") != "null"]
             known = [{**defs.get(option.get("$ref", "").rpartition("/")[2], {}), **option} for option in options]
-            kinds = list(dict.fromkeys(str(option.get("type", "any")) for option in known))
+            kinds = list(dict.fromkeys(_type_of(option) for option in known))
             only = known[0] if len(known) == 1 else {}
             yield parameter, {**only, **spec, "type": spec.get("type") or " or ".join(kinds)}
 
@@ -197,6 +197,12 @@ class Command(Declaration):
         other = copy(self)
         other.tool_name, other.as_called = tool_name, as_called
         return other
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    """The type of the values that a schema allows; a choice of words has none of its own."""
+    is_words = all(isinstance(value, str) for value in schema.get("enum", [None]))
+    return str(schema.get("type", "string" if is_words else "any"))
 
 
 def command(

@@ -169,7 +169,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if member.seat not in room.seats:
         if room.state.is_leaving(member.identity):
             return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
-        decision = _without_seat(member, command)
+        decision = _without_seat(room, member, command)
         if decision.code:
             return decision
     if command.where != "world":  # do not call the world: this may run outside the room's queue
@@ -236,12 +236,14 @@ def _next_game(state: RoomState) -> str:
     return f"the next one begins by itself, {state.rematch_ms / 1000:g} s after the end"
 
 
-def _without_seat(member: Member, command: Command) -> Decision:
+def _without_seat(room: "Room", member: Member, command: Command) -> Decision:
     """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
     if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
+        what, how = ("body", "jack_in") if room.has_bodies else ("seat", "sit")
         return Decision(
-            "PERMISSION_DENIED", f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
+            "PERMISSION_DENIED",
+            f"{command.name} requires a {what}, and {member.handle} has none. Call {how} to take one",
         )
     return ALLOWED

@@ -17,8 +17,9 @@ from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.disclosure import MAX_BACKEND
+from cohabit.room.former_members import identity_of, names_of
 from cohabit.room.grants import check_grantable
-from cohabit.room.kept_limits import take_limits
+from cohabit.room.kept_limits import limited_members, take_chat, take_limits
 from cohabit.room.members import Joined, new_member
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import free_handle
@@ -71,9 +72,9 @@ def entry_shown(state: RoomState, policy: EntryPolicy, reader: Member) -> EntryS
             for known in policy.agent_keys
         ],
         kind=policy.kind,
-        blocked=list(state.blocked.values()) if C.READ_ROSTER in reader.held else [],
+        blocked=names_of(state, state.blocked) if C.READ_ROSTER in reader.held else [],
         agents_play=policy.agents_play,
-        limited=[kept.handle for kept in state.limited.values()] if C.READ_ROSTER in reader.held else [],
+        limited=names_of(state, limited_members(state)) if C.READ_ROSTER in reader.held else [],
     )
 
 
@@ -142,13 +143,14 @@ class Unblocked(Struct):
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="unblocked")
-def unblock(ctx: Context, member: Annotated[str, Meta(description="the handle it had")]) -> Unblocked:
+def unblock(ctx: Context, member: Annotated[str, Meta(description="the handle it had (see `entry`)")]) -> Unblocked:
     """Allow a member who was removed and blocked to join again."""
     blocked = ctx.state.blocked
-    if member not in blocked.values():
-        near = nearest(member[:80], list(blocked.values()) if C.READ_ROSTER in ctx.member.held else [], 3)
+    identity = identity_of(blocked, member)
+    if identity is None:
+        near = nearest(member[:80], names_of(ctx.state, blocked) if C.READ_ROSTER in ctx.member.held else [], 3)
         raise UnknownAsset(f"{member[:80]!r} is not blocked; see `entry`", did_you_mean=near)
-    ctx.state.blocked = {identity: handle for identity, handle in blocked.items() if handle != member}
+    del blocked[identity]
     ctx.tell(f"{ctx.member.handle} unblocked {member}", "roster", members=managers(ctx.state))
     return Unblocked(member)
 
@@ -175,6 +177,7 @@ def let_in(ctx: Context, new: Admission) -> Member:
         stand_in=new.stand_in, invite=new.invite, layers=[*layers, *limits], given=list(layers), backend=backend,
         egress=egress, disclosed=egress,
     )  # fmt: skip
+    take_chat(ctx.state, member)
     if limits:
         ctx.tell(f"{member.handle} is limited as before it left; `clear_grant` lifts that", "roster")
     if knock is not None:

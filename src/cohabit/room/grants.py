@@ -25,7 +25,8 @@ from cohabit.model.grant import (
 )
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
-from cohabit.room.kept_limits import limits_of
+from cohabit.room.former_members import identity_of
+from cohabit.room.kept_limits import limited_members
 from cohabit.room.seats import remember_seat, require_seat, seat_in_game
 from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
@@ -112,10 +113,11 @@ def clear_grant(ctx: Context, member: Handle) -> Granted:
     The limits of a member that has left apply again when it comes back. This lifts them too; pass the handle that it
     had (see `entry`).
     """
-    if ctx.state.with_handle(member) is None and (kept := limits_of(ctx.state, member)):
-        check_grantable(ctx.member, frozenset().union(*(one.lost for one in kept.values())), member)
-        for identity in kept:
-            del ctx.state.limited[identity]
+    current = ctx.state.with_handle(member)
+    identity = identity_of(limited_members(ctx.state), member) if current is None else None
+    if identity is not None:
+        check_grantable(ctx.member, ctx.state.limited[identity].lost, member)
+        del ctx.state.limited[identity]
         ctx.tell(f"{ctx.member.handle} lifted the limits of {member}, who has left", "roster")
         return Granted(member, {})
     who = ctx.state.require_member(member, ctx.member)

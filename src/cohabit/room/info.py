@@ -1,6 +1,6 @@
 """Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -17,7 +17,11 @@ from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
 from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
 from cohabit.world import Standing, World
 
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
 C = Capability
+OPTIONAL = "? marks what can be left out"
 
 
 class WhoAmI(Struct, omit_defaults=True):
@@ -182,7 +186,7 @@ class Rules(Struct):
     resource=Resource(
         "rules", "Rules", "What the world is about, and its actions", topics=frozenset({"rights"}), text="text"
     ),
-    hint="explains the world and lists its actions.",
+    hint="explains the world, and lists its actions and your other commands with their parameters.",
     listed=True,
 )
 def rules(ctx: Context) -> Rules:
@@ -190,32 +194,61 @@ def rules(ctx: Context) -> Rules:
     world, as_called = ctx.room.world, ctx.room.extension.as_called
     title, description = about_world(world)
     description = as_called(description)
-    mine = _usable(ctx)
+    mine = [c for c in allowed_commands(ctx.room, ctx.member) if ctx.room.offers(ctx.member, c)]
     space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action and c.for_model], world.spec.examples)
     actions = as_called(space.to_text())
-    yours = [c.tool_name for c in mine]
-    named = ", ".join(c.tool_name for c in mine if c.for_model)
-    heading = description if description.startswith(title) else f"{title}\n{description}"
+    others = ", ".join(_in_short(c) for c in mine if c.for_model and not c.is_action)
+    parts = [
+        description if description.startswith(title) else f"{title}\n{description}",
+        f"Actions:\n{actions or watch_only(ctx.member)}",
+        f"Your other commands ({OPTIONAL}): {others}",
+        later_text(ctx.room, ctx.member),
+    ]
     return Rules(
         world=world.spec.name,
         title=title,
         description=description,
         actions=actions,
         action_space=space,
-        your_commands=yours,
-        text=f"{heading}\n\nActions:\n{actions or watch_only(ctx.member)}\n\nYour commands: {named}",
+        your_commands=[c.tool_name for c in mine],
+        text="\n\n".join(part for part in parts if part),
         view_schema=world.view_schema,
     )
 
 
-def _usable(ctx: Context) -> list[Command]:
-    """The commands that the caller may use in this room. Those about the whole house are not among them."""
-    found = [
-        c
-        for c in ctx.room.callable_here
-        if c.about != "house" and not c.joins and by_grant(ctx.member, c) and ctx.room.offers(ctx.member, c)
-    ]
+def allowed_commands(room: "Room", member: Member) -> list[Command]:
+    """The commands that a member is allowed to use in this room, also those that are not possible now. Those about the
+    whole house are not among them."""
+    found = [c for c in room.callable_here if c.about != "house" and not c.joins and by_grant(member, c)]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
+
+
+def later_text(room: "Room", member: Member) -> str:
+    """The commands of this kind of world that are not possible now. A model reads the rules once, so they name them."""
+    later = [c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not room.offers(member, c)]
+    return f"When they are possible: {', '.join(map(_in_short, later))}" if later else ""
+
+
+def unlisted_text(room: "Room", member: Member) -> str:
+    """The commands of this kind of world that the short list of tools does not have, or not yet."""
+    found = [
+        c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not (c.listed and room.offers(member, c))
+    ]
+    if not found:
+        return ""
+    return (
+        "Not listed as tools, but you can call them by name, directly or with `act`, when they are possible "
+        f"({OPTIONAL}): {', '.join(map(_in_short, found))}"
+    )
+
+
+def _is_of_this_kind(command: Command) -> bool:
+    """Whether rooms with other kinds of worlds do not have it."""
+    return command.only_if is not None and command.for_model
+
+
+def _in_short(command: Command) -> str:
+    return command.as_action(command.tool_name).in_short()
 
 
 def about_world(world: World) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Limits that outlive a membership: a member that a host has limited does not lose that by leaving and coming back."""
 
 from cohabit.model.grant import EVERYTHING, Layer
-from cohabit.room.state import KeptLimits, Member, RoomState
+from cohabit.room.state import KeptLimits, Member, RoomState, Spoke
 
 LIMITED_KEPT = 1_000
 """How many identities with limits a room remembers after they left; the oldest are forgotten."""
@@ -13,7 +13,7 @@ def keep_limits(state: RoomState, member: Member) -> None:
     limits = [layer for layer in member.layers if _limits(layer) and layer not in member.given]
     if not member.identity or not limits:
         return
-    state.limited[member.identity] = KeptLimits(member.handle, member.role_name, list(member.given), limits)
+    state.limited[member.identity] = KeptLimits(member.id, member.role_name, list(member.given), limits)
     while len(state.limited) > LIMITED_KEPT:
         del state.limited[next(iter(state.limited))]
 
@@ -28,9 +28,26 @@ def take_limits(state: RoomState, identity: str, at: int) -> list[Layer]:
     return kept.limits
 
 
-def limits_of(state: RoomState, handle: str) -> dict[str, KeptLimits]:
-    """The kept limits of former members that had this handle, by identity."""
-    return {identity: kept for identity, kept in state.limited.items() if kept.handle == handle}
+def limited_members(state: RoomState) -> dict[str, str]:
+    """The former members whose limits are kept, by identity."""
+    return {identity: kept.member for identity, kept in state.limited.items()}
+
+
+def keep_chat(state: RoomState, member: Member) -> None:
+    """A member leaves: remember how much of the chat limits it has used."""
+    if not member.identity or member.said_at is None:
+        return
+    state.spoke.pop(member.identity, None)
+    state.spoke[member.identity] = Spoke(member.said_at, member.said)
+    while len(state.spoke) > LIMITED_KEPT:
+        del state.spoke[next(iter(state.spoke))]
+
+
+def take_chat(state: RoomState, member: Member) -> None:
+    """A member has joined: the time since its last message goes on."""
+    spoke = state.spoke.pop(member.identity, None)
+    if spoke is not None:
+        member.said_at, member.said = spoke.at, spoke.times
 
 
 def _limits(layer: Layer) -> bool:

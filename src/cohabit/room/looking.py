@@ -12,6 +12,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.text_changes import changes
 from cohabit.model.timestamps import utc
+from cohabit.room.avatar_views import bodies_text
 from cohabit.room.commands import Ready, Resource, WaitMs, command
 from cohabit.room.consent import requests_text
 from cohabit.room.context import Context
@@ -93,6 +94,7 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
     lines = [
         room.extension.as_called(ends),
         room.extension.as_called(_seat_text(room, me)),
+        room.extension.as_called(bodies_text(room, me)),
         missed_text(me, room.pace, ctx.state),
         visit_text(room, me),
         room.extension.as_called(requests_text(room, me)),
@@ -129,9 +131,10 @@ def _seat_text(room: "Room", me: Member) -> str:
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
     if me.handed_over:
         return "An agent plays your seat now; `take_over` to play it yourself."
-    if me.seat is None and C.ACT in me.held and me.claim is None and room.seats:
+    if me.seat is None and C.ACT in me.held and me.claim is None:
         free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
-        return f"You have no seat. `sit` takes one of: {free}." if free else ""
+        opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.has_bodies else ""
+        return f"You have no seat. `sit` takes one of: {free}." if free else opens
     return ""
 
 

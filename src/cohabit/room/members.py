@@ -14,7 +14,7 @@ from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
 from cohabit.room.disclosure import Backend, withhold
 from cohabit.room.grants import check_grantable
-from cohabit.room.kept_limits import keep_limits
+from cohabit.room.kept_limits import keep_chat, keep_limits
 from cohabit.room.state import Member, RoomState
 from cohabit.room.visits import end_visit
 from cohabit.scenario import check_claim, check_handle
@@ -124,7 +124,7 @@ def forget_former(state: RoomState, who: Member) -> None:
 def block_identity(state: RoomState, who: Member) -> None:
     """Refuse to let this identity in again. The oldest blocks are forgotten."""
     state.blocked.pop(who.identity, None)
-    state.blocked[who.identity] = who.handle
+    state.blocked[who.identity] = who.id
     while len(state.blocked) > BLOCKED_KEPT:
         del state.blocked[next(iter(state.blocked))]
 
@@ -165,6 +165,7 @@ def drop_member(ctx: Context, member: Member) -> None:
     if member.identity in state.visits:
         end_visit(ctx, member, "removed")
     keep_limits(state, member)
+    keep_chat(state, member)
     del state.members[member.id]
     state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)

@@ -31,6 +31,12 @@ def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
     return max(reversed(avatars), key=lambda avatar: avatar.last_active)
 
 
+def newest_dead(room: "Room", me: Member) -> OwnedAvatar | None:
+    """The dead avatar of a member that could come back to life, if the world allows that."""
+    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
+    return newest(dead) if dead else None
+
+
 def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
     """The avatar of a member to jack into; None: a new one. A member has at most one that does not wait for it."""
     own = list(avatars_of(room, owner_of(me)))
@@ -47,10 +53,23 @@ def to_take(room: "Room", me: Member, avatar_id: str | None = None) -> OwnedAvat
 
 
 def check_limit(room: "Room", me: Member, beside: SeatId | None = None) -> None:
-    """Refuse one avatar more than an agent may have. ``beside``: a body that it keeps, also if it is dead, because it
-    can come back to life."""
+    """Refuse one avatar more than an agent may have."""
+    if not may_have_another(room, me, beside):
+        limit = _limit(room)
+        raise GameRejected(f"you have {_kept(room, me, beside)} avatars here, the most is {limit}; use one of them")
+
+
+def may_have_another(room: "Room", me: Member, beside: SeatId | None = None) -> bool:
+    """Whether an agent may have one more avatar. ``beside``: a body that it keeps, also if it is dead, because it can
+    come back to life."""
+    return _kept(room, me, beside) < _limit(room)
+
+
+def _kept(room: "Room", me: Member, beside: SeatId | None) -> int:
+    own = avatars_of(room, owner_of(me))
+    return sum(avatar.state is not State.DESTROYED or avatar.seat == beside for avatar in own)
+
+
+def _limit(room: "Room") -> int:
     assert isinstance(room.world, EmbodiedWorld)
-    limit = room.world.avatars_per_agent
-    own = [a for a in avatars_of(room, owner_of(me)) if a.state is not State.DESTROYED or a.seat == beside]
-    if len(own) >= limit:
-        raise GameRejected(f"you have {len(own)} avatars here, the most is {limit}; use one of them")
+    return room.world.avatars_per_agent

@@ -373,7 +373,7 @@ class Room(RecordedRoom):
             return ActionResult(outcome.success, "Done." if outcome.success else BLIND)
         if command.result is not None and not wrapped:
             return outcome.data
-        if not look:
+        if not (look and outcome.with_view):
             done, achieved = self.is_over(), list(outcome.achievements)
             return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
         eye = self.eye(member)

@@ -226,10 +226,17 @@ class Visit(Struct, omit_defaults=True):
     ends: str = ""  # the reason, as soon as there is one
 
 
-class KeptLimits(Struct):
+class Spoke(Struct):
+    """When a member last wrote to everyone, and how often in that minute."""
+
+    at: int
+    times: int
+
+
+class KeptLimits(Struct, rename={"member": "handle"}):  # older snapshots have the handle, a valid id, under its name
     """The limits of a member that has left. They apply again when the same identity joins."""
 
-    handle: str  # that it had
+    member: str  # the id that it had
     role: str
     given: list[Layer]  # that it joined with
     limits: list[Layer]
@@ -318,8 +325,9 @@ class RoomState(Struct, omit_defaults=True):
     # entry
     entry: EntryPolicy | None = None  # None: by invitation
     knocks: dict[str, Knock] = {}  # by id
-    blocked: dict[str, str] = {}  # identities that may not join again, and their former handles
+    blocked: dict[str, str] = {}  # identities that may not join again, and the ids of the members that they were
     limited: dict[str, KeptLimits] = {}  # identities that left while a host had limited them
+    spoke: dict[str, Spoke] = {}  # identities that left, and how much of the chat limits they had used
     former: list[str] = []  # identities that left by themselves and may join again without waiting
     # bodies and transit
     avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game

@@ -13,6 +13,7 @@ from msgspec import Struct
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
 from cohabit.model.grant import Capability
+from cohabit.model.observation import one_line
 from cohabit.model.travel import EntryPackage
 from cohabit.room import avatars, seats, visit_ends
 from cohabit.room.commands import command
@@ -85,11 +86,11 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     found = receipt(room, package.identity, woken)
     found.notes = tuple(text for text in package.exit_conditions if text not in visit.conditions)
     notes = [
-        *(f"goal: {goal}" for goal in package.goals),
+        *(f"goal: {one_line(goal)}" for goal in package.goals),
         *([f"your visit ends after {package.max_steps} steps"] if package.max_steps is not None else []),
         *(f"your visit ends by itself: {visit_ends.explained(text)}" for text in found.enforced),
-        *(f"leave when: {text}" for text in found.notes),
-        *(f"you remember: {what}" for what in package.memories),
+        *(f"leave when: {one_line(text)}" for text in found.notes),
+        *(f"you remember: {one_line(what)}" for what in package.memories),
     ]
     if notes:
         ctx.tell("; ".join(notes), ACCOUNT, members=(me.id,))

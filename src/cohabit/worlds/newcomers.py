@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection
 
-from cohabit.errors import GameRejected
 from cohabit.world import Arrival
 
 MAX_NAME = 24  # characters of a player's name in the views of others
@@ -18,13 +17,13 @@ def unique_name(name: str, number: int, taken: Collection[str]) -> str:
     return unique
 
 
-def check_new_body(arrival: Arrival, is_over: bool, present: int, most: int, ever: int, most_ever: int) -> None:
-    """Refuse a new body. ``present``: players who are here; ``ever``: bodies that were made in this game."""
+def why_not_new_body(arrival: Arrival, is_over: bool, present: int, most: int, ever: int, most_ever: int) -> str:
+    """Why there is no new body; empty if there is. ``present``: players who are here; ``ever``: bodies that were made
+    in this game."""
     if is_over:
-        raise GameRejected("this game is over; wait for the next one")
+        return "this game is over; wait for the next one"
     if arrival.seat is not None and not arrival.returns:
-        raise GameRejected("seats cannot be chosen here; call sit without a seat")
+        return "seats cannot be chosen here; call sit without a seat"
     if present >= most:
-        raise GameRejected(f"there are {most} players already; try again when one has left")
-    if ever >= most_ever:
-        raise GameRejected("too many players have been here; wait for the next game")
+        return f"there are {most} players already; try again when one has left"
+    return "too many players have been here; wait for the next game" if ever >= most_ever else ""

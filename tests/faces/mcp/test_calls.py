@@ -40,6 +40,15 @@ async def test_the_list_does_not_depend_on_whose_turn_it_is(table: Any, era: str
     assert await names(table, "ann", era) == await names(table, "bob", era)
 
 
+async def test_a_command_that_is_called_with_act_answers_in_words_like_a_tool_of_the_world(
+    table: Any, era: str
+) -> None:
+    async with table.client("ann", era, profile=None) as client:
+        direct = (await client.call_tool("heap")).content[0].text
+        assert (await client.call_tool("act", {"action": "heap"})).content[0].text == direct
+        assert "handle: ann\n" in (await client.call_tool("act", {"action": "whoami"})).content[0].text
+
+
 async def test_tools_say_what_they_are_to_people_and_to_machines(table: Any, era: str) -> None:
     async with table.client("hal", era) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}

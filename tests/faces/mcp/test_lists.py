@@ -17,6 +17,7 @@ from cohabit.faces.mcp import prompts
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.schemas import short_schema
 from cohabit.faces.mcp.tools import list_tools
+from cohabit.house.command_list import room_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import find_world, known_worlds
@@ -92,6 +93,49 @@ async def test_rules_name_every_tool_that_the_member_can_call_as_it_is_called_an
     for backend in members(*rooms, full=True):
         named = (await backend.call("rules", {})).your_commands
         assert sorted(named) == sorted(tool.name for tool in (await list_tools(backend)).tools)
+
+
+async def test_rules_say_how_to_call_every_command_of_the_member_with_each_of_its_arguments(rooms: Any) -> None:
+    for backend in members(*rooms):
+        told = (await backend.call("rules", {})).text
+        actions, _, others = told.partition("\n\nYour other commands (")
+        for info in room_commands(await backend.commands(ROOM)):
+            arguments = list(info.schema["properties"])
+            if not info.for_model:
+                assert f"{info.tool_name}(" not in others
+            elif f"\n- {info.tool_name} [" in actions:
+                found = actions.partition(f"\n- {info.tool_name} [")[2].partition("\n- ")[0]
+                assert all(f"\n      {name} (" in found for name in arguments), info.tool_name
+            else:
+                call = re.search(rf"[ ,]{info.tool_name}\((.*?)\)", others)
+                assert call is not None, info.tool_name
+                required = info.schema["required"]
+                said = [part.partition(":")[0] for part in call[1].split(", ") if part]
+                assert said == [name if name in required else f"{name}?" for name in arguments]
+
+
+async def test_the_instructions_say_how_to_call_what_bodies_can_do_also_what_is_possible_only_later() -> None:
+    agents = [AgentSpec(id="ann", role="player", claim="auto:0"), AgentSpec(id="bob", role="player")]
+    async with House.open(Settings()) as house:
+        _, tokens = await house.create_room(
+            Scenario(world="planet", seed=1, agents=[*agents, AgentSpec(id="eve", role="observer")]), ROOM
+        )
+        ann, bob, eve = [await prompts.instructions(backend) for backend in members(house, tokens)]
+    for call in (
+        "create_avatar(name?, appearance?, spawn_location?: challenging|random|safe)",
+        "transfer(avatar_id, mode?: despawn|dormant|suspend)", "jack_out(mode?: despawn|dormant|suspend)",
+        "look(target)", "respawn(option?)",
+    ):  # fmt: skip
+        assert call in ann, call
+        assert call in bob, call
+        assert call.partition("(")[0] not in eve, "she may not act"
+    assert "jack_in(avatar_id?)" in ann
+    assert "jack_in(" not in bob, "he has no body, so it is among the tools"
+
+
+async def test_the_instructions_are_short(rooms: Any) -> None:
+    for backend in members(*rooms):
+        assert len(await prompts.instructions(backend)) / CHARACTERS_PER_TOKEN <= MAX_TOKENS / 2
 
 
 async def test_the_short_form_of_a_schema_has_the_same_arguments(rooms: Any) -> None:

@@ -24,6 +24,14 @@ def test_lists_and_tuples_inside_values_are_words(sequence: Any) -> None:
     ]
 
 
+def test_sentences_for_the_reader_come_first_and_as_they_are() -> None:
+    assert lines({"seat": "4", "message": "You wave.", "note": "Nobody sees it."}) == [
+        "You wave.",
+        "Nobody sees it.",
+        "seat: 4",
+    ]
+
+
 def test_times_are_dates() -> None:
     assert lines({"created_at": 1_700_000_000_123, "visits": [{"ended_at": 1_700_000_060_000, "steps": 3}]}) == [
         "created_at: 2023-11-14 22:13:20 UTC",

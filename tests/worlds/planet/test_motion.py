@@ -18,7 +18,28 @@ def test_a_wall_of_two_tiles_stops_a_walk():
     put(world, "stone", (102, GROUND - 1), (102, GROUND - 2))
     body = do(world, "move", direction="right", tiles=4)
     assert (body.x, body.y) == (101, GROUND - 1)
-    assert "blocked" in do(world, "move", direction="right").events[0][1]
+    assert body.events[0][1] == "You moved 1 of 4 tiles: stone is in the way."
+    assert do(world, "move", direction="right").events[0][1] == "move failed: stone is in the way."
+
+
+def test_a_walk_that_ends_early_says_why():
+    world = flat()
+    assert not do(world, "move", direction="right", tiles=4).events, "nothing was in the way"
+    put(world, "air", *[(106, GROUND + down) for down in range(5)])
+    body = do(world, "move", direction="right", tiles=4)
+    assert body.events[0][1] == "You moved 2 of 4 tiles: there is no ground below you."
+    world = flat()
+    body_of(world).energy = 3
+    body = do(world, "move", direction="right", tiles=4)
+    assert body.events[0][1] == "You moved 2 of 4 tiles: you have no energy; wait to recover."
+
+
+def test_a_climb_that_ends_early_says_so():
+    world = flat()
+    put(world, "ladder", (100, GROUND - 1), (100, GROUND - 2))
+    body = do(world, "move", direction="up", tiles=4)
+    assert body.events[0][1] == "You moved 2 of 4 tiles: there is no way further up."
+    assert not do(world, "move", direction="down").events
 
 
 def test_a_planet_is_round():

@@ -17,7 +17,8 @@ from cohabit.worlds.starbound.combat import within
 from cohabit.worlds.starbound.creatures import add_creature
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.legal import NUMBERED
-from cohabit.worlds.starbound.vision import view_of
+from cohabit.worlds.starbound.tiles import ID
+from cohabit.worlds.starbound.vision import sees_roof, view_of
 
 ADA = Seat("1", "ada")
 
@@ -109,7 +110,7 @@ def test_a_crouching_body_goes_one_tile_at_a_time_and_does_not_jump():
     world = flat()
     world.take_stance(ADA, "crouching")
     body = do(world, "move", direction="right", tiles=4)
-    assert (body.x, body.events[0][1]) == (101, "You moved only one tile because you are crouching.")
+    assert (body.x, body.events[0][1]) == (101, "You moved 1 of 4 tiles: you are crouching.")
     assert do(world, "move", direction="left").events == []
     assert "stand up first" in do(world, "jump").events[0][1]
     body_of(world).items, body_of(world).equipment = {"dash": 1}, {"tech": "dash"}
@@ -218,6 +219,45 @@ def test_reasons_are_short_and_say_what_is_missing():
     assert blocked["beam_down"] == blocked["buy"] == "you are not aboard your ship"
     assert not {"move", "jump", "wait", "beam_up", "warp"} & blocked.keys()
     assert all(len(reason) <= 60 for reason in blocked.values())
+
+
+def test_a_roof_out_of_sight_is_not_told_before_the_beam_fails():
+    world, far = flat(), (100, GROUND - 9)
+    before = world.blocked_actions(ADA), world.legal(ADA)
+    put(world, "stone", far)
+    assert (world.blocked_actions(ADA), world.legal(ADA)) == before
+    assert "open sky" in do(world, "beam_up").events[0][1]
+    put(world, "stone", (100, GROUND - 4))
+    blocked = world.blocked_actions(ADA)
+    assert blocked["beam_up"] == blocked["warp"] == "you can beam up only under open sky"
+    assert "beam_up" not in [action.name for action in world.legal(ADA)]
+
+
+@pytest.mark.parametrize("scanner", [0, 3, 5])
+@given(high=st.integers(1, 8), night=st.booleans(), deep=st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_a_roof_counts_as_seen_exactly_if_the_map_shows_it(scanner, high, night, deep):
+    world = in_a_cell() if deep else flat()
+    body, land = body_of(world), world.game.land("verdant")
+    body.scanner = scanner
+    for y in range(body.y - 10, body.y):
+        land.put(body.x, y, ID["air"])
+    land.put(body.x, body.y - high, ID["stone"])
+    if night:
+        world.game.step_number = 200
+    rows = view_of(world.game, body).rows
+    above = [row[len(row) // 2] for row in rows[: len(rows) // 2]]
+    assert sees_roof(land, body) is ("#" in above)
+
+
+def test_legal_actions_tell_nothing_of_what_the_body_does_not_see():
+    world = in_a_cell()
+    before = world.legal(ADA)
+    crawler_beside_it(world, dx=2)
+    world.game.land("verdant").bundle_at(100, GROUND + 22).items["iron"] = 1
+    assert world.legal(ADA) == before
+    put(world, "air", (101, GROUND + 20), (102, GROUND + 20))
+    assert {"attack", "alt_attack"} <= {action.name for action in world.legal(ADA)}
 
 
 def test_reasons_tell_nothing_of_what_the_body_does_not_see():

@@ -85,9 +85,13 @@ class Caves(EmbodiedWorld):
     def seats_now(self) -> Sequence[Seat]:
         return [Seat(seat, body.name) for seat, body in self.bodies.items() if not body.out]
 
+    def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
+        """It does not tell whether the caves are full: that depends on how the other body is left."""
+        return "the door is barred; wait until it is opened" if self.barred else ""
+
     def arrive(self, arrival: Arrival) -> Seat:
-        if self.barred:
-            raise GameRejected("the door is barred; wait until it is opened")
+        if why := self.why_not_arrive(arrival):
+            raise GameRejected(why)
         if arrival.returns and arrival.seat in self.bodies and not self.bodies[arrival.seat].gone:
             body = self.bodies[arrival.seat]
             body.out = body.asleep = False

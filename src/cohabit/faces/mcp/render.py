@@ -17,6 +17,8 @@ from cohabit.room.view import turn_text
 PICTURE = {"format", "base64"}
 MIME = {"jpg": "image/jpeg"}
 """Formats whose MIME type is not `image/` and their name."""
+SENTENCES = ("message", "note")
+"""Fields that are sentences for the reader of a result."""
 TIMES = ("_at", "timestamp", "since")
 """How the names of fields with times end."""
 EARLIEST, LATEST = 10**12, 10**13  # ms, from 2001 to 2286: other numbers are not of a clock that shows the date
@@ -72,14 +74,13 @@ def text_of(result: Any, plain: Any, readable: bool = False) -> str:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """Values as lines: a note first, a line for each field, and a line for each item of a list of objects."""
+    """Values as lines: sentences first, a line for each field, and a line for each item of a list of objects."""
     if not isinstance(value, dict):
         yield _words(value)
         return
-    if isinstance(value.get("note"), str):
-        yield value["note"]
+    yield from (value[name] for name in SENTENCES if isinstance(value.get(name), str))
     for name, item in value.items():
-        if name == "note" and isinstance(item, str):
+        if name in SENTENCES and isinstance(item, str):
             continue
         if isinstance(item, list | tuple) and any(isinstance(below, dict) for below in item):
             yield f"{name}:"

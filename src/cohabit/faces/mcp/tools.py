@@ -131,11 +131,11 @@ class Caller:
                     ctx, _until_done(backend, info, args, room, values), lambda: _now(backend, info, args, room, values)
                 )
             call = backend.call(info.name, args, room, _key(params))
-            of_world = info.where == "world"
+            readable = info.where == "world" or info.runs_others
             if not info.waits:
-                return rendered(await call, of_world, values=values)
+                return rendered(await call, readable, values=values)
             async with reporting(ctx, info, args):
-                return rendered(await _while_valid(backend, call), of_world, values=values)
+                return rendered(await _while_valid(backend, call), readable, values=values)
         except CohabitError as refusal:
             return refused(refusal, values=values)
         except MCPError:

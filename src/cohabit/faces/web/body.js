@@ -17,8 +17,8 @@ const STATES = { bound: "you control it", dormant: "asleep in the world", suspen
 
 export class Body {
   /** `call(command, args)` changes something in this room; `onChange()` is called afterwards. `linkOf(result)`: a link to the
-   * room that a result leads to, or null. */
-  constructor(call, onChange, linkOf) {
+   * room that a result leads to, or null. `destination`: an element to choose where the way out of a game leads. */
+  constructor(call, onChange, linkOf, destination) {
     this.call = call;
     this.onChange = onChange;
     this.linkOf = linkOf;
@@ -27,7 +27,7 @@ export class Body {
     this.buttons = Object.entries(COMMANDS).map(([command, label]) =>
       [command, h("button", { onclick: (event) => this.run(command, event.target) }, label)]);
     this.result = h("p", { class: "result", role: "status" });
-    this.offer = h("div", { class: "offer", hidden: true }, h("h2", {}, "Your body"), this.where, this.list,
+    this.offer = h("div", { class: "offer", hidden: true }, h("h2", {}, "Your body"), this.where, this.list, destination,
       h("div", { class: "body-buttons" }, this.buttons.map(([, button]) => button)));
     this.element = h("div", { class: "body" }, this.offer, this.result);
     this.offered = []; // the commands that are shown
@@ -50,6 +50,12 @@ export class Body {
       this.list.replaceChildren(...(avatars ?? []).map((avatar) => this.line(avatar, choose)));
     }
     this.offer.hidden = !this.offered.length;
+  }
+
+  /** What the button is called that leaves a game from the Nexus. `game`: where we go next, or null. */
+  nameWayBack(game) {
+    const [, button] = this.buttons.find(([command]) => command === "leave_game");
+    setText(button, game ? `Go on to ${escapeInvisible(game)}` : COMMANDS.leave_game);
   }
 
   /** An avatar, with a button to control it if it waits. `choose`: the command for that, or null. */

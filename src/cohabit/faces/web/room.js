@@ -14,6 +14,7 @@ import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
 import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
 import { TimeControls } from "./time.js";
+import { Travel } from "./travel.js";
 
 const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
@@ -49,7 +50,8 @@ export class RoomScreen {
     this.standings = new Standings();
     this.agents = new Agents((command) => this.connection.callOnce(command, {}, this.room), () => this.guarded(() => this.fetchMe()));
     this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
-    this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result));
+    this.travel = new Travel((game) => this.body.nameWayBack(game));
+    this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result), this.travel.leaving);
     this.manage = new Manage(connection, room, () => this.refresh());
     this.events = new EventLog();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
@@ -67,7 +69,7 @@ export class RoomScreen {
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
     this.description = h("div", { class: "prose" });
     this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
-    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.app.element, this.choices.element, this.forms.element, this.body.element);
+    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.app.element, this.travel.entering, this.choices.element, this.forms.element, this.body.element);
     this.element = h("div", { class: "room-grid" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
       this.manage.element,
@@ -252,7 +254,8 @@ export class RoomScreen {
   async callBody(command, args) {
     this.farewell = command === "exit_game" ? LEFT : null;
     try {
-      return await this.connection.callOnce(command, args, this.room);
+      const chosen = command === "leave_game" ? this.travel.exitArgs() : {};
+      return await this.connection.callOnce(command, { ...args, ...chosen }, this.room);
     } catch (error) {
       if (error.code !== "LOST") this.farewell = null;
       throw error;
@@ -318,7 +321,8 @@ export class RoomScreen {
       const { next } = await this.connection.callOnce("turn_advance", {}, this.room);
       return { message: `You ended your turn. It is ${next}'s turn.` };
     }
-    const result = await this.connection.callOnce("act", { action: choice.action, params: choice.params }, this.room);
+    const params = choice.action === "enter_game" ? { ...choice.params, ...this.travel.entryArgs() } : choice.params;
+    const result = await this.connection.callOnce("act", { action: choice.action, params }, this.room);
     return { message: result.message, link: this.linkOf(result) };
   }
 
@@ -407,7 +411,10 @@ export class RoomScreen {
   drawTurn() {
     const { view, session } = this;
     const mine = this.isMyTurn();
-    this.choices.draw(...this.offered());
+    const [title, choices] = this.offered();
+    this.choices.draw(title, choices);
+    const canEnter = choices.some((choice) => choice.action === "enter_game");
+    this.travel.draw(view?.observation.status ?? {}, canEnter, this.body.offered.includes("leave_game"));
     this.drawForms();
     this.turn.dataset.mine = String(mine);
     const several = view?.to_move.length > 1;

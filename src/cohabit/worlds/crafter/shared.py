@@ -53,7 +53,7 @@ from cohabit.worlds.crafter.text import WAYS
 from cohabit.worlds.crafter.trade import Trade
 from cohabit.worlds.crafter.travel import TRAVEL, deeds_of
 from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
-from cohabit.worlds.newcomers import check_new_body, unique_name
+from cohabit.worlds.newcomers import unique_name, why_not_new_body
 
 MAX_PLAYERS = 64
 MIN_AWAY = 10
@@ -149,13 +149,23 @@ class CrafterShared(EmbodiedWorld):
     def seats_now(self) -> Sequence[Seat]:
         return [Seat(seat, player.name) for seat, player in self._present()]
 
+    def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
+        present = [player for seat, player in self._present() if seat != leaves]
+        if (gone := self._returning(arrival)) is None:
+            ever = len(self.game.players)
+            return why_not_new_body(arrival, self.is_over(), len(present), MAX_PLAYERS, ever, saves.MAX_PLAYERS_EVER)
+        since = self.game.step_number - gone.left_at
+        if self.bodies[gone.number].dormant or since >= MIN_AWAY or not any(player.alive for player in present):
+            return ""
+        return f"you have just left; you can come back in {MIN_AWAY - since} steps"
+
     def arrive(self, arrival: Arrival) -> Seat:
-        if arrival.returns and arrival.seat is not None and (gone := self._away(arrival.seat)) is not None:
+        if why := self.why_not_arrive(arrival):
+            raise GameRejected(why)
+        if (gone := self._returning(arrival)) is not None:
             back = self._come_back(gone)
             self._set_damage(gone, arrival.damage)
             return back
-        present, ever = len(self._present()), len(self.game.players)
-        check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_PLAYERS_EVER)
         x, y = self.game.free_start()
         player = self.game.add_player(x, y)
         player.name = self._unique_name(arrival.name, player)
@@ -166,6 +176,9 @@ class CrafterShared(EmbodiedWorld):
 
     def _set_damage(self, player: Player, factor: float) -> None:
         self.bodies[player.number].damage = self.game.land.damage[player.number] = factor
+
+    def _returning(self, arrival: Arrival) -> Player | None:
+        return self._away(arrival.seat) if arrival.returns and arrival.seat is not None else None
 
     def _away(self, seat: SeatId) -> Player | None:
         """The player who has left this seat."""
@@ -179,13 +192,11 @@ class CrafterShared(EmbodiedWorld):
         return unique_name(name, newcomer.number + 1, taken)
 
     def _come_back(self, player: Player) -> Seat:
-        since, body = self.game.step_number - player.left_at, self.bodies[player.number]
+        body = self.bodies[player.number]
         if body.dormant:
             body.dormant = player.away = False
             player.begin_step()  # what happened in its sleep is not the doing of its agent
             return Seat(str(player.number + 1), player.name)
-        if since < MIN_AWAY and any(other.alive for _, other in self._present()):
-            raise GameRejected(f"you have just left; you can come back in {MIN_AWAY - since} steps")
         if player.alive:
             self.game.bring_back(player)
         player.away = False

@@ -40,18 +40,19 @@ def _move(game: "Game", body: Body, direction: str, tiles: int = 1) -> None:
     land = game.land_of(body)
     if direction in ("left", "right"):
         way = _SIDES[direction]
-        done = motion.walk(land, body, way, tiles)
+        done, why = motion.walk(land, body, way, tiles)
         if not done:
-            raise Failed(f"the way {direction} is blocked")
+            raise Failed(why)
         body.count("walk", done)
-        if body.crouching and tiles > done:
-            body.tell("You moved only one tile because you are crouching.")
-        return
-    done = 0
-    while done < tiles and motion.climb(land, body, -1 if direction == "up" else 1):
-        done += 1
-    if not done:
-        raise Failed("there is nothing to climb; jump instead" if direction == "up" else "there is no way down")
+    else:
+        done, why = 0, "there is nothing to climb; jump instead" if direction == "up" else "there is no way down"
+        while done < tiles and motion.climb(land, body, -1 if direction == "up" else 1):
+            done += 1
+        if not done:
+            raise Failed(why)
+        why = "" if done == tiles else f"there is no way further {direction}"
+    if why:
+        body.tell(f"You moved {done} of {tiles} tiles: {why}.")
 
 
 def why_not_jump(land: Land, body: Body) -> str | None:

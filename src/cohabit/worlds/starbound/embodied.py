@@ -6,7 +6,7 @@ from cohabit.bodies import BodyState, Death, DepartMode
 from cohabit.errors import GameRejected
 from cohabit.model.avatar import Stance
 from cohabit.world import Arrival, Outcome, Seat, SeatId, Stream
-from cohabit.worlds.newcomers import check_new_body, unique_name
+from cohabit.worlds.newcomers import unique_name, why_not_new_body
 from cohabit.worlds.starbound import harm, saves
 from cohabit.worlds.starbound.actions import PlanetActions
 from cohabit.worlds.starbound.blocked import blocked
@@ -51,12 +51,18 @@ class PlanetBodies(PlanetActions):
     def seats_now(self) -> Sequence[Seat]:
         return [Seat(body.seat, body.name) for body in self._present()]
 
+    def why_not_arrive(self, arrival: Arrival, leaves: SeatId | None = None) -> str:
+        if self._woken(arrival) is not None:
+            return ""
+        present = sum(body.seat != leaves for body in self._present())
+        return why_not_new_body(arrival, self.is_over(), present, MAX_PLAYERS, len(self.game.bodies), saves.MAX_BODIES)
+
     def arrive(self, arrival: Arrival) -> Seat:
-        if arrival.returns and arrival.seat is not None and (body := self._waiting(arrival.seat)) is not None:
-            body.harm = arrival.damage
-            return self._wake(body)
-        present, ever = len(self._present()), len(self.game.bodies)
-        check_new_body(arrival, self.is_over(), present, MAX_PLAYERS, ever, saves.MAX_BODIES)
+        if why := self.why_not_arrive(arrival):
+            raise GameRejected(why)
+        if (waiting := self._woken(arrival)) is not None:
+            waiting.harm = arrival.damage
+            return self._wake(waiting)
         body = self._new_body(arrival.name)
         self._apply_bonuses(body, arrival.bonuses)
         body.harm = arrival.damage
@@ -74,6 +80,10 @@ class PlanetBodies(PlanetActions):
             body.tally = {"planets": 1, f"visit:{CHALLENGE}": 1}
             body.explored = {}
         self.game.explore(body)
+
+    def _woken(self, arrival: Arrival) -> Body | None:
+        """The body that wakes up when a player returns."""
+        return self._waiting(arrival.seat) if arrival.returns and arrival.seat is not None else None
 
     def _waiting(self, seat: SeatId) -> Body | None:
         """The body of this seat, if it waits for its player."""

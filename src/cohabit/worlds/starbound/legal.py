@@ -9,6 +9,7 @@ from cohabit.worlds.starbound.choices import Aim, JumpWay
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import EDIBLE, FOR_SALE, ITEM, PLACEABLE, RECIPES
 from cohabit.worlds.starbound.planets import PLANET_NAMES, SHIP, WIDTH, fuel_between
+from cohabit.worlds.starbound.vision import view_of
 
 WAIT = Action("wait")
 _MOVES = (
@@ -59,9 +60,12 @@ def sensible(game: Game, body: Body) -> list[Action]:
                 found.append(action)
         if ship.why_not_beam_up(land, body) is None:
             found.append(Action("beam_up"))
-    if combat.creatures_near(land, body):
-        found += [Action("attack"), Action("alt_attack")]
-    if land.kind is None or any(combat.within(body.x, body.y, bundle) for bundle in land.bundles):
+    bundles = [bundle for bundle in land.bundles if combat.within(body.x, body.y, bundle)]
+    if bundles or combat.creatures_near(land, body):  # it may not see them
+        near = [thing for thing in view_of(game, body).things if max(abs(thing.x), abs(thing.y)) <= combat.REACH]
+        found += [Action("attack"), Action("alt_attack")] if any(thing.health for thing in near) else []
+        found += [Action("interact")] if any(thing.name == "bundle" for thing in near) else []
+    if land.kind is None:
         found.append(Action("interact"))
     found += [_CRAFTS[recipe.item] for recipe in crafting.craftable(game, body)]
     found += [

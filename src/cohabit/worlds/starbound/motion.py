@@ -3,7 +3,7 @@
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.land import Creature, Land
 from cohabit.worlds.starbound.planets import WIDTH, fall_speed, jump_height, safe_fall
-from cohabit.worlds.starbound.tiles import LADDER, LIQUIDS, PLATFORM
+from cohabit.worlds.starbound.tiles import LADDER, LIQUIDS, PLATFORM, TILES, described
 
 FALL_DAMAGE = 8  # for each tile too far
 MAX_WALK = 4
@@ -26,23 +26,25 @@ def step_aside(land: Land, mover: Body | Creature, way: int) -> bool:
     return False
 
 
-def walk(land: Land, body: Body, way: int, tiles: int) -> int:
+def walk(land: Land, body: Body, way: int, tiles: int) -> tuple[int, str]:
     """Walk to a side, up to ``tiles`` tiles, or one if it crouches. It ends at a wall, at a ledge, or without energy.
-    Returns how far."""
+    Returns how far, and what ended it early."""
     body.facing = 1 if way > 0 else -1
-    done, most = 0, 1 if body.crouching else min(tiles, MAX_WALK)
+    done, most = 0, min(tiles, MAX_WALK)
     while done < most:
+        if done and body.crouching:
+            return done, "you are crouching"
         if done and body.energy < SPRINT_ENERGY:
-            break
+            return done, "you have no energy; wait to recover"
         grounded = land.is_supported(body.x, body.y)
         if not step_aside(land, body, way):
-            break
+            return done, f"{described(TILES[land.at(body.x + way, body.y)])} is in the way"
         if done:
             body.energy -= SPRINT_ENERGY
         done += 1
         if not grounded or not land.is_supported(body.x, body.y):
-            break
-    return done
+            return done, "" if done == most else "there is no ground below you"
+    return done, ""
 
 
 def can_climb(land: Land, body: Body, way: int) -> bool:

@@ -8,25 +8,29 @@ from cohabit.worlds.starbound.items import ITEM, PIXELS, limit
 from cohabit.worlds.starbound.land import SHIP_FIXTURES, SHIP_FLOOR, Land, landing_site
 from cohabit.worlds.starbound.planets import HOME, PLANET, PLANET_NAMES, SHIP, fuel_between
 from cohabit.worlds.starbound.tiles import SOLID
+from cohabit.worlds.starbound.vision import sees_roof
 
 if TYPE_CHECKING:
     from cohabit.worlds.starbound.game import Game
 
+UNDER_A_ROOF = "you can beam up only under open sky"
+
 
 def why_not_beam_up(land: Land, body: Body) -> str | None:
+    """Why a body cannot beam up, as far as it can see: a roof may be higher."""
     if body.place == SHIP:
         return "you are aboard already"
     if not land.is_supported(body.x, body.y):
         return "you are falling"
-    if any(SOLID[land.at(body.x, y)] for y in range(body.y)):
-        return "you can beam up only under open sky"
-    return None
+    return UNDER_A_ROOF if sees_roof(land, body) else None
 
 
 def beam_up(game: "Game", body: Body) -> None:
     land = game.land_of(body)
     if why := why_not_beam_up(land, body):
         raise Failed(why)
+    if any(SOLID[land.at(body.x, y)] for y in range(body.y)):
+        raise Failed(UNDER_A_ROOF)
     body.landed[body.place] = (body.x, body.y)
     body.place, body.x, body.y = SHIP, SHIP_FIXTURES["teleporter"], SHIP_FLOOR
     body.fallen = 0
@@ -114,13 +118,13 @@ def buy(body: Body, item: str, count: int) -> None:
         raise Failed(f"{item} is not for sale")
     cost = price_of(body, item) * count
     if body.items.get(PIXELS, 0) < cost:
-        raise Failed(f"{count} {item} cost {cost} pixels; you have {body.items.get(PIXELS, 0)}")
+        raise Failed(f"{count} {item} cost {_pixels(cost)}; you have {body.items.get(PIXELS, 0)}")
     if body.items.get(item, 0) + count > limit(item):
         raise Failed(f"you cannot carry more {item}")
     body.remove(PIXELS, cost)
     body.add(item, count)
     body.count("trade")
-    body.tell(f"You buy {count} {item} for {cost} pixels.", "success")
+    body.tell(f"You buy {count} {item} for {_pixels(cost)}.", "success")
 
 
 def sell(body: Body, item: str, count: int) -> None:
@@ -132,7 +136,11 @@ def sell(body: Body, item: str, count: int) -> None:
     body.remove(item, count)
     body.add(PIXELS, gain)
     body.count("trade")
-    body.tell(f"You sell {count} {item} for {gain} pixels.", "success")
+    body.tell(f"You sell {count} {item} for {_pixels(gain)}.", "success")
+
+
+def _pixels(number: int) -> str:
+    return f"{number} pixel{'' if number == 1 else 's'}"
 
 
 def _need_aboard(body: Body) -> None:

@@ -1,14 +1,17 @@
 """What a body sees: open space around it that is lit and not behind walls, and the walls of that space."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.land import Land, across
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, WIDTH, is_night
-from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, OPEN, TILES, TO_LETTERS
+from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, OPEN, SOLID, TILES, TO_LETTERS
+
+if TYPE_CHECKING:
+    from cohabit.worlds.starbound.game import Game
 
 SIGHT_ACROSS, SIGHT_DOWN = 8, 4
 CAVE_LIGHT, NIGHT_LIGHT, TORCH_LIGHT = 4, 6, 2
@@ -40,7 +43,13 @@ def sight(body: Body) -> tuple[int, int]:
     return SIGHT_ACROSS + body.scanner, SIGHT_DOWN + body.scanner // 3
 
 
-def view_of(game: Game, body: Body) -> View:
+def sees_roof(land: Land, body: Body) -> bool:
+    """Whether a body sees something solid above itself. It sees what is straight above it also in the dark."""
+    high = sight(body)[1]
+    return any(SOLID[land.at(body.x, y)] for y in range(body.y - high, body.y))
+
+
+def view_of(game: "Game", body: Body) -> View:
     land = game.land_of(body)
     wide, high = sight(body)
     window = _window(land, body, wide, high)
@@ -74,7 +83,7 @@ def _window(land: Land, body: Body, wide: int, high: int) -> bytearray:
     return window
 
 
-def _seen_cells(game: Game, land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytes:
+def _seen_cells(game: "Game", land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytes:
     """Cells that are lit and that an open way within the window leads to, and those beside such a way.
 
     The cells are bytes of one large number, so that a step in any direction is a shift. Rows are one byte longer than
@@ -103,7 +112,7 @@ def _number(cells: bytearray, width: int) -> int:
     return int.from_bytes(b"\0".join(rows) + b"\0", "little")
 
 
-def _lit_cells(game: Game, land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytearray:
+def _lit_cells(game: "Game", land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytearray:
     width, height = 2 * wide + 1, 2 * high + 1
     if land.kind is None:
         return bytearray(b"\1") * (width * height)
@@ -132,7 +141,7 @@ def _shine(lit: bytearray, column: int, row: int, width: int, height: int, radiu
             lit[y * width + first : y * width + last] = b"\1" * (last - first)
 
 
-def _things(game: Game, land: Land, body: Body, seen: bytes, wide: int, high: int) -> list[Seen]:
+def _things(game: "Game", land: Land, body: Body, seen: bytes, wide: int, high: int) -> list[Seen]:
     width = 2 * wide + 1
     found: list[Seen] = []
 
