@@ -143,8 +143,10 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 def located(name: str, folder: str) -> str:
     """A brain or a world whose file is found from anywhere."""
+    if ".py" not in name:
+        return name
     path, dot, rest = name.partition(".py")
-    if not dot or Path(path).is_absolute() or not (rest == "" or rest[0] in ":?"):
+    if Path(path).is_absolute() or not (rest == "" or rest[0] in ":?"):
         return name
     return str(Path(folder, path).resolve()) + dot + rest
 

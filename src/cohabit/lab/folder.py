@@ -59,6 +59,11 @@ class TimingLine(Struct, frozen=True, gc=False):
     seconds: float
     decisions: list[list[float]]
 
+    def rounded(self) -> "TimingLine":
+        """As it is written: with six decimals."""
+        decisions = [[round(seconds, 6) for seconds in times] for times in self.decisions]
+        return TimingLine(self.game, round(self.seconds, 6), decisions)
+
 
 class Played(Struct, frozen=True, gc=False):
     """A finished game, and its lines in the other files. ``record`` is empty if it is written already."""
@@ -170,7 +175,7 @@ class RunFolder:
         game = played.result.spec.id
         if played.record:
             write_record(self.folder, game, played.record)
-        self._append(TIMINGS, encode_lines([played.timing]))
+        self._append(TIMINGS, encode_lines([played.timing.rounded()]))
         self._append(DECISIONS, played.decisions)
         self._append(GAMES, encode_lines([played.result]))
         answers_path(self.folder, game).unlink(missing_ok=True)

@@ -406,15 +406,8 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     if folder is not None:
         write_record(folder, spec.id, record)
         record = b""
-    timing = TimingLine(
-        spec.id, _in_microseconds([time.perf_counter() - began])[0], [_in_microseconds(times) for times in took]
-    )
+    timing = TimingLine(spec.id, time.perf_counter() - began, took)
     return Played(result, encode_lines(decisions), timing, record)
-
-
-def _in_microseconds(times: Sequence[float]) -> list[float]:
-    """Seconds with six decimals, in a third of the time of ``round``."""
-    return [int(seconds * 1e6 + 0.5) / 1e6 for seconds in times]
 
 
 def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
