@@ -201,11 +201,12 @@ def players_of(world: str) -> list[str]:
     return [*PLAYERS.get(world, ()), *PLAYERS[ANY_WORLD]]
 
 
-def plays_another_world(brain: Brain, world: str) -> bool:
-    """Whether it is a built-in script for other worlds than this one, which is built in, too."""
-    if not is_script(brain) or world not in BUILT_IN or brain.kind in players_of(world):
-        return False
-    return any(brain.kind in scripts for scripts in PLAYERS.values())
+def check_plays(name: str, world: str) -> None:
+    """Refuse a built-in script for other worlds than this one, which is built in, too: it would only fail."""
+    brain = parse_brain(name)
+    if not is_script(brain) or brain.kind in GODS or world not in BUILT_IN or brain.kind in players_of(world):
+        return
+    raise BadArgs(f"{name} does not play {world}; built-in players that do: {', '.join(players_of(world))}")
 
 
 def is_script(brain: Brain) -> bool:

@@ -369,6 +369,7 @@ async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
         (f"{BRAINS}:Nobody", "has no agent 'Nobody'"),
         (f"{BRAINS}:CannotBeMade", "cannot be made: OSError: no such device"),
         ("local:/nowhere/model.gguf", "no file /nowhere/model.gguf"),
+        ("warlord", "warlord does not play nim; built-in players that do: nim-master, random"),
         ("random?speed=9", "random has no option 'speed'"),
         ("human", "connect with `cohabit play`"),
     ],

@@ -332,3 +332,11 @@ def test_any_record_of_nim_gives_the_heaps_that_the_players_saw(takes: list[int]
         left -= take
     found = list(record_rows(ObservedRoom.replaying(game.lines(), make_world), "g"))
     assert [row.observation["status"]["stones"] for row in found] == heaps
+
+
+def test_a_name_that_is_neither_a_run_nor_a_room_is_refused_as_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lab", "export", "first", "--data", str(tmp_path)]) == 1
+    assert "there is no folder of a run 'first' here, and no house in" in capsys.readouterr().err

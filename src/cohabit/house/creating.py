@@ -14,7 +14,7 @@ from cohabit.house.running.threads import run_in_thread
 from cohabit.house.signing import check_key
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
-from cohabit.registry import absolute_brain, lasting_source, make_world
+from cohabit.registry import absolute_brain, check_plays, lasting_source, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Snapshot
 from cohabit.room.recorded import WorldInterrupted
@@ -86,6 +86,7 @@ async def _check_brains(scenario: Scenario, dollars: float | None) -> None:
                 continue
             checked.add(brain)
             try:
+                check_plays(brain, scenario.world)
                 await check_makeable(brain, dollars)
             except AskerError as wrong:
                 raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None

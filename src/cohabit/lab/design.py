@@ -26,7 +26,7 @@ from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import is_file_source, make_agent, make_world, players_of, plays_another_world
+from cohabit.registry import check_plays, is_file_source, make_agent, make_world
 
 MAX_GAMES = 1_000_000
 MAX_PERMUTED = 5
@@ -363,12 +363,11 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
 
 
 def _check_scripts(specs: Sequence[GameSpec]) -> None:
-    """A built-in script for another world would only fail."""
+    """Refuse built-in scripts for other worlds."""
     found = dict.fromkeys((spec.setting, spec.world, brain) for spec in specs for brain in spec.players)
     for setting, world, brain in found:
-        if plays_another_world(parse_brain(brain), world):
-            can = ", ".join(players_of(world))
-            raise BadArgs(f"worlds.{setting}: {brain} does not play {world}; built-in players that do: {can}")
+        with _location(f"worlds.{setting}"):
+            check_plays(brain, world)
 
 
 def _is_brain(name: str) -> bool:

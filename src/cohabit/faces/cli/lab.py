@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
@@ -125,9 +126,13 @@ def _export(args: argparse.Namespace) -> int:
     if len(args.world) > 1:
         raise UsageError("a record has one world; give --world once")
     args.world = args.world[0] if args.world else None
-    with open_source(args, args.source) as source:
-        steps = with_progress(run_again(source, ObservedRoom), source.total, source.name)
-        return _written(path, form, record_rows(steps, source.name.removesuffix(".jsonl")))
+    try:
+        with open_source(args, args.source) as source:
+            steps = with_progress(run_again(source, ObservedRoom), source.total, source.name)
+            return _written(path, form, record_rows(steps, source.name.removesuffix(".jsonl")))
+    except UnknownRoom as unknown:
+        message = f"there is no folder of a run {args.source!r} here, and {unknown.message}"
+        raise UnknownRoom(message, did_you_mean=unknown.did_you_mean) from None
 
 
 def _format_of(given: "Format | None", output: str | None) -> "Format":
