@@ -56,8 +56,7 @@ def test_an_example_runs_and_says_that_it_worked(name: str, tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(LAST_LINES[name], done.stdout.splitlines()[-1]), done.stdout
-    complaints = [line for line in done.stderr.splitlines() if "its world is slow" not in line]  # a busy machine
-    assert complaints == []
+    assert done.stderr == ""
 
 
 def test_the_function_in_the_documentation_is_the_one_of_the_example() -> None:

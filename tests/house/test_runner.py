@@ -15,9 +15,17 @@ from cohabit.house import loading
 from cohabit.house.audit_chain import STORE_MS
 from cohabit.house.calls import Call
 from cohabit.house.house import House
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import interrupt
-from cohabit.house.running.watchdog import SAMPLE_EVERY, Watchdog
-from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS
+from cohabit.house.running.watchdog import (
+    SLOW_FOR_MS,
+    SLOW_RUNS,
+    SLOW_WITHIN_MS,
+    SlowSections,
+    Usage,
+    Watchdog,
+    thread_usage,
+)
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.room.recorded import WorldInterrupted
@@ -127,46 +135,72 @@ async def test_commands_for_saves_are_offered_where_they_can_be_used(tmp_path: P
         assert await offered(who["ann"]) == set()
 
 
+class Meter:
+    """The usage of a thread that computes and waits as much as it is told, from each reading to the next."""
+
+    def __init__(self, cpu_s: float, waits: int = 0) -> None:
+        self.cpu_s, self.waits, self.readings = cpu_s, waits, 0
+
+    def __call__(self) -> Usage:
+        self.readings += 1
+        return Usage(self.readings * self.cpu_s, self.readings * self.waits)
+
+
 @pytest.mark.parametrize(
-    ("took", "cpu", "is_slow"),
+    ("took", "cpu", "waits", "is_slow"),
     [
-        (0.9, 5.0, False),  # the section itself was short
-        (1.0, 5.0, False),
-        (1.1, 1.1, True),  # it computed
-        (1.1, 0.2, False),  # the CPU was busy with something else
-        (10.0, 0.2, False),
-        (10.1, 0.2, True),  # it was blocked
+        (0.06, 0.05, 0, False),
+        (0.06, 0.055, 0, True),  # it computed
+        (600.0, 0.05, 0, False),  # the CPU was busy with something else
+        (0.5, 0.001, 1, False),  # it may have waited for another thread of the house
+        (0.51, 0.001, 1, True),  # it was blocked
     ],
 )
 def test_a_section_is_slow_if_it_computes_for_long_or_is_blocked_for_very_long(
-    monkeypatch: pytest.MonkeyPatch, took: float, cpu: float, is_slow: bool
+    took: float, cpu: float, waits: int, is_slow: bool
 ) -> None:
-    at = [0.0]
-    monkeypatch.setattr(time, "thread_time", lambda: at[0])
-    watchdog = Watchdog(60)
-    try:
-        at[0], watchdog.took = cpu, took
-        assert watchdog.slow(1.0) is is_slow
-    finally:
-        watchdog.close()
+    slow = SlowSections(Meter(cpu, waits))
+    assert [slow.add(at, took, slow.usage()) for at in range(SLOW_RUNS)] == [False] * (SLOW_RUNS - 1) + [is_slow]
+    assert slow.until == (SLOW_RUNS - 1 + SLOW_FOR_MS if is_slow else 0)
 
 
-def test_the_cpu_time_of_sections_is_read_again_only_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = [0.0]
-    monkeypatch.setattr(time, "thread_time", lambda: at[0])
-    watchdog = Watchdog(60)
+def test_a_world_is_slow_after_some_slow_sections_in_a_short_time_only() -> None:
+    def added(*times: int) -> list[bool]:
+        slow = SlowSections(Meter(1.0))
+        return [slow.add(at, 1.0, slow.usage()) for at in times]
+
+    assert added(*range(SLOW_RUNS)) == [False] * (SLOW_RUNS - 1) + [True]
+    assert not any(added(*(at * SLOW_WITHIN_MS for at in range(2 * SLOW_RUNS))))
+    assert added(0, SLOW_WITHIN_MS - 1, SLOW_WITHIN_MS, SLOW_WITHIN_MS + 1) == [False, False, False, True]
+
+
+def test_a_section_whose_usage_is_unknown_makes_its_world_suspect_and_decides_nothing() -> None:
+    slow = SlowSections(Meter(1.0))
+    assert not any(slow.add(at, 600.0, None) for at in range(2 * SLOW_RUNS))
+    assert slow.suspect_until == 2 * SLOW_RUNS - 1 + SLOW_WITHIN_MS
+    assert slow.until == 0
+
+
+def test_the_usage_of_a_thread_counts_what_it_computes_and_that_it_waits() -> None:
+    before = thread_usage()
+    while thread_usage().cpu_s == before.cpu_s:
+        pass
+    while thread_usage().waits == before.waits:
+        other = threading.Thread(target=thread_usage)
+        other.start()
+        other.join()
+    assert thread_usage() > before
+
+
+def test_a_section_takes_as_long_as_the_clock_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [1.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: at[0])
+    watchdog = Watchdog(600)
     try:
-        at[0] = 5.0
-        slow = []
-        for _ in range(2 * SAMPLE_EVERY):
-            with watchdog:
-                pass
-            watchdog.took = 2.0
-            slow.append(watchdog.slow(1.0))
-        assert slow == [True] * (SAMPLE_EVERY - 1) + [False] * (SAMPLE_EVERY + 1)
-        assert not watchdog.slow(2.0)
-        at[0] = 6.0
-        assert not watchdog.slow(1.0)
+        with watchdog:
+            at[0] = 3.5
+        at[0] = 9.0
+        assert watchdog.took == 2.5
     finally:
         watchdog.close()
 
@@ -206,26 +240,58 @@ def test_a_section_that_swallows_its_interruption_is_interrupted_all_the_same_an
         watchdog.close()
 
 
-async def test_a_quick_world_whose_calls_are_slow_runs_on_a_thread_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+class Section:
+    """Guards nothing. Every section takes as long as it is told."""
+
+    def __init__(self, took: float) -> None:
+        self.took = took
+
+    def __enter__(self) -> "Section":
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+async def is_quick_after(calls: int, who: dict[str, Client], runner: RoomRunner, took: float, meter: Meter) -> bool:
+    """Whether the world of a room runs on the event loop after some calls that take and use this much."""
+    vars(runner)["_watchdog"] = Section(took)
+    vars(runner)["_slow"].usage = meter
+    for _ in range(calls):
+        await who["ann"]("hide", {"n": 1})
+    return bool(vars(runner)["_quick"])
+
+
+async def test_a_quick_world_whose_calls_are_slow_runs_on_a_thread_for_a_while() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
-        who = await make_room(house)
-        runner = house.rooms["den"]
-
-        async def is_quick_after(calls: int) -> bool:
-            for _ in range(calls):
-                await who["ann"]("hide", {"n": 1})
-            return bool(vars(runner)["_quick"])
-
-        assert await is_quick_after(5)
-        monkeypatch.setattr("cohabit.house.runner.SLOW_S", -1.0)  # so every call is slow
-        assert await is_quick_after(SLOW_RUNS - 1)
-        assert not await is_quick_after(1)
-        monkeypatch.undo()
+        who, runner = await make_room(house), house.rooms["den"]
+        assert await is_quick_after(SLOW_RUNS, who, runner, 0.06, Meter(0.06))  # the first one makes it suspect
+        assert not await is_quick_after(1, who, runner, 0.06, Meter(0.06))
         await clock.advance(SLOW_FOR_MS - 1)
-        assert not await is_quick_after(1)
+        assert not await is_quick_after(1, who, runner, 0.001, Meter(0.001))
         await clock.advance(1)
-        assert await is_quick_after(1)
+        assert await is_quick_after(5, who, runner, 0.001, Meter(0.001))
+
+
+async def test_a_quick_world_stays_on_the_event_loop_of_a_machine_that_is_busy_with_something_else() -> None:
+    async with open_house(clock=FakeClock()) as house:
+        who, runner = await make_room(house), house.rooms["den"]
+        assert await is_quick_after(20 * SLOW_RUNS, who, runner, 3.0, Meter(0.04))
+
+
+async def test_what_sections_use_is_measured_only_for_a_while_after_one_took_long() -> None:
+    clock, meter = FakeClock(), Meter(0.001)
+    async with open_house(clock=clock) as house:
+        who, runner = await make_room(house), house.rooms["den"]
+        await is_quick_after(5, who, runner, 0.05, meter)
+        await is_quick_after(1, who, runner, 0.06, meter)
+        assert meter.readings == 0
+        await is_quick_after(1, who, runner, 0.05, meter)
+        assert meter.readings == 1
+        await clock.advance(SLOW_WITHIN_MS)
+        before = meter.readings
+        await is_quick_after(5, who, runner, 0.05, meter)
+        assert meter.readings == before
 
 
 async def test_an_interruption_in_a_call_reaches_the_runner() -> None:

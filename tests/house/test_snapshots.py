@@ -2,7 +2,6 @@
 
 import asyncio
 
-from cohabit.house.running.world_thread import SLOW_FOR_MS, SLOW_RUNS, SLOW_WITHIN_MS, SlowCalls
 from cohabit.house.snapshots import AFTER_CPU_S, LARGE_BATCH, MAX_DELAY, QUICK_REPLAY_CPU_S, SnapshotSchedule
 
 from .making import make_room, open_house
@@ -63,15 +62,3 @@ async def test_a_world_that_computes_for_long_is_due_before_its_entries_are_many
         assert schedule.take_if_due() is not None
         assert not schedule.due_at_close
         assert schedule.next_seq == room.record.seq + 1000
-
-
-def test_a_quick_world_moves_to_a_thread_after_slow_calls_in_a_short_time_only() -> None:
-    calls = SlowCalls()
-    assert [calls.add(at) for at in range(SLOW_RUNS)] == [False] * (SLOW_RUNS - 1) + [True]
-    assert calls.until == SLOW_RUNS - 1 + SLOW_FOR_MS
-    calls = SlowCalls()
-    assert not any(calls.add(at * SLOW_WITHIN_MS) for at in range(2 * SLOW_RUNS))
-    calls = SlowCalls()
-    assert not any(calls.add(at) for at in (0, SLOW_WITHIN_MS - 1, SLOW_WITHIN_MS)), "all three within this time"
-    assert calls.until == 0
-    assert calls.add(SLOW_WITHIN_MS + 1)

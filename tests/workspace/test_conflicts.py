@@ -312,8 +312,10 @@ def test_a_pushed_number_stays_for_every_resolution_of_the_inbox(
     assert titles((root(ann) / "inbox.md").read_text()) == wanted
 
 
-def test_a_text_given_for_the_inbox_cannot_change_a_pushed_number(clone: Clone, now: Any) -> None:
-    _, bob = at_odds_about_an_item(clone, now)
+@pytest.mark.parametrize("with_id", [True, False])
+def test_a_text_given_for_the_inbox_cannot_change_a_pushed_number(clone: Clone, now: Any, with_id: bool) -> None:
+    _, bob = at_odds_about_an_item(clone, now, with_id)
+    keys = item_ids((root(bob) / "inbox.md").read_text()).keys()
     by_ann = Inbox(git(bob, "show", "origin/main:inbox.md")).items[-1].text.rstrip()
     ours = (root(bob) / "inbox.md").read_text().replace("bob's", "settled")
     content = ours.replace("## Closed\n", f"{by_ann}\n\n## Closed\n")
@@ -324,10 +326,11 @@ def test_a_text_given_for_the_inbox_cannot_change_a_pushed_number(clone: Clone, 
         ("INB-003", "new of bob"),
         ("INB-002", "new of ann"),
     ]
+    assert keys < item_ids((root(bob) / "inbox.md").read_text()).keys()
 
 
-def at_odds_about_an_item(clone: Clone, now: Any) -> tuple[Session, Session]:
-    """Ann, and Bob who has fetched: both changed INB-001, and both have a new INB-002."""
+def at_odds_about_an_item(clone: Clone, now: Any, with_id: bool = True) -> tuple[Session, Session]:
+    """Ann, and Bob who has fetched: both changed INB-001, and both have a new INB-002, Bob's with a unique id or not."""
     ann, bob = clone("ann"), clone("bob")
     ann.call("inbox_add", {"title": "shared"})
     commit(ann, {})
@@ -336,6 +339,9 @@ def at_odds_about_an_item(clone: Clone, now: Any) -> tuple[Session, Session]:
     for session, name in ((bob, "bob"), (ann, "ann")):  # Bob's item is the older one: being pushed counts, not age
         session.call("inbox_add", {"title": f"new of {name}"})
         edit(session, "inbox.md", "— shared", f"— {name}'s")
+        if name == "bob" and not with_id:
+            new = Inbox((root(bob) / "inbox.md").read_text()).items[-1]
+            edit(bob, "inbox.md", f"  <!-- cohabit:{new.uid} added={new.added_utc} -->\n", "")
         now.move(minutes=1)
         commit(session, {"note.md": "as INB-002 says\n"} if name == "bob" else {})
     ann.call("push", {})

@@ -33,8 +33,8 @@ from cohabit.house.fanout import Fanout, Frames
 from cohabit.house.media import MediaRelay
 from cohabit.house.overload import OverloadLog
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
-from cohabit.house.running.watchdog import Watchdog
-from cohabit.house.running.world_thread import SLOW_S, SlowCalls, WorldThread
+from cohabit.house.running.watchdog import SLOW_S, SlowSections, Watchdog
+from cohabit.house.running.world_thread import WorldThread
 from cohabit.house.settings import Settings
 from cohabit.house.snapshots import SnapshotSchedule
 from cohabit.house.store.contract import Write
@@ -97,7 +97,7 @@ class RoomRunner:
         self._clock = clock
         self._watchdog = watchdog
         self._quick = room.world.spec.quick
-        self._slow = SlowCalls()
+        self._slow = SlowSections()
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s)
         self._queue: list[Call] = []  # not run yet
         self._queued_by: dict[str, int] = {}  # how many of those, by member
@@ -220,6 +220,7 @@ class RoomRunner:
 
     def _run_here(self, batch: Sequence[Call], at: int) -> None:
         """World code on the event loop, guarded by the watchdog."""
+        before = self._slow.usage() if at < self._slow.suspect_until else None
         try:
             with self._watchdog as watch:
                 for call in batch:
@@ -227,15 +228,11 @@ class RoomRunner:
         except WorldInterrupted:
             self._quarantine(batch)
             return
-        if watch.took > SLOW_S:
-            self._was_slow(at)
-        if call.error is not None or len(batch) > 1:
-            self._stop_if_broken(batch)
-
-    def _was_slow(self, at: int) -> None:
-        if self._watchdog.slow(SLOW_S) and self._slow.add(at):  # else the CPU was busy with something else
+        if watch.took > SLOW_S and self._slow.add(at, watch.took, before):
             log.warning("room %s: its world is slow and runs on a thread for a minute", self.id)
             self._quick = False
+        if call.error is not None or len(batch) > 1:
+            self._stop_if_broken(batch)
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         at = self._clock.now()

@@ -1,15 +1,76 @@
-"""The watchdog for world code that runs on the event loop."""
+"""The watchdog for world code that runs on the event loop: it interrupts code that hangs, and finds slow worlds.
+
+Only the wall time of every section is measured: anything else costs more than most calls. A section that takes long
+may have waited for the CPU, on a machine with other work to do, so it only makes its world suspect. What the next
+sections of that world use is measured, and decides.
+"""
 
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from cohabit.house.running.threads import interrupt
 from cohabit.room.recorded import WorldInterrupted
 
-SAMPLE_EVERY = 64
-"""Read the CPU time only every this many sections: reading it costs more than most calls."""
+SLOW_S = 0.05
+"""A section that computes for longer than this is slow …"""
+BLOCKED_S = 0.5
+"""… and so is one that waits, and takes longer than this. It is longer, because a section may also have to wait for
+another thread of the house."""
+SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
+"""After this many slow sections in this period, a world runs on a thread for ``SLOW_FOR_MS``."""
+SLOW_FOR_MS = 60_000
+
+
+class Usage(NamedTuple):
+    """What the current thread has used since it began."""
+
+    cpu_s: float
+    waits: int
+    """How often it waited for something else than the CPU: it slept, or waited for a lock or a file."""
+
+
+def thread_usage() -> Usage:
+    return Usage(time.thread_time(), _waits())
+
+
+def _waits() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows does not count them
+        return 0
+    # Only Linux counts those of one thread. With those of all threads, a long section is taken for one that waited.
+    return resource.getrusage(getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)).ru_nvcsw
+
+
+class SlowSections:
+    """Finds out whether a world is slow, by its sections that took longer than ``SLOW_S``."""
+
+    def __init__(self, usage: Callable[[], Usage] = thread_usage) -> None:
+        self.usage = usage
+        self.suspect_until = 0  # what its sections use is measured until then
+        self.until = 0  # the world runs on a thread until then
+        self._times: deque[int] = deque(maxlen=SLOW_RUNS)
+
+    def add(self, at: int, took_s: float, before: Usage | None) -> bool:
+        """Judge a section that took longer than ``SLOW_S``. ``before`` is the usage when it began, if it was measured.
+        Returns whether the world must move to a thread."""
+        self.suspect_until = at + SLOW_WITHIN_MS
+        if before is None or not _is_slow(took_s, before, self.usage()):
+            return False
+        self._times.append(at)
+        if len(self._times) < SLOW_RUNS or at - self._times[0] >= SLOW_WITHIN_MS:
+            return False
+        self.until = at + SLOW_FOR_MS
+        return True
+
+
+def _is_slow(took_s: float, before: Usage, after: Usage) -> bool:
+    """Otherwise the CPU was busy with something else."""
+    return after.cpu_s - before.cpu_s > SLOW_S or (took_s > BLOCKED_S and after.waits > before.waits)
 
 
 class Watchdog:
@@ -19,8 +80,6 @@ class Watchdog:
     def __init__(self, deadline_s: float) -> None:
         self._deadline = deadline_s
         self._lock = threading.Lock()
-        self._cpu_time = time.thread_time()
-        self._entered = 0
         self._fired = False
         self._target = threading.get_ident()
         self._closed = threading.Event()
@@ -28,18 +87,8 @@ class Watchdog:
         threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
 
     def __enter__(self) -> "Watchdog":
-        self._entered += 1
-        if not self._entered % SAMPLE_EVERY:
-            self._cpu_time = time.thread_time()
         self._since = time.perf_counter()
         return self
-
-    def slow(self, limit_s: float) -> bool:
-        """Whether the last section took longer than this. CPU time counts, not wall time, unless the wall time is very
-        long: then the world was blocked."""
-        if self.took <= limit_s:
-            return False
-        return time.thread_time() - self._cpu_time > limit_s or self.took > 10 * limit_s
 
     def __exit__(self, kind: type[BaseException] | None, value: Any, trace: TracebackType | None) -> None:
         with self._lock:

@@ -1,7 +1,6 @@
 """World code on a thread of its own: for worlds that are not quick, or were slow lately."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
@@ -9,27 +8,6 @@ from typing import TypeVar
 from cohabit.house.running.threads import Worker
 
 T = TypeVar("T")
-SLOW_S = 0.05
-"""A call of a quick world that takes longer than this is slow …"""
-SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
-"""… and after this many in this period, the world runs on a thread for ``SLOW_FOR_MS``."""
-SLOW_FOR_MS = 60_000
-
-
-class SlowCalls:
-    """Counts the slow calls of a quick world."""
-
-    def __init__(self) -> None:
-        self._times: deque[int] = deque(maxlen=SLOW_RUNS)
-        self.until = 0  # the world runs on a thread until then
-
-    def add(self, at: int) -> bool:
-        """Count a slow call. Returns whether the world must move to a thread."""
-        self._times.append(at)
-        if len(self._times) < SLOW_RUNS or at - self._times[0] >= SLOW_WITHIN_MS:
-            return False
-        self.until = at + SLOW_FOR_MS
-        return True
 
 
 class WorldThread:
