@@ -682,6 +682,17 @@ def test_an_action_without_a_body_says_how_to_get_one() -> None:
     )
 
 
+def test_a_list_of_commands_has_the_stances_of_this_world_only() -> None:
+    rooms = {world: make_room(ANN, world=world) for world in (CAVES, "planet")}
+    for room in rooms.values():
+        room.call("ann", "jack_in", at=1)
+    told = {world: room.call("ann", "rules", at=1).text for world, room in rooms.items()}
+    assert "stance(stance: standing|crouching|sitting)" in told[CAVES]
+    assert "stance(stance: standing|crouching)" in told["planet"]
+    with pytest.raises(GameRejected, match="choose standing or crouching"):
+        rooms["planet"].call("ann", "stance", {"stance": "prone"}, at=1)
+
+
 # -- what a view says ---------------------------------------------------------------------------------
 def test_a_view_says_how_to_get_a_body_to_a_member_without_one() -> None:
     caves = Caves()

@@ -1,6 +1,6 @@
 """What a body can do in every world whose seats are bodies (`bodies.py`), beside the actions of the world."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -34,6 +34,10 @@ def _writes(method: str) -> Callable[[type[World], Pace], bool]:
     return lambda world, pace: writes(world, method)
 
 
+def _stances(world: type[World]) -> dict[str, Sequence[str]]:
+    return {"stance": world.stances if issubclass(world, EmbodiedWorld) else ()}
+
+
 def _has_stances(world: type[World], pace: Pace) -> bool:
     return issubclass(world, EmbodiedWorld) and bool(world.stances)
 
@@ -61,7 +65,13 @@ def look(
 
 
 @command(
-    category="meta", needs=C.ACT, records=True, only_if=_has_stances, offered_if=is_embodied, world_may_replace=True
+    category="meta",
+    needs=C.ACT,
+    records=True,
+    only_if=_has_stances,
+    choices=_stances,
+    offered_if=is_embodied,
+    world_may_replace=True,
 )
 def stance(ctx: Context, stance: Stance) -> Done:
     """Take a stance. Which ones there are, and what they do, depends on the world. It takes no time."""

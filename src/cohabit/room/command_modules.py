@@ -82,7 +82,7 @@ def _table_of_class(world: type[World], pace: Pace, extension: Extension) -> Com
 def _room_commands(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
     """The commands of a room with such a world, and those of the world's extension, which may replace them."""
     commands = [made for made in _all_commands(extension) if made.only_if is None or made.only_if(world, pace)]
-    return CommandTable(extension.named(commands))
+    return CommandTable(extension.named(made.in_world(world) for made in commands))
 
 
 def _all_commands(extension: Extension) -> list[Command]:

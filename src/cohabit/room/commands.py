@@ -4,7 +4,7 @@ A room command is a function ``(ctx, …) -> result``, a house command an async 
 become commands too. What is special about a command is declared with it, so no other module asks for its name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -90,6 +90,7 @@ class Command(Declaration):
         sees_all: bool = False,
         result: Any = None,
         only_if: Callable[[type[World], Pace], bool] | None = None,
+        choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None,
         offered_if: Callable[["Room", Member], bool] | None = None,
         offered_in: Callable[[Any, Member], bool] | None = None,
         admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
@@ -133,6 +134,7 @@ class Command(Declaration):
         self.sees_all = sees_all  # only for members who see everything
         self.result = result  # result type, if not ActionResult
         self.only_if = only_if  # False for the class and the pace of a world: rooms with it do not have the command
+        self.choices = choices  # by parameter: the values that such a world has, of those that all worlds may have
         self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
         self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
@@ -190,6 +192,16 @@ class Command(Declaration):
         """The same command of one world."""
         other = copy(self)
         other.run, other.method, other._skip = self.run_in(world), "", 1
+        return other
+
+    def in_world(self, world: type[World]) -> "Command":
+        """The same command in rooms with such a world. Its schema has only the choices that this world has."""
+        if self.choices is None:
+            return self
+        other, properties = copy(self), dict(self.schema["properties"])
+        for parameter, values in self.choices(world).items():
+            properties[parameter] = {**properties[parameter], "enum": list(values)}
+        other.schema = {**self.schema, "properties": properties}
         return other
 
     def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":

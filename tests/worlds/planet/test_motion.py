@@ -34,6 +34,15 @@ def test_a_walk_that_ends_early_says_why():
     assert body.events[0][1] == "You moved 2 of 4 tiles: you have no energy; wait to recover."
 
 
+def test_a_jump_to_a_side_that_is_blocked_says_what_is_in_the_way():
+    world = flat()
+    put(world, "sand", *[(99, GROUND - up) for up in range(1, 6)])
+    body = do(world, "jump", direction="left")
+    assert (body.x, body.events[0][1]) == (100, "You jumped straight up: sand is in the way.")
+    assert not do(flat(), "jump", direction="left").events
+    assert not do(flat(), "jump").events
+
+
 def test_a_climb_that_ends_early_says_so():
     world = flat()
     put(world, "ladder", (100, GROUND - 1), (100, GROUND - 2))

@@ -70,9 +70,12 @@ def _jump(game: "Game", body: Body, direction: str = "up") -> None:
     land = game.land_of(body)
     if why := why_not_jump(land, body):
         raise Failed(why)
-    motion.jump(land, body, _SIDES[direction])
+    x, way = body.x, _SIDES[direction]
+    motion.jump(land, body, way)
     body.energy -= JUMP_ENERGY
     body.count("jump")
+    if way and body.x == x:
+        body.tell(f"You jumped straight up: {motion.beside(land, body, way)} is in the way.")
 
 
 def _drop(game: "Game", body: Body) -> None:

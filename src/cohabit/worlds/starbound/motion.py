@@ -38,13 +38,18 @@ def walk(land: Land, body: Body, way: int, tiles: int) -> tuple[int, str]:
             return done, "you have no energy; wait to recover"
         grounded = land.is_supported(body.x, body.y)
         if not step_aside(land, body, way):
-            return done, f"{described(TILES[land.at(body.x + way, body.y)])} is in the way"
+            return done, f"{beside(land, body, way)} is in the way"
         if done:
             body.energy -= SPRINT_ENERGY
         done += 1
         if not grounded or not land.is_supported(body.x, body.y):
             return done, "" if done == most else "there is no ground below you"
     return done, ""
+
+
+def beside(land: Land, body: Body, way: int) -> str:
+    """The tile at a side of a body, in words."""
+    return described(TILES[land.at(body.x + way, body.y)])
 
 
 def can_climb(land: Land, body: Body, way: int) -> bool:
