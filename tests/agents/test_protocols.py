@@ -19,7 +19,7 @@ from cohabit.model.answers import parse_action
 
 from .servers import anthropic_messages, http_server, ollama_chat
 
-SMALL = "max_tokens=60&temperature=0&brief=true&view=100&memory=0&reasoning=false&retries=0"
+SMALL = "temperature=0&brief=true&view=100&memory=0&reasoning=false&retries=0"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> None:
-    game, made = await decisions(f"openai:smollm2@{server}/v1?{SMALL}", 2)
+    game, made = await decisions(f"openai:smollm2@{server}/v1?{SMALL}&max_tokens=60", 2)
     assert [decision.outcome for decision in made] == ["chosen", "chosen"]  # the schema allows nothing else
     assert game.players[0].tally.prompt_tokens > 0
     assert game.players[0].tally.unpriced == 2
@@ -62,7 +62,7 @@ async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> No
 
 async def test_an_anthropic_brain_plays_with_a_real_model_server(server: str) -> None:
     """This server ignores the schema, so the answers are free text. The outcome is what they say, and nothing else."""
-    game, made = await decisions(f"anthropic:smollm2@{server}?{SMALL}")
+    game, made = await decisions(f"anthropic:smollm2@{server}?{SMALL}&max_tokens=20")  # it would talk on and on
     legal = [Action("take", {"n": n}) for n in (1, 2, 3)]  # more than three stones are left
     for decision in made:
         said = [read(exchange.answer, game.room.commands.action_space(), legal) for exchange in decision.exchanges]
@@ -89,7 +89,7 @@ def read(answer: str, space: ActionSpace, legal: list[Action]) -> Action | None:
 
 async def test_an_anthropic_brain_answers_under_the_schema_where_the_server_follows_it() -> None:
     async with http_server(anthropic_messages) as url:
-        game, made = await decisions(f"anthropic:smollm2@{url}?{SMALL}")
+        game, made = await decisions(f"anthropic:smollm2@{url}?{SMALL}&max_tokens=60")
     assert [decision.outcome for decision in made] == ["chosen"]
     assert [len(decision.exchanges) for decision in made] == [1]
     assert game.players[0].tally.prompt_tokens > 0
@@ -98,7 +98,7 @@ async def test_an_anthropic_brain_answers_under_the_schema_where_the_server_foll
 
 async def test_an_ollama_brain_plays_with_a_server_of_its_protocol() -> None:
     async with http_server(ollama_chat) as url:
-        game, made = await decisions(f"ollama:smollm2:135m@{url}?{SMALL}")
+        game, made = await decisions(f"ollama:smollm2:135m@{url}?{SMALL}&max_tokens=60")
     assert [decision.outcome for decision in made] == ["chosen"]
     assert game.players[0].tally.prompt_tokens > 0
 

@@ -104,23 +104,39 @@ class Branch:
         ]
 
 
+Origin = tuple[Path, int, dict[str, str]]
+"""A folder of a house, its time, and the tokens of its members."""
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Origin:
+    """A house in which 60 ticks were played. Tests use copies of its folder."""
+    folder, clock = tmp_path_factory.mktemp("origin"), FakeClock()
+
+    async def play() -> dict[str, str]:
+        async with House.open(Settings(data=str(folder), port=0, bridge_port=0), clock=clock) as house:
+            _, tokens = await house.create_room(parse_scenario(json.dumps(SCENARIO)), ROOM, seed=5)
+            await house.call(house.identify(tokens["athena"]), ROOM, "declare_war", {"kingdom_id": 2})
+            await house.rooms[ROOM].submit(SystemCall("ticks", {"n": 60}))
+            for who in tokens:
+                await house.call(house.identify(tokens[who]), ROOM, "whoami", {})
+            await house.call(house.identify(tokens["zeus"]), ROOM, "send_message", {"to": "*", "content": "hear, hear"})
+        return tokens
+
+    tokens = asyncio.run(play())
+    return folder, clock.now(), tokens
+
+
 @pytest.fixture
-async def fork(tmp_path: Path) -> Callable[..., Any]:
-    """Opens a copy of a house in which 60 ticks were played."""
-    folder, clock = tmp_path / "origin", FakeClock()
-    async with House.open(Settings(data=str(folder), port=0, bridge_port=0), clock=clock) as house:
-        _, tokens = await house.create_room(parse_scenario(json.dumps(SCENARIO)), ROOM, seed=5)
-        await house.call(house.identify(tokens["athena"]), ROOM, "declare_war", {"kingdom_id": 2})
-        await house.rooms[ROOM].submit(SystemCall("ticks", {"n": 60}))
-        for who in tokens:
-            await house.call(house.identify(tokens[who]), ROOM, "whoami", {})
-        await house.call(house.identify(tokens["zeus"]), ROOM, "send_message", {"to": "*", "content": "hear, hear"})
+def fork(origin: Origin, tmp_path: Path) -> Callable[..., Any]:
+    """Opens a copy of the house in which 60 ticks were played."""
+    folder, now, tokens = origin
 
     @asynccontextmanager
     async def opened(busy: bool, **settings: Any) -> AsyncIterator[Branch]:
         copy = tmp_path / ("busy" if busy else "quiet")
         shutil.copytree(folder, copy)
-        later = FakeClock(clock.now())
+        later = FakeClock(now)
         async with House.open(Settings(data=str(copy), port=0, bridge_port=0, **settings), clock=later) as house:
             yield Branch(house, later, tokens, busy)
 

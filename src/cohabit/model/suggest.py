@@ -29,7 +29,10 @@ def is_close(name: str, candidate: str) -> bool:
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     prefix = one[:alike].rfind("_") + 1  # a common prefix alone does not make names similar
     one, other = one[prefix:], other[prefix:]
-    return sorted(one) == sorted(other) or distance(one, other) * 5 <= max(len(one), len(other)) * 2
+    allowed = max(len(one), len(other)) * 2 // 5
+    if abs(len(one) - len(other)) > allowed:  # the distance is at least that
+        return False
+    return sorted(one) == sorted(other) or distance(one, other) <= allowed
 
 
 def _has_part(one: str, other: str) -> bool:
