@@ -299,3 +299,14 @@ def test_a_new_body_appears_where_its_avatar_was_to_appear() -> None:
         assert caves("ann", "jack_in", avatar_id=made).avatar.position == (place,)
         caves("ann", "jack_out", mode="suspend")
     assert caves("bob", "jack_in").avatar.position == (0,)
+
+
+def test_rewards_begin_at_nothing_in_another_game() -> None:
+    caves = Caves()
+    for _ in range(2):
+        caves("ann", "jack_in")
+        caves("ann", "go", place="pit")
+        assert "Reward: +1 (total 1)" in told_last(caves.room)["ann"]
+        caves("ann", "go", place="hall")
+        assert "Reward: +1 (total 2)" in told_last(caves.room)["ann"]
+        caves("zeus", "rematch")
