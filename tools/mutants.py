@@ -80,7 +80,7 @@ TARGETS = (
     Target(
         "house",
         ("house/*.py", "house/running/*.py"),
-        ("tests/house",),
+        ("tests/house", "tests/kibitz/test_media.py"),
         ("tests/room", "tests/testing", "tests/agents/test_kingdoms_turns.py", DOCS, *FACES),
     ),
     Target("store", ("house/store/*.py",), ("tests/house",), FACES),

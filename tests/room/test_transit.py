@@ -63,7 +63,7 @@ def test_the_same_ticket_brings_nobody_twice_and_is_answered_alike() -> None:
     first = enter(room, entering=carried(gold=2), max_steps=5)
     again = arrive(room, ticket=first.ticket)
     assert (again.ticket, again.member, again.seat, again.avatar) == (first.ticket, "ada", first.seat, first.avatar)
-    assert (again.items, again.max_steps) == ({"gold": 2}, 5)
+    assert (again.items, again.max_steps, again.woken) == ({"gold": 2}, 5, False)
     assert len(room.state.avatars) == 1
     act(room, "exit_game", at=40)
     after = arrive(room, ticket=first.ticket, at=50)
