@@ -49,6 +49,15 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "clients show the front end beside its result": (
         lambda command: command.shows_world, {"act", "view", "wait_for_turn"},
     ),
+    "in the short list of tools": (
+        lambda command: command.listed,
+        {"act", "create_room", "events", "jack_in", "join", "recv_messages", "respawn", "rooms", "rules", "send_message",
+         "sit", "turn_advance", "view", "wait_for_turn", "worlds"},
+    ),
+    "in that list where nobody plays": (lambda command: command.for_talk, {"observe", "say"}),
+    "only for those who have a seat, or who see everything": (
+        lambda command: command.needs_seat or command.sees_all, set(),
+    ),
 }  # fmt: skip
 
 

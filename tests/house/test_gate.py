@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from cohabit.errors import (
     BadArgs,
@@ -639,6 +640,20 @@ async def test_revoking_an_invite_ends_the_wait_of_those_who_came_by_it() -> Non
         with pytest.raises(Unauthorized, match="revoked"):
             await cy("join")
         assert await waiting(who["hostess"]) == []
+
+
+@pytest.mark.parametrize("how", ["revoked", "unknown"])
+async def test_closing_the_lobby_lets_nobody_in_whose_invite_is_not_valid_any_more(how: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("set_entry", {"lobby": True})
+        cy = await invite(who["hostess"], "cy")
+        assert (await cy("join")).status == "waiting"
+        invites = vars(house.identities)["_invites"]
+        for key, known in list(invites.items()):
+            invites[key] = structs.replace(known, revoked=True) if how == "revoked" else structs.replace(known, id="x")
+        await who["hostess"]("set_entry", {"lobby": False})
+        assert (await cy("join")).status == "waiting"
 
 
 async def test_closing_the_lobby_lets_those_in_who_still_wait() -> None:

@@ -44,6 +44,8 @@ async def test_ticks_pass_at_the_speed_of_the_room_and_what_is_left_over_is_not_
         assert [await scene.beat() for _ in range(3)] == [[{"n": 1}]] * 3
         scene.time.stop()
         assert await scene.beat() == []
+        scene.time.reschedule()  # by a call that was on its way
+        assert await scene.beat() == []
 
 
 async def test_a_world_that_does_not_keep_up_gets_no_more_ticks_and_then_fewer_at_once() -> None:

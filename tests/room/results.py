@@ -1,16 +1,26 @@
-"""What the result of a command leaves out, by its schema."""
+"""What a value means of which a field is left out."""
 
+import pkgutil
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from cohabit.room.commands import Command
+import msgspec
 
 
-def meanings(command: Command) -> dict[str, Any]:
-    """The fields that are left out when they have another value than false, zero or nothing, with this value."""
-    schema = command.output_schema or {}
+def structs_in(package: ModuleType) -> dict[str, type[msgspec.Struct]]:
+    """The types of the values that a package sends, stores or hands on."""
+    modules = [import_module(found.name) for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
     return {
-        f"{kind.get('title', command.name)}.{name}": spec["default"]
-        for kind in (schema, *schema.get("$defs", {}).values())
-        for name, spec in kind.get("properties", {}).items()
-        if name not in kind.get("required", ()) and spec["default"]
+        kind.__name__: kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+        if kind.__module__ == module.__name__
     }
+
+
+def meanings(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields that mean something else than false, zero or nothing when they are left out."""
+    defaults = dict(zip(reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False))
+    return {name: value for name, value in defaults.items() if isinstance(value, bool | int | float | str) and value}

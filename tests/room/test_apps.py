@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, GameRejected, PermissionDenied, TooLarge, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.room import apps
 from cohabit.room.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBER
 from cohabit.room.room import Room
@@ -223,3 +223,53 @@ def test_agents_that_are_kept_apart_do_not_get_each_others_messages() -> None:
     assert receivers(room, "sentinel") == {"hostess", "pat"}
     room.call("pat", "send_message", {"to": "*", "content": "people reach everyone"}, at=5)
     assert len(room.call("owl", "recv_messages", at=6).items) == 1
+
+
+# -- limits -------------------------------------------------------------------------------------------
+def test_an_envelope_of_kibitz_is_not_sent_as_data_and_other_data_with_its_key_is() -> None:
+    room = room_with_app()
+    with pytest.raises(BadArgs, match="no __kib_agent in data: use say for chat"):
+        room.call("pat", "send_data", {"data": {"__kib_agent": "view"}}, at=1)
+    for harmless in ({"__kib_agent": 7}, {"kind": "__kib_agent"}, ["__kib_agent"]):
+        room.call("pat", "send_data", {"data": harmless}, at=2)
+
+
+def test_a_room_has_so_many_schemas_and_one_that_is_replaced_is_not_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apps, "SCHEMAS_PER_ROOM", 2)
+    room = room_with_app()
+
+    def publish(who: str, name: str) -> None:
+        room.call(who, "publish_schema", {"name": name, "version": "1", "schema": {}}, at=1)
+
+    publish("board", "one")
+    publish("hostess", "two")
+    with pytest.raises(TooLarge, match="a room may have 2 schemas"):
+        publish("board", "three")
+    publish("board", "one")
+
+
+def test_the_views_of_an_app_have_a_size_together_and_that_of_a_member_that_left_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apps, "VIEW_BYTES_PER_APP", 20)
+    room = room_with_app()
+
+    def publish(to: list[str] | None, size: int) -> None:
+        room.call("board", "publish_view", {"view": "x" * (size - 2), **({"to": to} if to else {})}, at=1)
+
+    publish(["owl"], 10)
+    publish(None, 10)
+    with pytest.raises(TooLarge, match="the views of an app may have 20 bytes together"):
+        publish(["pat"], 3)
+    room.call("hostess", "remove_member", {"member": "owl"}, at=2)
+    publish(["pat"], 10)
+    assert set(room.state.apps["board"].views) == set(room.state.apps["board"].sizes) == {"pat", "*"}
+
+
+def test_a_member_that_has_published_no_view_has_none_to_show() -> None:
+    room = room_with_app()
+    with pytest.raises(UnknownAsset, match="board has published no view"):
+        room.call("pat", "app_view", {"app": "board"}, at=1)
+    room.call("board", "publish_schema", {"name": "one", "version": "1", "schema": {}}, at=2)
+    with pytest.raises(UnknownAsset, match="board has published no view"):
+        room.call("pat", "app_view", {"app": "board"}, at=3)

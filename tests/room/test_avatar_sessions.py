@@ -185,6 +185,20 @@ def test_where_bodies_take_turns_an_action_that_waits_for_its_turn_says_so() -> 
     assert "go" in caves("bob", "inspect_self").actions_available
 
 
+def test_the_actions_of_a_body_are_open_unless_nobody_is_to_move_and_the_game_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    world = type(caves.room.world)
+    for movers, over in (["1"], True), ([], False), ([], True):
+        monkeypatch.setattr(world, "to_move", lambda self, movers=movers: movers)
+        monkeypatch.setattr(world, "is_over", lambda self, over=over: over)
+        felt = caves("ann", "inspect_self")
+        assert ("go" in felt.actions_available) is not (over and not movers)
+    assert felt.actions_blocked["go"].startswith("this game is over")
+
+
 # -- limits and refusals ------------------------------------------------------------------------------
 def test_an_appearance_has_at_most_a_thousand_bytes() -> None:
     caves = Caves()
@@ -299,3 +313,14 @@ def test_a_new_body_appears_where_its_avatar_was_to_appear() -> None:
         assert caves("ann", "jack_in", avatar_id=made).avatar.position == (place,)
         caves("ann", "jack_out", mode="suspend")
     assert caves("bob", "jack_in").avatar.position == (0,)
+
+
+def test_rewards_begin_at_nothing_in_another_game() -> None:
+    caves = Caves()
+    for _ in range(2):
+        caves("ann", "jack_in")
+        caves("ann", "go", place="pit")
+        assert "Reward: +1 (total 1)" in told_last(caves.room)["ann"]
+        caves("ann", "go", place="hall")
+        assert "Reward: +1 (total 2)" in told_last(caves.room)["ann"]
+        caves("zeus", "rematch")

@@ -11,7 +11,7 @@ from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
-from cohabit.room.decide import Budget, Decision, by_grant, decide
+from cohabit.room.decide import HOUR_MS, Budget, Decision, StorageQuota, by_grant, decide
 
 from .making import EVERYBODY, GOD, RED, make_room
 
@@ -221,3 +221,17 @@ def test_a_refusal_names_what_is_needed_and_who_lacks_it(needs: tuple[C, ...], s
     decision = by_grant(room.state.members["owl"], asked)
     assert decision.reason == f"try_it {said} can grant it."
     assert decision.needs == needs
+
+
+def test_what_a_member_wrote_in_an_hour_does_not_count_in_the_next() -> None:
+    quota = StorageQuota()
+    quota.per_hour = 10
+    for hour in range(3):
+        quota.add("ann", 8, hour * HOUR_MS)
+        assert not quota.exceeded
+    quota.add("bob", 8, 2 * HOUR_MS)
+    assert not quota.exceeded
+    quota.add("ann", 3, 3 * HOUR_MS - 1)
+    assert quota.exceeded
+    quota.add("ann", 1, 3 * HOUR_MS)
+    assert not quota.exceeded

@@ -4,7 +4,7 @@ import pytest
 
 from cohabit.errors import BadArgs, Disabled, PermissionDenied
 
-from .making import BLUE, EVERYBODY, GOD, HOST, RED, entries, make_room, replayed
+from .making import BLUE, EVERYBODY, GOD, HOST, RED, entries, make_room, replayed, told_last
 
 WITHOUT = ["ann", "owl", "nora", "bot", "pat"]
 
@@ -88,3 +88,9 @@ def test_a_finished_game_is_followed_by_the_next_where_the_scenario_says_so() ->
     assert [e.by for e in entries(room, "rematch_due")] == [None]
     assert room.call("ann", "session_info", at=6001).game == 2
     assert replayed(room).digest() == room.digest()
+
+
+def test_an_archived_room_says_so_and_everybody_is_told() -> None:
+    room = make_room(RED, GOD)
+    assert room.call("zeus", "archive", at=1).archived
+    assert told_last(room)["ann"] == ["zeus archived this room"]

@@ -4,35 +4,27 @@ from typing import Any
 
 import pytest
 
-from cohabit.room.command_modules import COMMAND_MODULES
-from cohabit.room.commands import declared_in
+from cohabit import room
 
-from .results import meanings
+from .results import meanings, structs_in
 
-COMMANDS = {command.name: command for module in COMMAND_MODULES for command in declared_in(module)}
-BODY = {"health": 100.0, "max_health": 100.0, "state": "unbound"}
-LEFT_OUT: dict[str, Any] = {
-    "ActionDef.category": "general",
-    "Event.type": "info",
-    "Goal.type": "main",
-    "ParamDef.required": True,
-    "ParamDef.type": "string",
-    "Refusal.count": 1,
-    "RespawnOption.type": "spawn_point",
-    "Standing.alive": True,
-    "Terrain.passable": True,
-    "avatars.max_avatars": 3,
-    "inspect_self.is_grounded": True,
-    "inspect_self.stance": "standing",
-    "inspect_self.vision_cone": 360.0,
-    "session_info.game": 1,
-    "session_info.is_played": True,
-    **{f"{kind}.{name}": value for kind in ("Avatar", "create_avatar") for name, value in BODY.items()},
+STRUCTS = structs_in(room)
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "FeedItem": {"kind": "info"},
+    "Member": {"kind": "agent"},
+    "NexusEntry": {"capacity": 64, "role": "player"},
+    "OwnedAvatar": {"spawn": "safe"},
+    "Receipt": {"damage": 1.0, "difficulty": "normal"},
+    "Refusal": {"count": 1},
+    "Resource": {"scheme": "cohabit"},
+    "RoomState": {"games": 1, "pause_grace_ms": 30_000, "scenario": "sandbox", "speed": "x1", "stand_in_ms": 30_000},
+    "SessionInfo": {"game": 1, "is_played": True},
+    "Snapshot": {"format": 1},
+    "Visit": {"damage": 1.0, "difficulty": "normal"},
 }
 """The fields that mean something else when they are left out."""
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_what_a_result_of_a_room_leaves_out_is_false_or_empty(name: str) -> None:
-    found = meanings(COMMANDS[name])
-    assert found == {field: LEFT_OUT.get(field) for field in found}
+@pytest.mark.parametrize("name", sorted(STRUCTS))
+def test_what_a_value_of_a_room_leaves_out_is_false_or_empty(name: str) -> None:
+    assert meanings(STRUCTS[name]) == LEFT_OUT.get(name, {})

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameCrash, GameRejected, PermissionDenied
+from cohabit.model.travel import Travel
 from cohabit.room.room import Room
 from cohabit.room.transit import receipt
+from cohabit.room.visits import MAX_KINDS, ongoing
 
 from .making import entries, replayed, told_last
 from .visiting import ADA, act, ended, enter, game, told
@@ -61,7 +63,7 @@ def test_the_same_ticket_brings_nobody_twice_and_is_answered_alike() -> None:
     first = enter(room, entering=carried(gold=2), max_steps=5)
     again = arrive(room, ticket=first.ticket)
     assert (again.ticket, again.member, again.seat, again.avatar) == (first.ticket, "ada", first.seat, first.avatar)
-    assert (again.items, again.max_steps) == ({"gold": 2}, 5)
+    assert (again.items, again.max_steps, again.woken) == ({"gold": 2}, 5, False)
     assert len(room.state.avatars) == 1
     act(room, "exit_game", at=40)
     after = arrive(room, ticket=first.ticket, at=50)
@@ -172,6 +174,41 @@ def test_without_a_body_nothing_is_carried_out_and_a_visitor_can_leave_all_the_s
     assert act(nim, "exit_game", at=3_010).playtime == 3
 
 
+def test_a_body_that_cannot_be_left_keeps_what_its_agent_wanted_to_carry_out() -> None:
+    room = game()
+    enter(room)
+    act(room, "take", item="gold")
+    act(room, "go", place="ledge")
+    before = room.digest()
+    with pytest.raises(GameRejected, match="you would fall"):
+        act(room, "exit_game", carry={"gold": 1})
+    assert room.digest() == before
+
+
+def test_an_agent_carries_out_at_most_twenty_kinds_of_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = game()
+    enter(room)
+    kinds = {f"kind{number}": 1 for number in range(MAX_KINDS + 1)}
+    with pytest.raises(BadArgs, match="carry at most 20 kinds of items"):
+        act(room, "exit_game", carry=kinds)
+    del kinds["kind0"]
+    with pytest.raises(BadArgs, match="'kind1' cannot leave this world"):
+        act(room, "exit_game", carry=kinds)
+    monkeypatch.setattr(type(room.world), "travel", Travel())
+    with pytest.raises(BadArgs, match="portable are: none"):
+        act(room, "exit_game", carry={"gold": 1})
+
+
+def test_a_world_that_gives_less_than_the_body_has_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = game()
+    enter(room)
+    act(room, "take", item="gold")
+    monkeypatch.setattr(type(room.world), "take_items", lambda self, seat, item, count: 0)
+    with pytest.raises(GameCrash):
+        act(room, "exit_game", carry={"gold": 1})
+    assert ADA in room.state.visits
+
+
 # -- leaving ------------------------------------------------------------------------------------------
 def test_an_agent_says_where_it_goes_and_not_to_where_it_is() -> None:
     room = game()
@@ -239,6 +276,51 @@ def test_a_member_that_was_removed_before_its_package_arrived_is_not_looked_for(
     room.call("hostess", "remove_member", {"member": "ada"}, at=20)
     room.system("visit_closed", {"ticket": ticket}, 30)
     assert room.state.leaving == {}
+
+
+def test_a_visitor_with_a_claim_keeps_its_seat_where_there_are_no_bodies() -> None:
+    room = game("nim")
+    room.call("hostess", "add_member", {"id": "ada", "role": "player", "claim": "auto:0"}, at=4)
+    room.state.members["ada"].identity = ADA
+    seat = room.state.members["ada"].seat
+    arrive(room)
+    act(room, "exit_game", at=40)
+    assert room.state.members["ada"].seat == seat
+
+
+def test_bodies_that_wait_are_among_what_an_agent_takes_back_and_dead_ones_are_not() -> None:
+    room = game()
+    enter(room)
+    act(room, "jump")
+    act(room, "jack_in")
+    act(room, "jack_out", mode="suspend")
+    other = room.call("ada", "create_avatar", {"name": "Other"}, at=20).avatar_id
+    act(room, "jack_in", avatar_id=other)
+    assert act(room, "exit_game", at=2_500).playtime == 2
+    package = ended(room, 2_500)
+    assert package is not None
+    assert [(body.name, body.state) for body in package.bodies] == [("ada", "suspended"), ("Other", "dormant")]
+
+
+def test_what_a_visitor_has_done_so_far_is_what_it_did_in_this_visit() -> None:
+    room = game()
+    assert ongoing(room, ADA) is None
+    member(room)
+    act(room, "jack_in", at=10)
+    act(room, "go", at=10, place="hall")
+    act(room, "jack_out", at=10)
+    arrive(room)
+    assert ongoing(room, ADA) == {"steps": 0, "deeds": {}, "deaths": 0}
+    act(room, "take", at=40, item="gold")
+    assert ongoing(room, ADA) == {"steps": 1, "deeds": {"take": 1}, "deaths": 0}
+    act(room, "jump", at=40)
+    assert ongoing(room, ADA) == {"steps": 2, "deeds": {"take": 1, "jump": 1}, "deaths": 1}
+    act(room, "respawn", at=50)
+    act(room, "go", at=50, place="pit")
+    assert ongoing(room, ADA) == {"steps": 3, "deeds": {"take": 1, "jump": 1, "go": 1}, "deaths": 1}
+    nim = game("nim")
+    enter(nim)
+    assert ongoing(nim, ADA) == {"steps": 0, "deeds": {}, "deaths": 0}
 
 
 # -- what the Nexus gives up or reports ---------------------------------------------------------------

@@ -908,3 +908,10 @@ def test_the_speeds_nearest_in_value_are_suggested() -> None:
     with pytest.raises(UnknownAsset) as refused:
         room.call("hostess", "set_speed", {"speed_id": "x4"}, at=1)
     assert refused.value.did_you_mean == ["x5", "x2"]
+
+
+def test_every_turn_begins_when_the_one_before_has_ended() -> None:
+    room = make_room(RED, BLUE, world="nim", turn_seconds=20)
+    for at, who in ((1_000, "ann"), (5_000, "bob"), (9_000, "ann")):
+        room.call(who, "take", {"n": 1}, at=at)
+        assert (room.state.turn_started, room.next_deadline()) == (at, at + 20_000)

@@ -319,3 +319,43 @@ def test_what_an_agent_takes_back_is_the_sum_of_its_sessions_in_the_visit() -> N
     assert (exited.steps, exited.reward, exited.deaths, exited.playtime) == (4, 4.0, 1, 4)
     assert package.memories == ("the ledge is steep",)
     assert [(body.avatar_id, body.state) for body in package.bodies] == [(package.avatar_id, "dormant")]
+
+
+def test_the_health_of_a_body_that_was_left_ends_no_visit() -> None:
+    room = game()
+    enter(room, exit_conditions=["health < 3"])
+    act(room, "jack_out")
+    assert ended(room) is None
+
+
+def test_without_bodies_a_visit_ends_by_no_goal_but_a_meta_goal() -> None:
+    room = game("nim")
+    enter(room, exit_conditions=["goal_complete"], goals=["win"])
+    assert ended(room) is None
+    room.system("meta_goal", {"identity": ADA, "text": "You have reached it."}, 30)
+    assert ended(room, 30) is not None
+
+
+def test_an_achievement_that_an_earlier_body_of_the_visit_has_reached_counts() -> None:
+    room = game("crafter_shared")
+    enter(room, exit_conditions=["goal_complete"], goals=["Collect Sapling"])
+    room.state.visits[ADA].deeds = {"achievement:collect_sapling": 1}
+    act(room, "noop")
+    package = ended_in_crafter(room)
+    assert package is not None
+    assert package.reason == "goal_complete"
+
+
+def test_an_agent_that_arrives_when_the_game_has_just_ended_stays() -> None:
+    room = game("nim")
+    for identity, handle in ((ADA, "ada"), ("id-bea", "bea")):
+        admitted = {"handle": handle, "kind": "agent", "identity": identity, "role": "player"}
+        room.system("admitted", admitted, 2)
+        room.call(handle, "sit", at=3)
+    while not room.is_over():
+        mover = next(m for m in room.state.members.values() if m.seat in room.to_move())
+        act(room, "take", mover.id, **_nim_move(room))
+    assert room.state.over_since == 20
+    room.system("transit_in", {"package": {"ticket": "t-1", "identity": ADA, "name": "ada"}}, 20)
+    assert ended(room, 30) is None
+    assert ADA in room.state.visits

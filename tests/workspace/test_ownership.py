@@ -352,6 +352,15 @@ def test_the_changes_of_an_item_that_an_agent_may_not_make_are_named(before: str
     assert ownership.foreign_changes("inbox.md", before, after, ANN) == says
 
 
+def test_two_versions_of_an_item_that_are_published_may_both_stay() -> None:
+    one, other = item(), item("Listen")
+    both = one.replace("\n\n## Closed\n", "\n") + other.partition("## Open\n\n")[2]
+    assert both.count("INB-001") == 2
+    assert ownership.foreign_changes("inbox.md", both, both, ANN) == []
+    assert ownership.foreign_changes("inbox.md", one, both, ANN) == ["it changes INB-001, which is published"]
+    assert ownership.foreign_changes("inbox.md", one, both, ANN, allowed=[other]) == []
+
+
 def test_an_agent_changes_how_far_it_has_read_itself_and_not_how_far_others_have() -> None:
     own, other = ".pointers/ann-cli.json", ".pointers/bob-cli.json"
     assert ownership.foreign_changes(own, "1", "2", ANN) == []

@@ -134,8 +134,6 @@ class Timekeeper:
 
     def _fire(self) -> None:
         self._timer = None
-        if self._stopped:
-            return
         now = self._clock.now()
         self._presence(now)
         deadline = self._room.next_deadline()

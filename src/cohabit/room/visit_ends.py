@@ -39,11 +39,9 @@ def time_limit(conditions: tuple[str, ...]) -> int | None:
 
 def find_ended(room: "Room", at: int, told: list[Told]) -> None:
     """Note which visits have come to their end, and which of them can end now. For after every entry."""
-    state, over_since = room.state, room.state.over_since
+    state = room.state
     due: list[str] = []
     for identity, visit in state.visits.items():
-        if visit.max_steps is None and not visit.conditions and over_since is None and not visit.ends:
-            continue
         is_new = not visit.ends
         visit.ends = visit.ends or _reason(room, identity, visit, at)
         member = room.member_of(identity) if visit.ends else None
@@ -91,11 +89,11 @@ def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
     """Why a visit is over; empty: it is not."""
     if visit.max_steps is not None and visit.steps >= visit.max_steps:
         return MAX_STEPS
-    conditions = [(text, exit_condition(text)) for text in visit.conditions]
-    needs_body = any(condition is not None and condition.kind == "health" for _, condition in conditions)
+    conditions = {text: found for text in visit.conditions if (found := exit_condition(text)) is not None}
+    needs_body = any(condition.kind == "health" for condition in conditions.values())
     body = _body(room, identity) if needs_body else None  # once: a world may have to compute it
-    for text, condition in conditions:
-        if condition is not None and _holds(room, identity, visit, condition, at, body):
+    for text, condition in conditions.items():
+        if _holds(room, identity, visit, condition, at, body):
             return text
     over_since = room.state.over_since
     if over_since is None or over_since <= visit.since or room.state.rematch_ms is not None:
@@ -106,7 +104,7 @@ def _reason(room: "Room", identity: str, visit: Visit, at: int) -> str:
 
 def _body(room: "Room", identity: str) -> BodyState | None:
     member = room.member_of(identity)
-    avatar = avatars.controlled(room, member) if member is not None and room.has_bodies else None
+    avatar = avatars.controlled(room, member) if member is not None else None
     return body_of(room, avatar) if avatar is not None else None
 
 
