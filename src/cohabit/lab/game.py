@@ -148,8 +148,7 @@ class Game:
         """Play to the end, or to a limit of the spec."""
         await self.begin()
         if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
-            while self._step_now():
-                pass
+            self._steps_now(self.spec.max_decisions)
         else:
             while await self.step():
                 pass
@@ -171,7 +170,7 @@ class Game:
 
         False: the game is over, is at a limit of its spec, or waits for a player that does nothing."""
         if not self._may_pass and self._quick:
-            return self._step_now()
+            return self._steps_now(1)
         room, spec = self.room, self.spec
         if room.is_over() or self.decisions >= spec.max_decisions:
             return False
@@ -182,21 +181,26 @@ class Game:
         movers = self._within_limit(self._to_move())
         return self._go_on(movers, await self._moves(movers))
 
-    def _step_now(self) -> bool:
-        """The same for scripts in a world without a clock."""
-        room = self.room
-        if room.is_over() or self.decisions >= self.spec.max_decisions:
-            return False
-        to_move = room.to_move()
-        if len(to_move) == 1 and (mover := self._on_seat.get(to_move[0])) is not None:  # the usual case
-            mover.decisions += 1
-            turn = Turn(mover.look(), "", mover.decisions, fallback=mover.fallback, may_pass=False)
-            decision = mover.player.move_now(turn, mover.act)
-            self.decisions += 1
-            mover.reward += decision.reward
-            return decision.action is not None or self._go_on([mover], [decision])
-        movers = self._within_limit(self._to_move())
-        return self._go_on(movers, self._moves_now(movers))
+    def _steps_now(self, most: int) -> bool:
+        """The same for scripts in a world without a clock, up to ``most`` times."""
+        room, on_seat, max_decisions = self.room, self._on_seat, self.spec.max_decisions
+        for _ in range(most):
+            if room.is_over() or self.decisions >= max_decisions:
+                return False
+            to_move = room.to_move()
+            if len(to_move) == 1 and (mover := on_seat.get(to_move[0])) is not None:  # the usual case
+                mover.decisions += 1
+                turn = Turn(mover.look(), "", mover.decisions, fallback=mover.fallback, may_pass=False)
+                decision = mover.player.move_now(turn, mover.act)
+                self.decisions += 1
+                mover.reward += decision.reward
+                if decision.action is None and not self._go_on([mover], [decision]):
+                    return False
+                continue
+            movers = self._within_limit(self._to_move())
+            if not self._go_on(movers, self._moves_now(movers)):
+                return False
+        return True
 
     async def close(self) -> None:
         """Release what the players hold. No step follows."""
@@ -204,7 +208,7 @@ class Game:
             for player in self.players:
                 await player.close()
         for one in self._seated:
-            del one.act  # it refers back to the game, which is now freed without a search for garbage
+            one.act = _closed  # else it refers back to the game, which is freed only by a search for garbage
 
     def _actions_of(self, member: Member) -> ActionSpace:
         room = self.room
@@ -300,14 +304,17 @@ class Game:
         return lambda: observe(room.eye_of(member))
 
     def _act_of(self, member: Member) -> ActNow:
-        return partial(self._act, member.id)
+        """How a player acts. Each entry is one ms later than the last."""
+        who, call = member.id, self.room.call
 
-    def _act(self, who: str, action: Action | None) -> ActionResult | None:
-        if action is None:
-            return None
-        self.at += 1
-        result = self.room.call(who, "act", action, at=self.at, look=False)
-        return result if isinstance(result, ActionResult) else None
+        def act(action: Action | None) -> ActionResult | None:
+            if action is None:
+                return None
+            self.at += 1
+            result = call(who, "act", action, at=self.at, look=False)
+            return result if isinstance(result, ActionResult) else None
+
+        return act
 
     # -- the result -------------------------------------------------------------------------------
     def result(self) -> GameResult:
@@ -329,6 +336,10 @@ class Game:
     def lines(self) -> list[Line]:
         """The whole record, from which ``Room.replay`` restores the same room."""
         return self.room.record.tail
+
+
+def _closed(action: Action | None) -> ActionResult | None:
+    raise RuntimeError("the game is closed")
 
 
 async def _move_in_order(one: Seated, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
