@@ -59,7 +59,18 @@ LONGEST = (
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 
 
-gc.set_threshold(20_000, 20, 20)  # a process has some millions of objects of tests that stay: visit them less often
+# A process has some millions of objects of tests, which stay to its end. They are not visited while they are made, and
+# seldom later.
+gc.disable()
+gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """All tests are collected: what there is by now is old, and from now on there is garbage."""
+    gc.freeze()
+    gc.unfreeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
