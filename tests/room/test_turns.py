@@ -915,3 +915,12 @@ def test_every_turn_begins_when_the_one_before_has_ended() -> None:
     for at, who in ((1_000, "ann"), (5_000, "bob"), (9_000, "ann")):
         room.call(who, "take", {"n": 1}, at=at)
         assert (room.state.turn_started, room.next_deadline()) == (at, at + 20_000)
+
+
+def test_who_had_passed_has_not_passed_in_the_next_game() -> None:
+    room = make_room(RED, BLUE, GOD, world="Ticker", step_ticks=10)
+    room.call("ann", "turn_advance", at=1)
+    assert room.state.passed == ["ann"]
+    room.call("zeus", "rematch", at=2)
+    assert room.state.passed == []
+    assert room.call("bob", "turn_advance", at=3).ticks == 0
