@@ -924,3 +924,16 @@ def test_who_had_passed_has_not_passed_in_the_next_game() -> None:
     room.call("zeus", "rematch", at=2)
     assert room.state.passed == []
     assert room.call("bob", "turn_advance", at=3).ticks == 0
+
+
+def test_a_grant_that_expires_in_the_moment_in_which_a_turn_or_a_game_follows_expires_first() -> None:
+    room = make_room(RED, BLUE, HOST, world="nim", turn_seconds=20, rematch_seconds=30, config={"stones": 3})
+    room.call("hostess", "grant", {"member": "bob", "may": ["watch", "act"], "expires_in_s": 20}, at=0)
+    room.settle(20_000)
+    assert [entry.do for entry in entries(room)][-2:] == ["grant_expired", "turn_timeout"]
+    room = make_room(RED, BLUE, HOST, world="nim", rematch_seconds=30, config={"stones": 3})
+    room.call("ann", "take", {"n": 3}, at=0)
+    assert room.is_over()
+    room.call("hostess", "grant", {"member": "bob", "may": ["watch", "act"], "expires_in_s": 30}, at=0)
+    room.settle(30_000)
+    assert [entry.do for entry in entries(room)][-2:] == ["grant_expired", "rematch_due"]
