@@ -11,7 +11,7 @@ from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
 from .avatar_machine import CAVES
-from .making import BLUE, GOD, RED, make_room
+from .making import BLUE, GOD, RED, make_room, told_last
 
 
 def room_with(**keys: object) -> Room:
@@ -120,3 +120,16 @@ def test_what_is_derived_from_secrets_and_seeds_is_the_same_in_every_version_so_
     )
     caves = make_room({"id": "ann", "role": "player"}, world=CAVES)
     assert caves.call("ann", "create_avatar", at=1).avatar_id == "avatar-445b9309"
+
+
+def test_the_rewards_of_the_last_game_are_not_taken_away_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, BLUE, GOD, world="nim", config={"stones": 9})
+    seat = room.state.require_member("ann").seat
+    assert seat is not None
+    totals = {seat: 5.0}
+    monkeypatch.setattr(type(room.world), "returns", lambda self: dict(totals))
+    room.call("ann", "take", {"n": 1}, at=1)
+    assert "Reward: +5 (total 5)" in told_last(room)["ann"]
+    totals[seat] = 0.0
+    room.call("zeus", "rematch", at=2)
+    assert not [text for text in told_last(room)["ann"] if "Reward" in text]

@@ -937,3 +937,12 @@ def test_a_grant_that_expires_in_the_moment_in_which_a_turn_or_a_game_follows_ex
     room.call("hostess", "grant", {"member": "bob", "may": ["watch", "act"], "expires_in_s": 30}, at=0)
     room.settle(30_000)
     assert [entry.do for entry in entries(room)][-2:] == ["grant_expired", "rematch_due"]
+
+
+def test_the_first_round_begins_when_the_first_player_comes_and_later_ones_have_what_is_left_of_it() -> None:
+    agents = [{"id": name, "role": "player"} for name in ("ann", "bob")]
+    room = make_room(*agents, world="crafter_shared", turn_seconds=10)
+    room.call("ann", "jack_in", at=5_000)
+    assert room.state.turn_started == 5_000
+    room.call("bob", "jack_in", at=7_000)
+    assert room.state.turn_started == 5_000
