@@ -642,6 +642,24 @@ async def test_revoking_an_invite_ends_the_wait_of_those_who_came_by_it() -> Non
         assert await waiting(who["hostess"]) == []
 
 
+@pytest.mark.parametrize(
+    ("entry", "args", "says"),
+    [
+        ({"code": "sesame"}, {}, "this room needs a code"),
+        ({"names": ["Ned"]}, {}, "your name is not on the list of this room"),
+        ({"names": ["Ned"]}, {"code": "sesame"}, "this room has no code"),
+        ({"agent_keys": [{"key": AGENT.public_jwk, "label": "owl"}]}, {}, "this room needs an invite or an agent key"),
+    ],
+)
+async def test_who_has_no_way_in_is_told_what_the_room_needs(entry: Any, args: Any, says: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        await who["hostess"]("set_entry", entry)
+        with pytest.raises(PermissionDenied, match=says):
+            await knock(house, {"room": "den", "name": "Eve", **args})
+        assert await waiting(who["hostess"]) == []
+
+
 @pytest.mark.parametrize("how", ["revoked", "unknown"])
 async def test_closing_the_lobby_lets_nobody_in_whose_invite_is_not_valid_any_more(how: str) -> None:
     async with open_house() as house:

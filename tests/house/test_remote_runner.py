@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cohabit.errors import BadArgs, Busy, CohabitError, GameRejected, OutcomeUnknown, UnknownAsset, Unreachable, by_code
+from cohabit.errors import (
+    BadArgs,
+    Busy,
+    CohabitError,
+    GameRejected,
+    OutcomeUnknown,
+    Quarantined,
+    UnknownAsset,
+    Unreachable,
+    by_code,
+)  # fmt: skip
 from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
@@ -740,3 +750,25 @@ async def test_a_house_that_closes_closes_its_connections_and_deletes_nothing_on
         site = y.site
         assert site.closed == []
     assert site.closed == [False]
+
+
+async def test_the_world_is_polled_once_for_everything_that_happens_until_then() -> None:
+    async with yard() as y:
+        for _ in range(5):
+            y.remote.refresh()
+        await y.clock.advance(0)
+        assert y.site.asked == ["site"]
+        y.remote.refresh()
+        await y.clock.advance(0)
+        assert y.site.asked == ["site"] * 2
+        y.runner.stop(Quarantined("stopped by a test"))
+        y.remote.refresh()
+        await y.clock.advance(0)
+        assert y.site.asked == ["site"] * 2
+
+
+async def test_a_world_that_is_not_connected_is_not_polled(caplog: pytest.LogCaptureFixture) -> None:
+    async with yard(connected=False) as y:
+        y.remote.refresh()
+        await y.clock.advance(0)
+        assert "could not be polled" not in caplog.text

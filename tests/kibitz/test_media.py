@@ -133,7 +133,7 @@ async def test_too_large_and_too_many_frames_are_dropped_and_in_the_audit() -> N
         assert len(await quin.until_synced()) == 4
         await house.clock.advance(1000)
         for number in range(3):
-            await pat.socket.send(AUDIO + bytes([number]) * 90)
+            await pat.socket.send(AUDIO + bytes([number]) * 99)  # the largest, and two of them in a second
         await pat.until_synced()
         assert len(await quin.until_synced()) == 2
         assert sorted(await audited(house, "pat")) == [("audio", "BUSY", 3), ("audio", "TOO_LARGE", 1)]

@@ -5,11 +5,12 @@ import pytest
 from cohabit.errors import BadArgs, Quarantined, UnknownAsset
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
-from cohabit.room.avatars import MAX_DESTROYED
+from cohabit.room.avatars import MAX_DESPAWNED, MAX_DESTROYED
+from cohabit.room.visibility import is_news
 
 from .avatar_machine import CAVES
 from .caves import ANN, BOB, Caves
-from .making import HOST, make_room, player, replayed, saved, told_last
+from .making import HOST, entries, make_room, player, replayed, saved, told_last
 
 State = AvatarState
 
@@ -207,6 +208,37 @@ def test_an_appearance_has_at_most_a_thousand_bytes() -> None:
     refused = caves.refused("ann", "create_avatar", appearance={"hair": longest["hair"] + "x"})
     assert isinstance(refused, BadArgs)
     assert refused.message == "appearance is too long: at most 1,000 bytes of JSON"
+
+
+def test_an_agent_despawns_twenty_bodies_and_leaves_others_in_another_way() -> None:
+    caves = Caves()
+    for _ in range(MAX_DESPAWNED):
+        caves("ann", "jack_in")
+        caves("ann", "jack_out", mode="despawn")
+    caves("ann", "jack_in")
+    assert "you have despawned 20 bodies in this game" in caves.refused("ann", "jack_out", mode="despawn").message
+    caves("ann", "jack_out", mode="dormant")
+
+
+def test_who_may_see_nothing_is_not_told_how_its_body_died() -> None:
+    caves = Caves()
+    for who in ("ann", "bob"):
+        caves(who, "jack_in")
+    caves("hostess", "narrow", member="ann", may=["read_own", "watch"])
+    caves.kill("bob", "1")
+    assert not any("died" in text for text in told_last(caves.room).get("ann", []))
+    caves("ann", "respawn")
+    caves("hostess", "widen", member="ann", may=["read_own", "watch"])
+    caves.kill("bob", "1")
+    assert any("died" in text for text in told_last(caves.room)["ann"])
+
+
+def test_a_death_is_news_also_for_the_agent_whose_own_action_it_followed_from() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves("ann", "jump")
+    ann, entry = caves.room.state.members["ann"], entries(caves.room)[-1]
+    assert is_news(entry, ann, caves.room.eye(ann))
 
 
 def test_a_wrong_avatar_is_reported_also_while_the_own_body_cannot_be_left() -> None:

@@ -10,7 +10,8 @@ from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 
-from .making import BLUE, RED, make_room
+from .avatar_machine import CAVES
+from .making import BLUE, GOD, RED, make_room, told_last
 
 
 def room_with(**keys: object) -> Room:
@@ -108,3 +109,27 @@ def test_a_world_that_says_itself_when_it_is_over_is_believed_whoever_could_stil
     room.call("ann", "move", at=2000)
     assert room.is_over() is ends
     assert room.next_deadline() == (12_000 if ends else None)
+
+
+def test_what_is_derived_from_secrets_and_seeds_is_the_same_in_every_version_so_old_records_replay() -> None:
+    room = make_room(RED, BLUE, GOD)
+    room.call("zeus", "rematch", at=1)
+    assert (room.state.seed, room.state.game) == (
+        "9d39068a6215f2c16dfa42b97557255a",
+        "3887e59726ef6e3093cba47f6384b409",
+    )
+    caves = make_room({"id": "ann", "role": "player"}, world=CAVES)
+    assert caves.call("ann", "create_avatar", at=1).avatar_id == "avatar-445b9309"
+
+
+def test_the_rewards_of_the_last_game_are_not_taken_away_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = make_room(RED, BLUE, GOD, world="nim", config={"stones": 9})
+    seat = room.state.require_member("ann").seat
+    assert seat is not None
+    totals = {seat: 5.0}
+    monkeypatch.setattr(type(room.world), "returns", lambda self: dict(totals))
+    room.call("ann", "take", {"n": 1}, at=1)
+    assert "Reward: +5 (total 5)" in told_last(room)["ann"]
+    totals[seat] = 0.0
+    room.call("zeus", "rematch", at=2)
+    assert not [text for text in told_last(room)["ann"] if "Reward" in text]

@@ -915,3 +915,34 @@ def test_every_turn_begins_when_the_one_before_has_ended() -> None:
     for at, who in ((1_000, "ann"), (5_000, "bob"), (9_000, "ann")):
         room.call(who, "take", {"n": 1}, at=at)
         assert (room.state.turn_started, room.next_deadline()) == (at, at + 20_000)
+
+
+def test_who_had_passed_has_not_passed_in_the_next_game() -> None:
+    room = make_room(RED, BLUE, GOD, world="Ticker", step_ticks=10)
+    room.call("ann", "turn_advance", at=1)
+    assert room.state.passed == ["ann"]
+    room.call("zeus", "rematch", at=2)
+    assert room.state.passed == []
+    assert room.call("bob", "turn_advance", at=3).ticks == 0
+
+
+def test_a_grant_that_expires_in_the_moment_in_which_a_turn_or_a_game_follows_expires_first() -> None:
+    room = make_room(RED, BLUE, HOST, world="nim", turn_seconds=20, rematch_seconds=30, config={"stones": 3})
+    room.call("hostess", "grant", {"member": "bob", "may": ["watch", "act"], "expires_in_s": 20}, at=0)
+    room.settle(20_000)
+    assert [entry.do for entry in entries(room)][-2:] == ["grant_expired", "turn_timeout"]
+    room = make_room(RED, BLUE, HOST, world="nim", rematch_seconds=30, config={"stones": 3})
+    room.call("ann", "take", {"n": 3}, at=0)
+    assert room.is_over()
+    room.call("hostess", "grant", {"member": "bob", "may": ["watch", "act"], "expires_in_s": 30}, at=0)
+    room.settle(30_000)
+    assert [entry.do for entry in entries(room)][-2:] == ["grant_expired", "rematch_due"]
+
+
+def test_the_first_round_begins_when_the_first_player_comes_and_later_ones_have_what_is_left_of_it() -> None:
+    agents = [{"id": name, "role": "player"} for name in ("ann", "bob")]
+    room = make_room(*agents, world="crafter_shared", turn_seconds=10)
+    room.call("ann", "jack_in", at=5_000)
+    assert room.state.turn_started == 5_000
+    room.call("bob", "jack_in", at=7_000)
+    assert room.state.turn_started == 5_000
