@@ -373,14 +373,16 @@ class Room(RecordedRoom):
         if command.where != "world":
             return result
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
-        if self.is_blind(member):
+        eye = self._eyes.get(member.id) or self.eye(member)
+        if (eye is None or eye.sees == "public") and self.is_blind(member):
             return ActionResult(outcome.success, "Done." if outcome.success else BLIND)
         if command.result is not None and not wrapped:
             return outcome.data
         if not (look and outcome.with_view):
-            done, achieved = self.is_over(), list(outcome.achievements)
+            done, achieved = self._is_over, list(outcome.achievements)
+            if done is None:
+                done = self.is_over()
             return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
-        eye = self.eye(member)
         seen = None if eye is None else self._observe(eye)
         shown = ""  # a long observation has an id, so that the next view can say only what has changed
         if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:

@@ -79,7 +79,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     @cached_value
     def held(self) -> frozenset[Capability]:
         """The capabilities in force: (role ∪ additions) ∩ limits. Cached, because every call reads it."""
-        held = fold(self.role_grant, self.layers)
+        held = fold(self.role_grant, self.layers) if self.layers else self.role_grant
         return held - ALL_PERCEPTION if self.withheld else held
 
     def set_layers(self, layers: list[Layer]) -> None:
@@ -102,7 +102,7 @@ class Member(Struct, omit_defaults=True, dict=True):
 
     @property
     def role_grant(self) -> frozenset[Capability]:
-        return ROLES[self.role_name]
+        return ROLES[role_or_default(self.role, self.kind)]
 
     @property
     def role_name(self) -> str:
