@@ -124,7 +124,7 @@ def offered(caves: Caves, who: str = "ann") -> set[str]:
 
 def test_a_member_is_offered_what_it_can_do_with_its_bodies_now() -> None:
     caves = Caves()
-    embodied = {"avatars", "jack_out", "emote", "inspect_self"}
+    embodied = {"avatars", "create_avatar", "jack_out", "emote", "inspect_self"}
     without = {"avatars", "create_avatar", "jack_in"}
     assert offered(caves) == without
     caves("ann", "jack_in")
