@@ -12,7 +12,7 @@ from cohabit.house.overload import LOG_EVERY_MS
 from cohabit.house.quotas import FAIR_BYTES
 from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.remote import MAX_PENDING_CALLS
-from cohabit.house.running.world_thread import SLOW_FOR_MS
+from cohabit.house.running.watchdog import SLOW_FOR_MS
 from cohabit.house.saves import MAX_SAVE, MAX_SAVES
 from cohabit.room.audit import REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.commands import MAX_WAIT_MS
