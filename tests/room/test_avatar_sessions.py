@@ -9,7 +9,7 @@ from cohabit.room.avatars import MAX_DESPAWNED, MAX_DESTROYED
 from cohabit.room.visibility import is_news
 
 from .avatar_machine import CAVES
-from .caves import ANN, BOB, Caves
+from .caves import ANN, BOB, Caves, bodies
 from .making import HOST, entries, make_room, player, replayed, saved, told_last
 
 State = AvatarState
@@ -160,7 +160,7 @@ def test_an_emote_is_expressed_in_the_world_and_told_to_those_who_see_it(emote: 
     caves("bob", "jack_in")
     caves("ann", "emote", emote=emote)
     assert told_last(caves.room) == {"ann": [f"you {emote}"], "bob": [f"ann {does}"]}
-    assert caves.room.world.bodies["1"].expresses == emote  # type: ignore[attr-defined]
+    assert bodies(caves.room)["1"].expresses == emote
 
 
 def test_a_world_that_changes_something_and_then_refuses_is_undone() -> None:
@@ -264,7 +264,7 @@ def test_the_death_of_a_body_that_lives_again_without_its_agent_cannot_be_read()
     caves("ann", "jump")
     assert isinstance(caves("ann", "death"), DeathEvent)
     caves("ann", "stand_up")
-    caves.room.world.bodies["1"].health = 1  # type: ignore[attr-defined]  # some worlds do that by themselves
+    bodies(caves.room)["1"].health = 1  # some worlds do that by themselves
     assert caves.refused("ann", "death").message == "this avatar is not dead any more"
 
 
@@ -285,7 +285,7 @@ def test_a_body_that_its_world_brings_back_by_itself_is_its_agents_again() -> No
     caves("ann", "jack_in")
     caves("ann", "jump")
     assert caves.state() is State.DESTROYED
-    caves.room.world.bodies["1"].health = 1  # type: ignore[attr-defined]
+    bodies(caves.room)["1"].health = 1
     caves("bob", "jack_in")
     assert caves.state() is State.BOUND
     caves("ann", "go", place="pit")

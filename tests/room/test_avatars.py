@@ -13,7 +13,7 @@ from cohabit.room.avatars import MAX_DESPAWNED
 from cohabit.room.room import Room
 
 from .avatar_machine import CAVES, CavesMachine, CrafterMachine
-from .caves import ANN, BOB, Caves
+from .caves import ANN, BOB, Caves, bodies
 from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed, saved
 
 State = AvatarState
@@ -89,7 +89,7 @@ def test_who_leaves_the_room_in_danger_leaves_its_body_asleep_in_the_world(how: 
     caves("ann", "go", place="ledge")
     caves("ann", "leave") if how == "leave" else caves("hostess", "remove_member", member="ann")
     assert caves.state() is State.DORMANT
-    assert caves.room.world.bodies["1"].asleep  # type: ignore[attr-defined]
+    assert bodies(caves.room)["1"].asleep
 
 
 @pytest.mark.parametrize("how", ["leave", "remove", "stand_up"])
@@ -98,7 +98,7 @@ def test_who_leaves_in_safety_takes_its_body_out_of_the_world(how: str) -> None:
     caves("ann", "jack_in")
     caves("hostess", "remove_member", member="ann") if how == "remove" else caves("ann", how)
     assert caves.state() is State.SUSPENDED
-    assert not caves.room.world.bodies["1"].here  # type: ignore[attr-defined]
+    assert not bodies(caves.room)["1"].here
 
 
 def test_a_dormant_body_can_be_hurt_and_killed_and_its_owner_is_told() -> None:
@@ -190,7 +190,7 @@ def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -
     assert len(caves.room.state.avatars) == 3
     caves("ann", "stand_up")
     caves("ann", name)
-    assert len(caves.room.world.bodies) == 1  # type: ignore[attr-defined]
+    assert len(bodies(caves.room)) == 1
 
 
 def test_an_agent_with_two_avatars_plays_one_at_a_time_and_each_keeps_its_own() -> None:

@@ -10,6 +10,7 @@ from cohabit.room.room import Room
 from cohabit.room.transit import receipt
 from cohabit.room.visits import MAX_KINDS, ongoing
 
+from .caves import bodies
 from .making import entries, replayed, told_last
 from .visiting import ADA, act, ended, enter, game, told
 
@@ -116,7 +117,7 @@ def test_a_member_gets_no_more_through_the_nexus_than_it_has_in_the_room() -> No
 def test_a_body_gets_what_it_can_take_of_the_items_that_its_agent_brings() -> None:
     room = game()
     assert enter(room, entering=carried(gold=6, ore=1, nothing=0)).items == {"gold": 4, "ore": 1}
-    assert room.world.bodies["1"].items == {"gold": 4, "ore": 1}  # type: ignore[attr-defined]
+    assert bodies(room)["1"].items == {"gold": 4, "ore": 1}
     act(room, "exit_game")
     package = ended(room)
     assert package is not None
@@ -157,7 +158,7 @@ def test_an_agent_carries_out_what_it_has_and_what_is_portable() -> None:
     package = ended(room)
     assert package is not None
     assert package.items == {"gold": 1}
-    assert room.world.bodies["1"].items == {"gold": 1}  # type: ignore[attr-defined]
+    assert bodies(room)["1"].items == {"gold": 1}
 
 
 def test_without_a_body_nothing_is_carried_out_and_a_visitor_can_leave_all_the_same() -> None:

@@ -11,6 +11,7 @@ from cohabit.room.room import Room
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 
 from .avatar_machine import CAVES
+from .caves import bodies
 from .making import GOD, HOST, make_room, replayed
 from .visiting import ADA, act, ended, enter, game, told
 
@@ -31,8 +32,8 @@ def test_a_visit_ends_after_as_many_steps_as_the_agent_wanted_and_not_before() -
     package = ended(room)
     assert package is not None
     assert (package.reason, package.steps, package.avatar_state) == ("max_steps", 3, "dormant")
-    assert room.world.bodies["1"].place == "hall"  # type: ignore[attr-defined]
-    assert room.world.bodies["1"].asleep  # type: ignore[attr-defined]
+    assert bodies(room)["1"].place == "hall"
+    assert bodies(room)["1"].asleep
     assert "Your visit is over (max_steps). You are on your way to the Nexus." in told(room)
 
 
@@ -291,13 +292,13 @@ def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
 def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> None:
     room = game()
     found = enter(room, bonuses={"health_bonus": 2}, spawn="challenging")
-    body = room.world.bodies["1"]  # type: ignore[attr-defined]
+    body = bodies(room)["1"]
     assert (body.health, body.place) == (5, "pit")
     assert room.state.visits[ADA].bonuses == room.state.avatars[found.avatar].bonuses == {"health_bonus": 2}
     act(room, "exit_game", mode="despawn")
     room.system("visit_closed", {"ticket": f"t-{ADA}-10"}, 30)
     enter(room, at=40, bonuses={"health_bonus": 2})
-    assert room.world.bodies["2"].health == 3  # type: ignore[attr-defined]
+    assert bodies(room)["2"].health == 3
     assert room.state.visits[ADA].bonuses == {}
 
 

@@ -231,7 +231,7 @@ def seconds_text(value: float) -> str:
 
 
 def dollars_text(tally: Tally, digits: int = 2) -> str:
-    """What the answers cost, and what it may be with the requests that got no answer, if that is more."""
+    """The cost of the answers. If requests got no answer, a range: up to the cost with their estimates."""
     known = f"${tally.dollars:.{digits}f}"
     return f"{known} to ${tally.charged:.{digits}f}" if _is_estimated(tally) else known
 

@@ -335,7 +335,7 @@ def _arrival(
     bonuses: Mapping[str, float] | None = None,
     spawn: str = "",
 ) -> Arrival:
-    """What the world is asked for when a member takes this avatar, or a new one."""
+    """The arrival to announce to the world when a member takes this avatar, or a new one."""
     name = avatar.name if avatar is not None else me.name or me.handle
     first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
     where = spawn or (avatar.spawn if avatar is not None else "safe")

@@ -74,14 +74,16 @@ def opening_state(
 class Opening:
     """Opens rooms that differ only in their id, seed and secret, all at the same time ``at``.
 
-    Their initial state is derived from the scenario once. In most worlds the seats do not depend on the game, so that
-    all rooms are alike when they are open; then the state of the first one is used for the others.
+    Their initial state is derived from the scenario once. In most worlds a room is in the same state after opening,
+    whatever its seed; then the state of the first room is used for the others, which saves the work of opening.
     """
 
     def __init__(self, scenario: Scenario, world: World, source: str, at: int) -> None:
         self._initial = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
         self._at = at
-        self._opened: dict[str, Any] | None = None  # the state of a room that is open, if the others are like it
+        self._opened: dict[str, Any] | None = (
+            None  # the state of the first room after opening, if the others have it too
+        )
 
     def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
         """A new room."""
@@ -90,10 +92,10 @@ class Opening:
         if self._opened is not None:
             return Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
         opened = Room.open(opening, world, self._at)
-        if opened.seats_are_fixed and not opened.record.tail[0].entry.told:
-            # What the world has a say in follows when it is set up.
-            before = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
-            self._opened = msgspec.to_builtins(before)
+        if opened.opens_alike and not opened.record.tail[0].entry.told:
+            # Without whose turn it is: `open_alike` asks the world.
+            same = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
+            self._opened = msgspec.to_builtins(same)
         return opened
 
 

@@ -63,7 +63,7 @@ class RecordedRoom:
         raise NotImplementedError
 
     def _follow_up(self, at: int, told: list[Told]) -> None:
-        """What follows from an entry."""
+        """Update what depends on the world after an entry, such as whose turn it is."""
         raise NotImplementedError
 
     # -- creating and restoring -------------------------------------------------------------------
@@ -79,7 +79,8 @@ class RecordedRoom:
 
     @classmethod
     def open_alike(cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int) -> Self:
-        """What ``open`` returns, where the state after it is known, but for what the world has a say in."""
+        """The room that ``open`` makes, where the state after opening is known. Only what depends on the seed is left:
+        the world is set up, and says whose turn it is."""
         room = cls(msgspec.convert(opened, RoomState), world)
         room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
         room._follow_up(at, [])

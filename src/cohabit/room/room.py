@@ -45,7 +45,7 @@ from cohabit.world import Outcome, World, overridden, overrides
 
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
-_as_sent = attrgetter("choice")
+_as_sent = attrgetter("choice")  # a legal action as it would be sent
 BLIND = "The game refused this. You don't have permission to see why."
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
@@ -133,8 +133,9 @@ class Room(RecordedRoom):
         return self._takes_turns or turns.takes_turns(self.state)
 
     @property
-    def seats_are_fixed(self) -> bool:
-        """Whether the seats, and who takes which, do not depend on what happens in the world."""
+    def opens_alike(self) -> bool:
+        """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
+        is: the world never changes its seats, and it keeps no returns."""
         return not (self.has_arrivals or self.has_moving_seats or self.has_bodies or self._has_returns)
 
     @property
@@ -236,7 +237,7 @@ class Room(RecordedRoom):
 
     def is_blind(self, member: Member) -> bool:
         """True if a member acts for a seat but may not see what the seat sees."""
-        eye = self._eyes.get(member.id) or self.eye(member)
+        eye = self.eye(member)
         return eye is None or (eye.sees == "public" and not self.world.spec.open_information)
 
     def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:

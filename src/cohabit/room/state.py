@@ -79,7 +79,7 @@ class Member(Struct, omit_defaults=True, dict=True):
     @cached_value
     def held(self) -> frozenset[Capability]:
         """The capabilities in force: (role ∪ additions) ∩ limits. Cached, because every call reads it."""
-        held = fold(self.role_grant, self.layers) if self.layers else self.role_grant
+        held = fold(self.role_grant, self.layers)
         return held - ALL_PERCEPTION if self.withheld else held
 
     def set_layers(self, layers: list[Layer]) -> None:
@@ -102,7 +102,7 @@ class Member(Struct, omit_defaults=True, dict=True):
 
     @property
     def role_grant(self) -> frozenset[Capability]:
-        return ROLES[role_or_default(self.role, self.kind)]
+        return ROLES[self.role_name]
 
     @property
     def role_name(self) -> str:
@@ -233,7 +233,7 @@ class Spoke(Struct):
     times: int
 
 
-class KeptLimits(Struct, rename={"member": "handle"}):  # older snapshots have the handle, a valid id, under its name
+class KeptLimits(Struct, rename={"member": "handle"}):  # snapshots call it handle, which it was at first
     """The limits of a member that has left. They apply again when the same identity joins."""
 
     member: str  # the id that it had

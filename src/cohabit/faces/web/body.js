@@ -52,7 +52,7 @@ export class Body {
     this.offer.hidden = !this.offered.length;
   }
 
-  /** What the button is called that leaves a game from the Nexus. `game`: where we go next, or null. */
+  /** Set the label of the button that leaves a game. `game`: the game to go to next, or null for the Nexus. */
   nameWayBack(game) {
     const [, button] = this.buttons.find(([command]) => command === "leave_game");
     setText(button, game ? `Go on to ${escapeInvisible(game)}` : COMMANDS.leave_game);

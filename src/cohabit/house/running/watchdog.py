@@ -26,7 +26,7 @@ SLOW_FOR_MS = 60_000
 
 
 class Usage(NamedTuple):
-    """What the current thread has used since it began."""
+    """CPU time and waits of the current thread since it started."""
 
     cpu_s: float
     waits: int
