@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Setting, Usage
+from cohabit.agents.decision import Decision
 from cohabit.agents.llm.backend import Completion, Request
 from cohabit.agents.llm.mind import LlmAgent
-from cohabit.agents.player import Decision
 from cohabit.lab.game import Game, GameSpec
 
 Answer = str | Completion | Exception

@@ -17,10 +17,11 @@ import pytest
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
+from cohabit.agents.decision import Decision
 from cohabit.agents.llm import local
 from cohabit.agents.llm.backend import ChatMessage, Request
 from cohabit.agents.llm.local import LocalBackend, _processes, grammar
-from cohabit.agents.player import Decision, Player
+from cohabit.agents.player import Player
 from cohabit.agents.runner import ClientTable, Seated
 from cohabit.errors import BadArgs
 from cohabit.house.house import House

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 import xllamacpp
 
+from cohabit.agents.decision import Decision
 from cohabit.agents.llm.local import CONTEXT_TOKENS, _weights
 from cohabit.agents.llm.schema import fit
-from cohabit.agents.player import Decision
 from cohabit.lab.game import Game, GameSpec
 from cohabit.model.action import Action, ActionSpace
 from cohabit.model.answers import parse_action

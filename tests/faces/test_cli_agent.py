@@ -15,7 +15,8 @@ from rich.console import Console
 
 from cohabit.agents.brains.human import Human, read_line
 from cohabit.agents.contract import Exchange, Turn, Usage, adapted
-from cohabit.agents.player import Decision, Player, Tally
+from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.player import Player
 from cohabit.agents.runner import Seated, Stopped
 from cohabit.faces.cli import agent as verb
 from cohabit.faces.cli.options import Place

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Exchange, Usage
-from cohabit.agents.player import Decision
+from cohabit.agents.decision import Decision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohabit.agents.player import FAILURES
+from cohabit.agents.decision import FAILURES
 from cohabit.errors import RecordCorrupt
 from cohabit.faces.cli import main
 from cohabit.house.calls import Call

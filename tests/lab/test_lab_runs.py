@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cohabit.agents.player import Tally
+from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohabit.agents.player import Tally
+from cohabit.agents.decision import Tally
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
 from cohabit.lab import tables

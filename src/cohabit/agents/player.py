@@ -2,7 +2,7 @@
 
 A usable answer is played. For an unreadable, illegal or refused one the agent is asked once more, with the reason and
 the legal actions. Then, as after a timeout or a failure, the world's fallback is played. Every decision has one of the
-outcomes in ``OUTCOMES``; none is silently turned into a pass.
+outcomes in ``decision.OUTCOMES``; none is silently turned into a pass.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from cohabit.agents.contract import (
     Turn,
     checked_action,
 )
+from cohabit.agents.decision import Decision, Outcome, Tally
 from cohabit.agents.secrets import in_public
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -34,13 +35,6 @@ from cohabit.model.observation import Goal
 
 log = logging.getLogger("cohabit.agents")
 
-Outcome = Literal["chosen", "passed", "corrected", "unreadable", "refused", "timeout", "failed", "late"]
-"""``chosen``: the first answer was played. ``passed``: the agent chose to do nothing. ``corrected``: the second answer
-was played. ``unreadable``, ``refused``: neither answer could be read, or the world refused it. ``timeout``: no answer
-in time. ``failed``: the agent or its backend failed. ``late``: the turn was over before the answer came."""
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
-"""The outcomes after which the fallback was played."""
 LATE = ("TURN_NOT_YOURS", "PERMISSION_DENIED")
 """Refusals that mean the turn is over: time ran out, or the player is back and plays its own seat."""
 NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
@@ -65,66 +59,6 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 
 
 NO_LIMITS = Limits()
-
-
-class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
-    """One decision of a player, as the transcript keeps it. Timings are kept apart."""
-
-    number: int
-    outcome: Outcome
-    action: Action | None = None  # what was played
-    problem: str = ""  # what was wrong with the first answer, or why there was none
-    exchanges: list[Exchange] = []
-    reward: float = 0.0
-    message: str = ""  # of the world
-
-    @property
-    def failed(self) -> bool:
-        return self.outcome in FAILURES
-
-    @property
-    def was_refused(self) -> bool:
-        """The answer was refused, and there was no fallback or it was refused, too."""
-        return self.outcome == "refused" and self.action is None
-
-
-class Tally(Struct, gc=False):
-    """What a player's decisions came to."""
-
-    outcomes: dict[str, int] = {}
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    dollars: float = 0.0
-    charged: float = 0.0  # in a run of the lab: dollars with the estimates of requests that got no answer
-    unpriced: int = 0  # answers whose price is unknown
-    tool_calls: int = 0
-    seconds: float = 0.0  # of thinking, without the time in which actions were performed
-
-    @property
-    def decisions(self) -> int:
-        return sum(self.outcomes.values())
-
-    @property
-    def failures(self) -> int:
-        return sum(self.outcomes.get(outcome, 0) for outcome in FAILURES)
-
-    def add(self, decision: Decision, seconds: float = 0.0) -> None:
-        outcome, outcomes = decision.outcome, self.outcomes
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-        self.seconds += seconds
-        if decision.exchanges:
-            self._add_exchanges(decision.exchanges)
-
-    def _add_exchanges(self, exchanges: Sequence[Exchange]) -> None:
-        for exchange in exchanges:
-            usage = exchange.usage
-            self.prompt_tokens += usage.prompt_tokens
-            self.completion_tokens += usage.completion_tokens
-            self.tool_calls += bool(exchange.tool)
-            if usage.dollars is None:
-                self.unpriced += 1
-            elif not usage.cached:
-                self.dollars += usage.dollars
 
 
 class NotInitialized(Exception):

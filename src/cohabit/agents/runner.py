@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Heard, Turn
-from cohabit.agents.player import Decision, Player
+from cohabit.agents.decision import Decision
+from cohabit.agents.player import Player
 from cohabit.client import Client
 from cohabit.errors import Busy, CohabitError
 from cohabit.model.action import Action, ActionResult, ActionSpace

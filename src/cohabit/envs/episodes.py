@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.contract import adapted
-from cohabit.agents.player import LATE, ActNow, Decision
+from cohabit.agents.decision import Decision
+from cohabit.agents.player import LATE, ActNow
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
 from cohabit.lab.game import Game, GameSpec, handle, purposes

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from cohabit.agents.player import Decision, Tally
+from cohabit.agents.decision import Decision, Tally
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line

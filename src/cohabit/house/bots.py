@@ -18,7 +18,8 @@ import msgspec
 
 from cohabit.agents.brain import label_of, parse_brain
 from cohabit.agents.contract import Agent, Setting, Threaded, adapted, kind_of
-from cohabit.agents.player import Decision, Limits, Player
+from cohabit.agents.decision import Decision
+from cohabit.agents.player import Limits, Player
 from cohabit.agents.runner import Seated
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending

@@ -15,7 +15,7 @@ from threading import Lock
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.player import Decision
+from cohabit.agents.decision import Decision
 from cohabit.agents.secrets import bytes_without_secrets, private_folder
 
 log = logging.getLogger("cohabit")

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.player import Tally
+from cohabit.agents.decision import Tally
 from cohabit.lab.estimates import Estimate, estimate, paired_difference, share_interval
 from cohabit.lab.folder import TimingLine
 from cohabit.lab.game import GameResult

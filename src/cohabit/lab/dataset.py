@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Thought, Turn, adapted
-from cohabit.agents.player import Decision
+from cohabit.agents.decision import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult

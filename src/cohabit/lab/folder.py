@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.player import Decision
+from cohabit.agents.decision import Decision
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.atomic import write_atomically

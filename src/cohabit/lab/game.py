@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Turn, adapted
-from cohabit.agents.player import ActNow, Decision, Limits, Player, Tally
+from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.player import ActNow, Limits, Player
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.registry import make_agent, make_world
@@ -310,8 +311,7 @@ class Game:
         def act(action: Action | None) -> ActionResult | None:
             if action is None:
                 return None
-            self.at += 1
-            result = call(who, "act", action, at=self.at, look=False)
+            result = call(who, "act", action, at=self._time_after(1), look=False)
             return result if isinstance(result, ActionResult) else None
 
         return act

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from cohabit.agents.player import OUTCOMES
+from cohabit.agents.decision import OUTCOMES
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition
 from cohabit.lab.curves import Curve
 from cohabit.lab.ratings import PlayerRating

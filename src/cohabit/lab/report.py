@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from cohabit.agents.player import FAILURES, OUTCOMES, Tally
+from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
 from cohabit.lab import plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.atomic import write_atomically

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from cohabit.agents.player import FAILURES, Tally
+from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design

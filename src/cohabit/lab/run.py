@@ -24,8 +24,8 @@ from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, kind_of
+from cohabit.agents.decision import Decision
 from cohabit.agents.llm.capped import check_price
-from cohabit.agents.player import Decision
 from cohabit.lab.answers import AnswerLog, CapReached, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cohabit.agents.player import Tally
+from cohabit.agents.decision import Tally
 from cohabit.lab.game import GameResult
 
 

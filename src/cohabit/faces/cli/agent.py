@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Setting, adapted
-from cohabit.agents.player import Decision, Limits, Player, Tally
+from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.player import Limits, Player
 from cohabit.agents.ready import make_once
 from cohabit.agents.runner import Seated, Stopped
 from cohabit.agents.spending import Spending

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.agents.contract import adapted
-from cohabit.agents.player import Decision
+from cohabit.agents.decision import Decision
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record

@@ -1,0 +1,77 @@
+"""A decision of a player, its outcome, and the sum of many."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from cohabit.agents.contract import Exchange
+from cohabit.model.action import Action
+
+Outcome = Literal["chosen", "passed", "corrected", "unreadable", "refused", "timeout", "failed", "late"]
+"""``chosen``: the first answer was played. ``passed``: the agent chose to do nothing. ``corrected``: the second answer
+was played. ``unreadable``, ``refused``: neither answer could be read, or the world refused it. ``timeout``: no answer
+in time. ``failed``: the agent or its backend failed. ``late``: the turn was over before the answer came."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
+"""The outcomes after which the fallback was played."""
+
+
+class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
+    """One decision of a player, as the transcript keeps it. Timings are kept apart."""
+
+    number: int
+    outcome: Outcome
+    action: Action | None = None  # what was played
+    problem: str = ""  # what was wrong with the first answer, or why there was none
+    exchanges: list[Exchange] = []
+    reward: float = 0.0
+    message: str = ""  # of the world
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in FAILURES
+
+    @property
+    def was_refused(self) -> bool:
+        """The answer was refused, and there was no fallback or it was refused, too."""
+        return self.outcome == "refused" and self.action is None
+
+
+class Tally(Struct, gc=False):
+    """What a player's decisions came to."""
+
+    outcomes: dict[str, int] = {}
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    dollars: float = 0.0
+    charged: float = 0.0  # in a run of the lab: dollars with the estimates of requests that got no answer
+    unpriced: int = 0  # answers whose price is unknown
+    tool_calls: int = 0
+    seconds: float = 0.0  # of thinking, without the time in which actions were performed
+
+    @property
+    def decisions(self) -> int:
+        return sum(self.outcomes.values())
+
+    @property
+    def failures(self) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in FAILURES)
+
+    def add(self, decision: Decision, seconds: float = 0.0) -> None:
+        outcome, outcomes = decision.outcome, self.outcomes
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        self.seconds += seconds
+        if decision.exchanges:
+            self._add_exchanges(decision.exchanges)
+
+    def _add_exchanges(self, exchanges: Sequence[Exchange]) -> None:
+        for exchange in exchanges:
+            usage = exchange.usage
+            self.prompt_tokens += usage.prompt_tokens
+            self.completion_tokens += usage.completion_tokens
+            self.tool_calls += bool(exchange.tool)
+            if usage.dollars is None:
+                self.unpriced += 1
+            elif not usage.cached:
+                self.dollars += usage.dollars
