@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Literal, Protocol
@@ -9,6 +10,8 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from cohabit.errors import Busy, CohabitError, Internal, OutcomeUnknown, Unreachable, by_code
+
+log = logging.getLogger("cohabit")
 
 Push = dict[str, Any]
 Lane = Literal["audio", "screen"]
@@ -137,10 +140,8 @@ class WsClient:
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             await self._socket.send(encoded, text=True)
-        except Exception as wrong:
-            self._waiting.pop(number, None)
-            if not answer.done():
-                raise ConnectionLost(f"the connection was lost: {wrong}") from None
+        except Exception as closed:  # the reader ends all calls; it may yet read why the house closed the connection
+            log.debug("a call on a closed connection: %s", closed)
         return await answer
 
     async def send_media(self, lane: Lane, payload: bytes) -> None:

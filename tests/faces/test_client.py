@@ -10,6 +10,8 @@ import pytest
 from cohabit.client import MAX_UNREAD, HttpClient, Unread, WsClient
 from cohabit.errors import Busy, Disabled, OutcomeUnknown, Unreachable
 
+SHUTTING_DOWN = '{"id": null, "ok": false, "error": {"code": "DISABLED", "message": "the house is shutting down"}}'
+
 
 class Socket:
     """A connection that takes frames and ends when it is told to, without an answer."""
@@ -22,6 +24,7 @@ class Socket:
 
     async def send(self, data: bytes, text: bool) -> None:
         if self.breaks:
+            self.ends.set()
             raise ConnectionResetError("reset by peer")
         self.sent.append(data)
 
@@ -32,6 +35,8 @@ class Socket:
         await self.ends.wait()
         for frame in self._frames:
             yield frame
+        if self.breaks:
+            raise ConnectionResetError("reset by peer")
 
 
 async def until_sent(socket: Socket, call: "asyncio.Task[Any]") -> None:
@@ -61,8 +66,17 @@ async def test_a_send_that_fails_leaves_the_outcome_unknown() -> None:
     await client.close()
 
 
+async def test_a_send_that_fails_is_refused_with_the_reason_that_was_not_read_yet() -> None:
+    socket = Socket(SHUTTING_DOWN)
+    client = WsClient(socket, "den")
+    socket.breaks = True
+    with pytest.raises(Disabled, match="shutting down"):
+        await client.call("take", {"n": 1})
+    await client.close()
+
+
 async def test_a_reason_from_the_house_reaches_the_waiting_call() -> None:
-    socket = Socket('{"id": null, "ok": false, "error": {"code": "DISABLED", "message": "the house is shutting down"}}')
+    socket = Socket(SHUTTING_DOWN)
     client = WsClient(socket, "den")
     call = asyncio.create_task(client.call("take", {"n": 1}))
     await until_sent(socket, call)
