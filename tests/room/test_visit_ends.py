@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.model.avatar import AvatarState
 from cohabit.model.travel import ExitPackage
 from cohabit.room.room import Room
@@ -100,6 +100,36 @@ def test_a_visit_ends_by_death_and_the_dead_body_stays_what_it_is() -> None:
     package = ended(room)
     assert package is not None
     assert (package.reason, package.deaths, package.avatar_state) == ("died", 1, "destroyed")
+
+
+@pytest.mark.parametrize("last", ["jump", "exit_game"])
+def test_after_its_visit_an_agent_takes_no_body_until_the_nexus_has_what_it_did(last: str) -> None:
+    room = game()
+    enter(room, exit_conditions=["died"])
+    act(room, last)
+    package = ended(room)
+    assert package is not None
+    for name in ("respawn", "jack_in", "sit"):
+        with pytest.raises(PermissionDenied, match="your visit is over: you are on your way to the Nexus"):
+            act(room, name)
+    act(room, "send_message", to="hostess", content="farewell")
+    room.system("visit_closed", {"ticket": package.ticket}, 20)
+    assert room.member_of(ADA) is None
+    enter(room, at=30)
+    back = room.member_of(ADA)
+    assert back is not None
+    act(room, "go", back.id, place="pit", at=30)
+
+
+def test_who_was_a_member_before_its_visit_plays_on_after_it() -> None:
+    room = game()
+    room.system("admitted", {"handle": "ada", "kind": "agent", "identity": ADA, "role": "player"}, 10)
+    package = {"ticket": "t-1", "identity": ADA, "name": "ada"}
+    room.system("transit_in", {"package": package, "admitted": False}, 10)
+    act(room, "exit_game")
+    assert ended(room) is not None
+    act(room, "jack_in")
+    act(room, "go", place="pit")
 
 
 def test_a_visit_ends_by_a_number_of_steps_and_by_time_also_if_nothing_happens() -> None:

@@ -136,6 +136,10 @@ def decide(
         if command.records and room.state.archived and not command.when_archived:
             return Decision("DISABLED", "this room is archived and read-only")
         if member is not None:
+            if room.state.leaving:
+                decision = _by_visit(command, member, room.state)
+                if decision.code:
+                    return decision
             if command.acts:
                 decision = _by_seat_and_turn(command, member, room, via)
                 if decision.code:
@@ -161,14 +165,19 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
     return ALLOWED
 
 
+def _by_visit(command: Command, member: Member, state: RoomState) -> Decision:
+    """Whether a visitor may still act. What it did after its visit would be in no package."""
+    if command.records and Capability.ACT in command.needed and state.has_only_to_leave(member.identity):
+        return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
+    return ALLOWED
+
+
 def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} is back and plays its own seat")
     if member.handed_over and via is None:
         return Decision("PERMISSION_DENIED", "an agent plays your seat; call take_over to play it yourself")
     if member.seat not in room.seats:
-        if room.state.is_leaving(member.identity):
-            return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
         decision = _without_seat(room, member, command)
         if decision.code:
             return decision

@@ -350,6 +350,12 @@ class RoomState(Struct, omit_defaults=True):
         """Whether the visit of this identity is over, and the Nexus does not know that yet."""
         return bool(identity) and any(package.identity == identity for package in self.leaving.values())
 
+    def has_only_to_leave(self, identity: str) -> bool:
+        """Whether this identity came for a visit that is over. It is a member until the Nexus has confirmed that."""
+        if identity in self.visits:
+            return False
+        return any(package.admitted and package.identity == identity for package in self.leaving.values())
+
     @property
     def turn_holder(self) -> str | None:
         """The id of the member whose turn it is, in a turn-based room."""
