@@ -41,7 +41,7 @@ def test_settings_of_a_machine_do_not_reach_the_checks(
     for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "COHABIT_PORT", "GIT_DIR", "LANG"):
         monkeypatch.setenv(name, "setting")
     calls = run()
-    assert sorted(calls) == [".venv/bin/python", "check", "needs", "test"]
+    assert sorted(calls) == [".venv/.weights", ".venv/bin/python", "check", "needs", "test"]
     for environment in calls.values():
         assert not [line for line in environment if line.endswith("=setting")]
         assert "LC_ALL=C.UTF-8" in environment
