@@ -1,5 +1,7 @@
 """Rooms that are opened one after the other by the same scenario."""
 
+from typing import Any
+
 import pytest
 
 from cohabit.registry import known_games, make_world
@@ -11,11 +13,11 @@ from cohabit.world import World
 SECRET = "00" * 16
 
 
-def opening_of(source: str) -> tuple[Opening, World]:
+def opening_of(source: str, **keys: Any) -> tuple[Opening, World]:
     world = make_world(source, {})
     count = max(1, min(2, world.spec.seat_range[1]))
     agents = [AgentSpec(id=f"p{i + 1}", role="player", claim=f"auto:{i}") for i in range(count)]
-    return Opening(Scenario(world=source, agents=agents), world, source, at=7), world
+    return Opening(Scenario(world=source, agents=agents, **keys), world, source, at=7), world
 
 
 @pytest.mark.parametrize("source", known_games())
@@ -32,6 +34,22 @@ def test_a_later_room_is_like_the_first_one_with_its_seed(source):
         assert made.seats == first.seats
         assert made.to_move() == first.to_move()
         assert Room.replay(made.record.tail, make_world).digest() == made.digest()
+
+
+@pytest.mark.parametrize(
+    ("limits", "last"),
+    [({}, "mark"), ({"turn_seconds": 5}, "turn_timeout"), ({"rematch_seconds": 5}, "rematch_due")],
+)
+def test_a_later_room_has_the_time_limits_of_the_first_one(limits, last):
+    opening, world = opening_of("tictactoe", **limits)
+    for name in ("first", "later"):
+        room = opening.room(name, 1, SECRET, world)
+        for who, cell in [("p1", 0), ("p2", 3), ("p1", 1), ("p2", 4)]:
+            room.call(who, "mark", {"cell": cell}, at=8)
+        if last != "turn_timeout":
+            room.call("p1", "mark", {"cell": 2}, at=8)
+        room.settle(5_008)
+        assert room.record.tail[-1].entry.do == last, name
 
 
 @pytest.mark.parametrize("source", known_games())

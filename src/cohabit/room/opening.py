@@ -81,21 +81,23 @@ class Opening:
     def __init__(self, scenario: Scenario, world: World, source: str, at: int) -> None:
         self._initial = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
         self._at = at
-        self._opened: dict[str, Any] | None = (
-            None  # the state of the first room after opening, if the others have it too
-        )
+        self._opened: dict[str, Any] | None = None  # the first room's state after opening, if the others have it too
+        self._has_no_timer = False
 
     def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
         """A new room."""
         own = {"id": room, "seed": parse_seed(seed), "secret": secret}
         opening = {**self._initial, **own}
         if self._opened is not None:
-            return Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
+            made = Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
+            made.timers.idle = self._has_no_timer
+            return made
         opened = Room.open(opening, world, self._at)
         if opened.opens_alike and not opened.record.tail[0].entry.told:
             # Without whose turn it is: `open_alike` asks the world.
             same = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
             self._opened = msgspec.to_builtins(same)
+            self._has_no_timer = opened.next_deadline() is None and opened.timers.idle
         return opened
 
 

@@ -39,6 +39,7 @@ class Timers:
             self._member_timers = min(_member_timers(state), key=_when, default=None)
             self._stale = False
         first = self._member_timers
+        self.idle = first is None and state.turn_ms is None and state.rematch_ms is None
         ends = turn_ends(state)
         if ends is not None and (first is None or ends < first[0]):
             first = ends, "turn_timeout", {}
@@ -50,7 +51,6 @@ class Timers:
     def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
         """The first thing that is due by ``at``."""
         first = self._first(state)
-        self.idle = self._member_timers is None and state.turn_ms is None and state.rematch_ms is None
         return first[1:] if first is not None and first[0] <= at else None
 
     def next_deadline(self, state: RoomState) -> int | None:

@@ -67,10 +67,11 @@ class TicTacToe(World):
         mark = board[cell] = by.id
         self.moves += 1
         public = f"{by.name} marks cell {cell}"
-        for a, b in OTHERS_IN_LINE[cell]:
-            if board[a] == mark == board[b]:
-                self.winner = mark
-                return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
+        if self.moves >= 5:  # before its third mark nobody has three in a row
+            for a, b in OTHERS_IN_LINE[cell]:
+                if board[a] == mark == board[b]:
+                    self.winner = mark
+                    return Outcome("Three in a row: you win.", public=public + " and wins", reward=1.0)
         return Outcome("Marked.", public=public)
 
     def legal(self, seat: Seat) -> Sequence[Action]:
