@@ -25,9 +25,9 @@ install: $(VENV)/.dev $(VENV)/.weights ## everything for development, into .venv
 run: $(VENV)/.base ## a house with a demo room, and one with a language model if it is installed, in the browser
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
-# Four processes also on two cores: many tests wait for a browser, for git or for a program that they start.
-test: $(VENV)/.test $(VENV)/.weights needs ## the tests, four files at a time, the longest first
-	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+# Five processes also on two cores: many tests wait for a browser, for git or for a program that they start.
+test: $(VENV)/.test $(VENV)/.weights needs ## the tests, five files at a time, the longest first
+	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
 	@$(BIN)/python tools/test_needs.py colyseus
