@@ -194,7 +194,7 @@ def withdraw(ctx: Context, member: Handle) -> Withdrawn:
 def end_all_consents(ctx: Context) -> None:
     """End the permissions that were given for the game."""
     for member in ctx.state.members.values():
-        if any(layer.this_game for layer in member.layers):
+        if member.layers and any(layer.this_game for layer in member.layers):
             _end_consents(ctx, member)
 
 

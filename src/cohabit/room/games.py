@@ -28,13 +28,13 @@ def next_seed(ctx: Context) -> str:
 
 def begin_again(ctx: Context, seed: str) -> None:
     """Start another game in the same room."""
-    over = ctx.state.over_since is not None
-    standings = ctx.room.crash_on_error(ctx.room.world.standings) if over else ()
-    ctx.state.last_result = ", ".join(f"{s.name} {s.score}" for s in standings[:MAX_STANDINGS_KEPT])
-    ctx.state.games += 1
-    ctx.state.passed = []
+    state, room = ctx.state, ctx.room
+    standings = room.crash_on_error(room.world.standings) if state.over_since is not None else ()
+    state.last_result = ", ".join([f"{s.name} {s.score}" for s in standings[:MAX_STANDINGS_KEPT]])
+    state.games += 1
+    state.passed = []
     begin(ctx, seed)
-    ctx.state.turn_started = ctx.at
+    state.turn_started = ctx.at
 
 
 def begin(ctx: Context, seed: str) -> None:

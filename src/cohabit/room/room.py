@@ -298,14 +298,15 @@ class Room(RecordedRoom):
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            member = self.state.members[by]
+            state = self.state
+            member = state.members[by]
             result: Any = self._act(member, command, args, told)
-            if self.has_bodies or self.state.visits:
+            if self.has_bodies or state.visits:
                 avatars.has_acted(self, member)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
-            if self.pace == "turns" and member.seat in self.state.waiting_for:
-                self.state.turn_started = at  # also if the same seat moves again
+            if self.pace == "turns" and member.seat in state.waiting_for:
+                state.turn_started = at  # also if the same seat moves again
             self._follow_up(at, told)
             if self._has_returns:
                 result = rewards.rewarded(self, by, result, told)

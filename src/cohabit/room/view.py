@@ -1,6 +1,7 @@
 """A view: what an eye sees of the world now, as values and as text for a model."""
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ CHOICES_SHOWN = 40
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
+_choice, _text = attrgetter("choice"), attrgetter("text")  # of legal actions: as sent, and in words
 NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one (rematch)."
 
 
@@ -64,7 +66,7 @@ def make_view(
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
-        seen = msgspec.structs.replace(seen, choices=[a.choice for a in choices])
+        seen = msgspec.structs.replace(seen, choices=[*map(_choice, choices)])
         if tool_name is not None:
             text += "\nLegal actions: " + _choices_text(choices, tool_name)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
@@ -119,7 +121,7 @@ def _seconds(ms: int) -> str:
 
 def _choices_text(choices: Sequence[Action], tool_name: Callable[[str], str]) -> str:
     if tool_name is str:  # the usual case: actions are called by their own names
-        shown = " | ".join([a.text for a in choices[:CHOICES_SHOWN]])
+        shown = " | ".join(map(_text, choices[:CHOICES_SHOWN]))
     else:
         shown = " | ".join([tool_name(a.name) + a.text[len(a.name) :] for a in choices[:CHOICES_SHOWN]])
     return shown if len(choices) <= CHOICES_SHOWN else f"{shown} … and {len(choices) - CHOICES_SHOWN} more"

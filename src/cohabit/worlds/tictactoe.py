@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from msgspec.structs import replace
-
 from cohabit.model.action import Action
 from cohabit.world import (
     Eye,
@@ -46,17 +44,20 @@ class TicTacToe(World):
         return [] if self.winner or self.moves == 9 else [self.order[self.moves % 2]]
 
     def observe_data(self, eye: Eye) -> Observation:
-        status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
-        if self.winner:
-            status["winner"] = self.winner
-        return Observation(status=status, step=self.moves)
+        return self._observation(eye, "")
 
     def observe(self, eye: Eye) -> Observation:
         a, b, c, d, e, f, g, h, i = self.board
         text = f" {a} | {b} | {c}\n---+---+---\n {d} | {e} | {f}\n---+---+---\n {g} | {h} | {i}"
         if self.winner and eye.seat:
             text += "\nYou won." if eye.seat == self.winner else "\nYou lost."
-        return replace(self.observe_data(eye), text=text)
+        return self._observation(eye, text)
+
+    def _observation(self, eye: Eye, text: str) -> Observation:
+        status: dict[str, object] = {"you": eye.seat} if eye.seat else {}
+        if self.winner:
+            status["winner"] = self.winner
+        return Observation(status=status, step=self.moves, text=text)
 
     @action(preconditions=["It is your turn", "The cell is free"])
     def mark(self, by: Seat, cell: Annotated[int, Range(0, 8, "the cell, 0 to 8")]) -> Outcome:
