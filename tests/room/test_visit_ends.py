@@ -121,6 +121,24 @@ def test_after_its_visit_an_agent_takes_no_body_until_the_nexus_has_what_it_did(
     act(room, "go", back.id, place="pit", at=30)
 
 
+@pytest.mark.parametrize("last", ["exit_game", "leave"])
+def test_who_leaves_and_becomes_a_member_again_is_one_in_its_own_right(last: str) -> None:
+    room = game()
+    enter(room)
+    act(room, last)
+    package = ended(room)
+    assert package is not None
+    if room.member_of(ADA) is not None:
+        act(room, "leave")
+    room.system("admitted", {"handle": "ada", "kind": "agent", "identity": ADA, "role": "player"}, 30)
+    back = room.member_of(ADA)
+    assert back is not None
+    act(room, "jack_in", back.id, at=30)
+    room.system("visit_closed", {"ticket": package.ticket}, 30)
+    act(room, "go", back.id, place="pit", at=30)
+    assert ended(room) is None
+
+
 def test_who_was_a_member_before_its_visit_plays_on_after_it() -> None:
     room = game()
     room.system("admitted", {"handle": "ada", "kind": "agent", "identity": ADA, "role": "player"}, 10)

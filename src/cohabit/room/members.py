@@ -16,7 +16,7 @@ from cohabit.room.disclosure import Backend, withhold
 from cohabit.room.grants import check_grantable
 from cohabit.room.kept_limits import keep_chat, keep_limits
 from cohabit.room.state import Member, RoomState
-from cohabit.room.visits import end_visit
+from cohabit.room.visits import end_visit, forget_admission
 from cohabit.scenario import check_claim, check_handle
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ def drop_member(ctx: Context, member: Member) -> None:
     seats.leave_seat(ctx.room, member, "removed")
     if member.identity in state.visits:
         end_visit(ctx, member, "removed")
+    forget_admission(state, member.identity)
     keep_limits(state, member)
     keep_chat(state, member)
     del state.members[member.id]

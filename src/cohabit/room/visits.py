@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct
 
 from cohabit.bodies import EmbodiedWorld
@@ -16,7 +17,7 @@ from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
 from cohabit.room.own_avatars import avatars_of
-from cohabit.room.state import Member, NexusEntry
+from cohabit.room.state import Member, NexusEntry, RoomState
 
 if TYPE_CHECKING:
     from cohabit.room.room import Room
@@ -225,6 +226,14 @@ def end_visit(
     )
     state.leaving[visit.ticket] = package
     return package
+
+
+def forget_admission(state: RoomState, identity: str) -> None:
+    """The membership that an agent had for its visits is over. If it becomes a member again, that is its own doing, and
+    does not end when the Nexus confirms its packages."""
+    for ticket, package in state.leaving.items():
+        if package.identity == identity:
+            state.leaving[ticket] = msgspec.structs.replace(package, admitted=False)
 
 
 def ongoing(room: "Room", identity: str) -> dict[str, Any] | None:
