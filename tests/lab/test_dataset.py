@@ -129,6 +129,44 @@ def test_the_rewards_of_a_seat_add_up_to_its_return_in_every_world(folder: Path,
             assert sum(mine) == game.returns.get(seat, 0.0)
 
 
+WITH_POWERS = '''
+"""Nim with a power that its players do not have. One of them tries to use it."""
+from cohabit.agents.brains.scripted import Random
+from cohabit.model.action import Action
+from cohabit.world import Outcome, Seat, action
+from cohabit.worlds.nim import Nim
+
+
+class Powers(Nim):
+    spec = Nim.spec
+
+    @action(needs="act_global")
+    def sweep(self, by: Seat | None) -> Outcome:
+        """Take all but one stone."""
+        self.stones = 1
+        return Outcome("Swept.")
+
+
+class Reaching(Random):
+    def decide(self, observation):
+        self.tries = getattr(self, "tries", 0) + 1
+        return Action("sweep") if self.tries % 2 else super().decide(observation)
+'''
+
+
+def test_a_decision_after_which_nothing_was_played_is_exported_too(tmp_path: Path) -> None:
+    file = tmp_path / "powers.py"
+    file.write_text(WITH_POWERS)
+    worlds, players = {"powers": {"world": f"{file}:Powers"}}, {"reaching": f"{file}:Reaching"}
+    design = {"name": "late", "worlds": worlds, "players": players, "lineups": [["reaching", "random"]], "seeds": 3}
+    run(parse_design(json.dumps(design)), tmp_path / "run")
+    found = list(run_rows(tmp_path / "run", worlds=[f"{file}:Powers"]))
+    late = [row for row in found if row.outcome == "late"]
+    assert late
+    assert all(row.action is None for row in late)
+    assert len(found) == len(list(read_decisions(tmp_path / "run")))
+
+
 HARVEST = Path(__file__).parent.parent / "worlds_samples" / "harvest.py"
 
 

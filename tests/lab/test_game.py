@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.errors import GameCrash
 from cohabit.lab.folder import record_lines
@@ -74,6 +75,20 @@ def test_a_world_that_cannot_be_saved_fails_before_the_first_decision(tmp_path: 
     with pytest.raises(GameCrash):
         asyncio.run(game.play())
     assert game.decisions == 0
+
+
+@pytest.mark.parametrize("name", ["leave", "stand_up", "rematch", "send_message", "heap"])
+def test_a_command_that_is_no_action_is_refused_and_the_fallback_is_played(name: str) -> None:
+    class Leaving(Random):
+        def decide(self, observation: Observation) -> Action:
+            return Action(name)
+
+    game = Game(GameSpec("g", "nim", ["leaving", "random"]), agents=[adapted(Leaving("a")), adapted(Random("b"))])
+    result = asyncio.run(game.play())
+    assert result.ended == "over"
+    assert result.seats == ["first", "second"]
+    assert set(result.tallies[0].outcomes) == {"refused"}
+    assert {line.entry.do for line in game.lines()} <= {"open", "take", "digest"}
 
 
 def test_an_edited_world_file_is_a_new_setup(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from cohabit.agents.contract import Thought, Turn, adapted
 from cohabit.agents.decision import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
-from cohabit.lab.game import Game, GameResult
+from cohabit.lab.game import Game, GameResult, GameSpec
 from cohabit.lab.scoring import scores
 from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action
@@ -188,15 +188,7 @@ async def game_rows(
     ]  # fmt: skip
     recorded = record[0].args["state"]["source"]
     spec = msgspec.structs.replace(game.spec, seconds=None)
-    again = ReplayedGame(
-        record,
-        spec,
-        agents=[adapted(player) for player in players],
-        source=recorded,
-        load_from=trusted_source(recorded, worlds),
-    )
-    for player in players:
-        player.room = again.room
+    again = ReplayedGame(record, players, spec, source=recorded, load_from=trusted_source(recorded, worlds))
     result = await again.play()
     if result.head != game.head:
         raise RecordCorrupt(
@@ -217,11 +209,15 @@ async def game_rows(
 
 
 class ReplayedGame(Game):
-    """A game whose entries have the times of a record: refused calls took time too, and are not repeated."""
+    """A game whose players repeat what they did, and whose entries have the times of a record: refused calls took time
+    too, and are not repeated."""
 
-    def __init__(self, record: Sequence[Entry], *args: Any, **options: Any) -> None:
+    def __init__(self, record: Sequence[Entry], players: "Sequence[Again]", spec: GameSpec, **options: Any) -> None:
         self._record = record
-        super().__init__(*args, **options)
+        super().__init__(spec, agents=[adapted(player) for player in players], **options)
+        for player, seated in zip(players, self._seated, strict=True):
+            player.room = self.room
+            seated.fallback = player.played_instead
 
     def _time_after(self, ms: int) -> int:
         following = self.room.record.seq + 1
@@ -235,7 +231,13 @@ class Again:
     def __init__(self, decisions: Iterable[Decision], seen: list[Seen], seat: str, name: str) -> None:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
+        self._failed: Decision | None = None  # the last decision without a usable answer
         self.room: Room | None = None
+
+    def played_instead(self) -> Action | None:
+        """What was played in place of an unusable answer; None: nothing, also where it came too late."""
+        assert self._failed is not None
+        return self._failed.action
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         if correction:  # it failed then, too
@@ -247,7 +249,8 @@ class Again:
         total, points = _before(self.room, self._seat)
         self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, points, decision))
         if decision.failed or decision.outcome == "late":
-            return Thought(problem=decision.problem or decision.outcome)  # the world's fallback is played again
+            self._failed = decision
+            return Thought(problem=decision.problem or decision.outcome)
         return Thought(decision.action)
 
 

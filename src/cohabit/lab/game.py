@@ -16,9 +16,11 @@ from msgspec import Struct
 from cohabit.agents.contract import Agent, Turn, adapted
 from cohabit.agents.decision import Decision, Tally
 from cohabit.agents.player import ActNow, Limits, Player
+from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.registry import make_agent, make_world
+from cohabit.room.command_modules import command_table
 from cohabit.room.opening import Opening
 from cohabit.room.record import Line
 from cohabit.room.room import Room
@@ -306,11 +308,13 @@ class Game:
 
     def _act_of(self, member: Member) -> ActNow:
         """How a player acts. Each entry is one ms later than the last."""
-        who, call = member.id, self.room.call
+        who, call, no_actions = member.id, self.room.call, self._setup.no_actions
 
         def act(action: Action | None) -> ActionResult | None:
             if action is None:
                 return None
+            if action.name in no_actions:  # such as `leave`: the line-up stays as it was designed
+                raise BadArgs(f"{action.name} is not an action of this world, and a game of the lab takes no others")
             result = call(who, "act", action, at=self._time_after(1), look=False)
             return result if isinstance(result, ActionResult) else None
 
@@ -374,6 +378,8 @@ class Setup:
             agents=[AgentSpec(id=handle, role="player", claim=f"auto:{i}") for i, handle in enumerate(handles)],
         )
         self.world = type(world)
+        others = [command for command in command_table(world) if not command.is_action]
+        self.no_actions = frozenset(name for other in others for name in (other.name, other.tool_name))
         self.opening = Opening(scenario, world, source, at=0)
         self._introduction: tuple[str, ActionSpace] | None = None
 
