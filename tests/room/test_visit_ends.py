@@ -112,6 +112,12 @@ def test_after_its_visit_an_agent_takes_no_body_until_the_nexus_has_what_it_did(
     for name in ("respawn", "jack_in", "sit"):
         with pytest.raises(PermissionDenied, match="your visit is over: you are on your way to the Nexus"):
             act(room, name)
+    ada = room.state.members["ada"]
+    offered = {command.name for command in room.commands_for(ada) if room.offers(ada, command)}
+    assert not offered & {"respawn", "jack_in", "sit", "go", "take", "act"}
+    text = act(room, "view").text
+    assert "jack_in" not in text
+    assert "Your visit is over: you are on your way to the Nexus." in text
     act(room, "send_message", to="hostess", content="farewell")
     room.system("visit_closed", {"ticket": package.ticket}, 20)
     assert room.member_of(ADA) is None

@@ -62,6 +62,8 @@ def bodies_text(room: "Room", me: Member) -> str:
     """A line for a member that controls no body, or could change it for another one of its own."""
     if not room.has_bodies or Capability.ACT not in me.held or me.handed_over or room.is_over():
         return ""
+    if room.state.has_only_to_leave(me.identity):
+        return ""
     own = list(avatars_of(room, owner_of(me)))
     waiting = [avatar for avatar in own if avatar.state in WAITING]
     named = ", ".join(f"{one_line(avatar.name)} ({avatar.id}, {avatar.state.value})" for avatar in waiting)

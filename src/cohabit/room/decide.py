@@ -137,7 +137,7 @@ def decide(
             return Decision("DISABLED", "this room is archived and read-only")
         if member is not None:
             if room.state.leaving:
-                decision = _by_visit(command, member, room.state)
+                decision = by_visit(command, member, room.state)
                 if decision.code:
                     return decision
             if command.acts:
@@ -165,7 +165,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
     return ALLOWED
 
 
-def _by_visit(command: Command, member: Member, state: RoomState) -> Decision:
+def by_visit(command: Command, member: Member, state: RoomState) -> Decision:
     """Whether a visitor may still act. What it did after its visit would be in no package."""
     if command.records and Capability.ACT in command.needed and state.has_only_to_leave(member.identity):
         return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")

@@ -131,7 +131,8 @@ def _seat_text(room: "Room", me: Member) -> str:
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
     if me.handed_over:
         return "An agent plays your seat now; `take_over` to play it yourself."
-    if me.seat is None and C.ACT in me.held and me.claim is None:
+    may_sit = C.ACT in me.held and me.claim is None and not room.state.has_only_to_leave(me.identity)
+    if me.seat is None and may_sit:
         free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
         opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.has_bodies else ""
         return f"You have no seat. `sit` takes one of: {free}." if free else opens

@@ -34,7 +34,7 @@ from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, decide, refusal
+from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, by_visit, decide, refusal
 from cohabit.room.extension import extension_named
 from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
@@ -505,6 +505,8 @@ class Room(RecordedRoom):
     def offers(self, member: Member, command: Command) -> bool:
         """Whether lists of commands have this one: it is left out where it would only be refused."""
         if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
+            return False
+        if self.state.leaving and by_visit(command, member, self.state).code:
             return False
         return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
 

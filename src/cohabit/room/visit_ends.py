@@ -64,10 +64,11 @@ def explained(text: str) -> str:
 
 
 def visit_text(room: "Room", member: Member) -> str:
-    """A line of the view about the visit of a member, if it is one."""
+    """A line of the view about the visit of a member, if it is one or was."""
     visit = room.state.visits.get(member.identity)
     if visit is None:
-        return ""
+        is_over = room.state.has_only_to_leave(member.identity)
+        return "Your visit is over: you are on your way to the Nexus." if is_over else ""
     facts = [
         f"step {visit.steps} of {visit.max_steps}" if visit.max_steps is not None else "",
         f"ends by itself: {', '.join(map(explained, visit.conditions))}" if visit.conditions else "",
