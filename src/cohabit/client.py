@@ -36,6 +36,10 @@ class ConnectionLost(OutcomeUnknown):
 class Client(Protocol):
     """A connection to a house as one caller. Results are plain dicts and lists; refusals are raised."""
 
+    @property
+    def ended(self) -> bool:
+        """Whether the connection has ended. If so, every call is refused."""
+
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
     ) -> Any:
@@ -98,6 +102,17 @@ def _credential(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"} if token else {}
 
 
+def _result(reply: Any) -> Any:
+    """The result in a reply. A refusal is raised."""
+    try:
+        if reply["ok"]:
+            return reply["result"]
+        refusal = by_code(reply["error"])
+    except (LookupError, TypeError, ValueError):
+        raise Internal("the house sent a malformed reply") from None
+    raise refusal
+
+
 # -- over a WebSocket ---------------------------------------------------------------------------
 @asynccontextmanager
 async def _ws_client(url: str, token: str, room: str | None) -> "AsyncIterator[WsClient]":
@@ -123,11 +138,15 @@ class WsClient:
         self._socket = socket
         self._room = room
         self._ids = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: dict[int, asyncio.Future[Any]] = {}  # each gets a reply, or the error that ended the connection
         self._pushes: dict[str, Unread] = {}
         self._ended: CohabitError | None = None
         self.on_media: Callable[[str, bytes, str], None] | None = None  # gets each frame: lane, payload, sender
         self._reader = asyncio.get_running_loop().create_task(self._read())
+
+    @property
+    def ended(self) -> bool:
+        return self._ended is not None
 
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
@@ -139,10 +158,16 @@ class WsClient:
         encoded = msgspec.json.encode(frame)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            await self._socket.send(encoded, text=True)
-        except Exception as closed:  # the reader ends all calls; it may yet read why the house closed the connection
-            log.debug("a call on a closed connection: %s", closed)
-        return await answer
+            try:
+                await self._socket.send(encoded, text=True)
+            except Exception as closed:  # the reader ends all calls; it may yet read why the house closed
+                log.debug("a call on a closed connection: %s", closed)
+            reply = await answer
+        finally:
+            del self._waiting[number]
+        if isinstance(reply, CohabitError):
+            raise reply
+        return _result(reply)
 
     async def send_media(self, lane: Lane, payload: bytes) -> None:
         """Send a frame of sound or of a screen to the room that was subscribed with ``media``."""
@@ -157,21 +182,26 @@ class WsClient:
         """``media``: frames of sound and of screens go to ``on_media``."""
         unread = Unread()
         self._pushes[room or self._room or ""] = unread
-        subscribed = await self.call("subscribe", {"cursor": cursor, "views": views, "media": media}, room=room)
-        self._pushes[subscribed["room"]] = unread
         try:
-            async for push in unread:
-                yield push
+            subscribed = await self.call("subscribe", {"cursor": cursor, "views": views, "media": media}, room=room)
+            self._pushes[subscribed["room"]] = unread
+            try:
+                async for push in unread:
+                    yield push
+            finally:
+                with suppress(CohabitError):  # the connection may already be closed
+                    await self.call("unsubscribe", room=subscribed["room"])
         finally:
             self._pushes = {name: other for name, other in self._pushes.items() if other is not unread}
-            with suppress(CohabitError):  # the connection may already be closed
-                await self.call("unsubscribe", room=subscribed["room"])
 
     async def _read(self) -> None:
-        reason: CohabitError | None = None
+        from websockets.exceptions import ConnectionClosed
+
+        reason: CohabitError | None = None  # an error without an id, if only the close follows it
         lost = "the house closed the connection"
         try:
             async for text in self._socket:
+                reason = None
                 if isinstance(text, bytes):
                     self._media(text)
                     continue
@@ -183,9 +213,11 @@ class WsClient:
                 elif frame.get("id") is None:
                     reason = by_code(frame.get("error", {}))
                 else:
-                    self._settle(frame)
+                    self._answer(frame["id"], frame)
         except Exception as wrong:
             lost = f"the connection was lost: {wrong}"
+            if not isinstance(wrong, ConnectionClosed) or wrong.rcvd is None:  # lost, not closed by the house
+                reason = None
         finally:
             self._end(reason, lost)
 
@@ -195,27 +227,27 @@ class WsClient:
         if self.on_media is not None and 0 < frame[0] <= len(LANES):
             self.on_media(LANES[frame[0] - 1], frame[end:], frame[3:end].decode())
 
-    def _settle(self, frame: dict[str, Any]) -> None:
-        answer = self._waiting.pop(frame["id"], None)
-        if answer is None or answer.done():
-            return
-        if frame["ok"]:
-            answer.set_result(frame["result"])
-        else:
-            answer.set_exception(by_code(frame["error"]))
+    def _answer(self, number: int, reply: dict[str, Any] | CohabitError) -> None:
+        answer = self._waiting.get(number)
+        if answer is not None and not answer.done():
+            answer.set_result(reply)
 
     def _end(self, reason: CohabitError | None, lost: str) -> None:
         """``reason``: the error with which the house ended the connection, if it sent one."""
+        if self._ended is not None:
+            return
         self._ended = reason or Unreachable(lost)
-        for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(reason or ConnectionLost(lost))
+        for number in self._waiting:
+            self._answer(number, reason or ConnectionLost(lost))
         for unread in self._pushes.values():
             unread.end(self._ended)
 
     async def close(self) -> None:
-        await self._socket.close()
-        self._reader.cancel()
+        try:
+            await self._socket.close()
+        finally:
+            self._reader.cancel()
+            self._end(None, "this client was closed")  # a reader that never started ends nothing
 
 
 # -- over HTTP ----------------------------------------------------------------------------------
@@ -229,6 +261,8 @@ async def _http_client(url: str, token: str, room: str | None) -> "AsyncIterator
 
 class HttpClient:
     """One request per call; pushes by long polling."""
+
+    ended = False
 
     def __init__(self, http: Any, room: str | None) -> None:
         self._http = http
@@ -253,9 +287,7 @@ class HttpClient:
             body = msgspec.json.decode(reply.content)
         except msgspec.MsgspecError:
             raise Internal(f"the response is not JSON (status {reply.status_code})") from None
-        if not body.get("ok"):
-            raise by_code(body.get("error", {}))
-        return body["result"]
+        return _result(body)
 
     async def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None

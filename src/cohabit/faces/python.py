@@ -33,6 +33,8 @@ async def connect(
 class HouseClient:
     """A client in the same process. The other interfaces must behave the same."""
 
+    ended = False
+
     def __init__(self, house: "House", credential: "Credential", room: str | None = None) -> None:
         self.house = house
         self.credential = credential

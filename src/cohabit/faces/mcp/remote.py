@@ -1,7 +1,7 @@
 """A house at an address, as a backend: for `cohabit mcp`, which speaks MCP on stdin and stdout for that house.
 
 The house decides and filters; this side only passes on. It connects with the first call, and again after
-a connection broke. A call whose reply was lost is never repeated, because it may have been done.
+a connection has ended. A call whose reply was lost is never repeated, because it may have been done.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from cohabit.client import Client, ConnectionLost
-from cohabit.errors import CohabitError, Disabled, Unreachable
+from cohabit.client import Client
+from cohabit.errors import CohabitError
 from cohabit.faces.mcp.backend import OVER, Stop, Tell
 from cohabit.house import commands, introduction
 from cohabit.house.changes import Changes, Topics
@@ -52,7 +52,8 @@ class Remote:
     async def close(self) -> None:
         for feed in self._feeds.values():
             feed.close()
-        await self._drop()
+        async with self._connecting:
+            await self._disconnect()
 
     async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
         told = await self.call(introduction.INTRODUCTION.name, {"brief": brief}, room)
@@ -78,11 +79,7 @@ class Remote:
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         client = await self._connected()
-        try:
-            return await client.call(command, args, room=room or self.room, key=key)
-        except (Unreachable, ConnectionLost, Disabled):  # the connection broke, or the house is shutting down
-            await self._drop(client)
-            raise
+        return await client.call(command, args, room=room or self.room, key=key)
 
     async def may(self, command: str, room: str) -> bool:
         return any(info.name == command for info in await self.commands(room))
@@ -101,14 +98,16 @@ class Remote:
 
     async def _connected(self) -> Client:
         async with self._connecting:
+            if self._client is not None and self._client.ended:
+                await self._disconnect()
             if self._client is None:
                 self._client = await self._stack.enter_async_context(self._connect())
             return self._client
 
-    async def _drop(self, broken: Client | None = None) -> None:
-        if broken is None or broken is self._client:
-            self._client = None
-            await self._stack.aclose()
+    async def _disconnect(self) -> None:
+        """Under the lock: the stack would also close a connection that was opened in the meantime."""
+        self._client = None
+        await self._stack.aclose()
 
 
 class Feed:
