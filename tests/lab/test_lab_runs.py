@@ -1,6 +1,7 @@
 """Runs of a design: the same files again, resumed after a kill, never of mixed versions, failures counted."""
 
 import gc
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.brains.human import HELP
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
@@ -615,3 +617,14 @@ def test_decisions_of_games_in_other_processes_are_counted() -> None:
 )
 def test_a_time_of_thinking_is_written_in_seconds_or_milliseconds(seconds: float, text: str) -> None:
     assert seconds_text(seconds) == text
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_person_plays_one_game_after_another(
+    workers: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n" * 100))
+    results = run(match_design("nim", ["human", "random"], games=2), workers=workers)
+    assert [tally.failures for game in results.games for tally in game.tallies] == [0, 0, 0, 0]
+    _, first, second = capsys.readouterr().out.split(HELP)  # it is shown at the beginning of each game
+    assert min(shown.count("You took 1") for shown in (first, second)) >= 4

@@ -1,7 +1,7 @@
 """Plays the games of a design, in this process or in several, and keeps them in the order of the plan.
 
 The order makes the files the same for any number of processes. Games of players that wait for a backend are played
-concurrently within a process.
+concurrently within a process, unless a player is ``one_at_a_time``.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ GC_THRESHOLD = 10_000
 """How many more objects there are when Python next searches for garbage."""
 REPORT_S = 1.0
 """How often a worker process reports how many decisions its games have had."""
-ONE_AT_A_TIME = ("local",)
+COMPUTE_HERE = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
 Job = TypeVar("Job")
@@ -95,7 +95,10 @@ def run(
     specs = design.specs()
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(make_agent(design.brain(player), "check"), design.max_cost)
-    table = Table(design, folder, _concurrent(design))
+    one_at_a_time = _is_one_at_a_time(design)
+    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design))
+    if one_at_a_time:
+        workers = 1
     with quiet():
         if folder is None:
             return _in_memory(table, specs, workers, on_game, count)
@@ -208,6 +211,12 @@ def _has_loop() -> bool:
     return True
 
 
+def _is_one_at_a_time(design: Design) -> bool:
+    """Whether a player can only play one game at a time, such as a person."""
+    brains = [design.brain(player) for player in design.every_player()]
+    return any(getattr(make_agent(brain, "check"), "one_at_a_time", False) for brain in brains)
+
+
 def _concurrent(design: Design) -> int:
     """How many games a process plays at the same time."""
     brains = [design.brain(player) for player in design.every_player()]
@@ -215,7 +224,7 @@ def _concurrent(design: Design) -> int:
 
 
 def _waits(brain: str) -> bool:
-    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in ONE_AT_A_TIME
+    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in COMPUTE_HERE
 
 
 @contextmanager

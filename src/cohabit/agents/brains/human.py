@@ -17,6 +17,8 @@ HELP = "Type a number, an action with its parameters (take n=2), or nothing to p
 class Human:
     """Shows the turn, and reads one line for each decision."""
 
+    one_at_a_time = True  # there is one terminal, so the games of a match are played one after another
+
     def __init__(self, stdin: TextIO | None = None, stdout: TextIO | None = None) -> None:
         self._stdin, self._stdout = stdin or sys.stdin, stdout or sys.stdout
 
