@@ -310,6 +310,7 @@ async def test_a_room_of_a_house_and_its_exported_record_give_the_same_rows(tmp_
     ]
     assert [r["reasoning"] for r in found] == [None, "my plan", None, None]
     assert [r["reward"] for r in found] == [0.0, -1.0, 1.0, 0.0]
+    assert [r["score"] for r in found] == [1.0, 0.0, 1.0, None]  # the second game is not over
     assert found[-1]["truncated"]
     assert "psst" not in text
     assert "zeus" not in "".join(r["player"] for r in found)
