@@ -100,8 +100,10 @@ def _report(args: argparse.Namespace) -> int:
     for source in args.world:
         find_world(source)  # a wrong path is an error, not a report without curves
     results = Results.read(Path(args.folder), args.world)
-    path = write_report(results, Path(args.folder), tables=not args.no_tables)
-    tell(f"{len(results.games):,} of {results.planned:,} games; the report is {path}")
+    report = write_report(results, Path(args.folder), tables=not args.no_tables)
+    tell(f"{len(results.games):,} of {results.planned:,} games; the report is {report.path}")
+    if report.without_curve:
+        tell(clean(report.without_curve))
     for source in results.worlds_not_loaded():
         tell(f"without curves, which need the code of {clean(source)}; if you trust it: --world {clean(source)}")
     problems = problems_of(results)
