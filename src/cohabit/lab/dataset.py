@@ -7,6 +7,7 @@ are replayed, and observed just before each action.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -165,11 +166,24 @@ def run_rows(
         for number, game in enumerate(games):
             on_game(number, len(games))
             mine = list(lines) if of_game == game.spec.id else []
-            record = [line.entry for line in read_record(folder, game.spec.id)]
-            yield from runner.run(game_rows(game, mine, record, worlds))
+            with _naming(game.spec.id):
+                record = [line.entry for line in read_record(folder, game.spec.id)]
+                found = runner.run(game_rows(game, mine, record, worlds))
+            yield from found
             if of_game == game.spec.id:
                 of_game, lines = next(groups, ("", iter(())))
         on_game(len(games), len(games))
+
+
+@contextmanager
+def _naming(game: str) -> Iterator[None]:
+    """Say which game is damaged."""
+    try:
+        yield
+    except RecordCorrupt as wrong:
+        if game in wrong.message:
+            raise
+        raise RecordCorrupt(f"{game}: {wrong.message}", **wrong.details) from None
 
 
 async def game_rows(
