@@ -324,6 +324,8 @@ def test_a_seat_is_chosen_by_its_number_or_its_name() -> None:
     ({"opponents": ["random"] * 2, "seats": 2}, "2 seats need 1 opponents, not 2"),
     ({"observe": "image"}, "tictactoe offers text, not 'image'"),
     ({"render_mode": "rgb_array"}, "tictactoe has ansi, not 'rgb_array'"),
+    ({"opponents": "warlord"}, "warlord does not play tictactoe; built-in players that do: random"),
+    ({"opponents": ["nim-master"]}, "nim-master does not play tictactoe"),
     ({"max_steps": -1}, "at least 0"),
     ({"config": {"size": 4}}, "unknown argument 'size'"),
 ])  # fmt: skip
@@ -338,8 +340,9 @@ def test_what_a_world_does_not_have_is_refused_when_the_environment_is_made(
 def test_an_unknown_world_or_opponent_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UnknownAsset, match="unknown world 'tictacto'"):
         envs.gym("tictacto")
-    with pytest.raises(UnknownAsset, match="unknown brain 'randon'"):
-        gym("nim", opponents="randon").reset()
+    with pytest.raises(UnknownAsset, match="unknown brain 'randon'") as refused:
+        envs.gym("nim", opponents="randon")
+    assert refused.value.did_you_mean == ["random"]
     with pytest.raises(BadArgs, match="no agent 'X'; there are player_1, player_2"):
         parallel("nim").step({"X": 0})
 

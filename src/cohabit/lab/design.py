@@ -347,7 +347,7 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
         with _location(f"player {player!r}"):
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
-            _make(design.brain(player))
+            check_brain(design.brain(player))
     _check_scripts(specs)
     seen: list[tuple[str, object, int]] = []
     for spec in specs:
@@ -378,7 +378,8 @@ def _is_brain(name: str) -> bool:
     return True
 
 
-def _make(brain: str) -> None:
+def check_brain(brain: str) -> None:
+    """Make an agent once, and refuse what is none."""
     try:
         made = make_agent(brain, "check")
     except CohabitError:
