@@ -18,7 +18,7 @@ from cohabit.envs.spaces import CUT, UnicodeText
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.model.seat import Eye
-from cohabit.registry import make_world
+from cohabit.registry import WITHOUT_SEATS, find_world, known_games, make_world
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, LAVA, RIGHT
 
 from .playing import SAMPLES, WORLDS, aec, gym, parallel
@@ -589,3 +589,19 @@ def test_importing_cohabit_does_not_import_the_packages_of_the_extra() -> None:
 def test_the_samples_are_worlds_of_every_pace() -> None:
     paces = {make_world(str(file), {}).pace for file in SAMPLES.glob("*.py")}
     assert paces == {"step", "turns", "rounds", "clock"}
+
+
+@pytest.mark.parametrize("world", known_games())
+def test_the_documentation_says_what_actions_each_world_has(world: str) -> None:
+    spec, space = find_world(world).spec, gym(world).action_space
+    actions = f"`{space}`" if isinstance(space, spaces.Discrete) else "JSON"
+    page = (Path(__file__).parents[2] / "docs" / "envs.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith(f"| {spec.title} | ")]
+    assert row.startswith(f"| {spec.title} | {actions}")
+    assert row.endswith(f" | {spec.pace} |")
+
+
+@pytest.mark.parametrize("world", sorted(WITHOUT_SEATS))
+def test_a_world_without_seats_is_no_environment(world: str) -> None:
+    with pytest.raises(BadArgs, match="has 0 seats, not 1"):
+        envs.gym(world)
