@@ -628,3 +628,19 @@ def test_a_person_plays_one_game_after_another(
     assert [tally.failures for game in results.games for tally in game.tallies] == [0, 0, 0, 0]
     _, first, second = capsys.readouterr().out.split(HELP)  # it is shown at the beginning of each game
     assert min(shown.count("You took 1") for shown in (first, second)) >= 4
+
+
+@pytest.mark.parametrize(("lines", "finished"), [(0, 0), (3, 0), (18, 3)])
+def test_a_match_stops_where_the_input_of_a_person_ends(
+    lines: int, finished: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n" * lines))
+    assert main(["match", "nim", "human", "random", "--games", "4", "--out", str(tmp_path)]) == 1
+    *before, last = capsys.readouterr().out.splitlines()
+    assert last == f"FAILED: the input of human has ended; {finished} of 4 games are finished."
+    assert any("of 4 games" in line for line in before) is (finished > 0)
+    games = read_games(tmp_path)
+    assert len(games) == finished
+    assert not any(tally.failures for game in games for tally in game.tallies)

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, kind_of
+from cohabit.agents.contract import Agent, PlayerLeft, kind_of
 from cohabit.agents.decision import Decision
 from cohabit.agents.llm.capped import check_price
 from cohabit.lab.answers import AnswerLog, CapReached, logged
@@ -74,10 +74,14 @@ class Table(Struct, frozen=True):
 
 
 class Batch(Struct):
-    """Games, in the order of the plan. ``capped``: they end here, because nothing more may be spent."""
+    """Games, in the order of the plan. ``stopped``: why they end here, if not all are played."""
 
     games: list[Played] = []
-    capped: bool = False
+    stopped: str = ""
+
+
+class RunStopped(BaseException):
+    """The run ends here, and the text says why. Not an Exception, because it is no failure of a game."""
 
 
 # -- the run ----------------------------------------------------------------------------------------
@@ -111,8 +115,8 @@ def run(
                 for played in _play(table, specs[len(kept.games) :], workers, spent, count):
                     kept.add(played)
                     on_game(len(kept.games), len(specs))
-            except CapReached:
-                results.stopped = f"the run has reached its spending cap of ${design.max_cost:g}"
+            except RunStopped as stopped:
+                results.stopped = str(stopped)
             else:
                 kept.finish()
     return results
@@ -127,8 +131,8 @@ def _in_memory(
         for played in _play(table, specs, workers, 0.0, count):
             results.keep(played)
             on_game(len(results.games), len(specs))
-    except CapReached:
-        results.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    except RunStopped as stopped:
+        results.stopped = str(stopped)
     return results
 
 
@@ -148,7 +152,7 @@ def _play(
     pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
     try:
         for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
-            yield from _uncapped(batch)
+            yield from _until_stopped(batch)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -158,10 +162,10 @@ def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
-def _uncapped(batch: Batch) -> Iterator[Played]:
+def _until_stopped(batch: Batch) -> Iterator[Played]:
     yield from batch.games
-    if batch.capped:
-        raise CapReached
+    if batch.stopped:
+        raise RunStopped(batch.stopped)
 
 
 def results_in_order(
@@ -184,14 +188,14 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float, count: Dec
                 batch = Batch()
                 thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, batch)).result()
                 done += len(batch.games)
-                yield from _uncapped(batch)
+                yield from _until_stopped(batch)
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
             batch = Batch()
             runner.run(_play_some(table, specs[done:], spending, count, batch))
             done += len(batch.games)
-            yield from _uncapped(batch)
+            yield from _until_stopped(batch)
 
 
 def run_async(work: Coroutine[Any, Any, None]) -> None:
@@ -343,8 +347,8 @@ async def _play_games(
     )
     for its in batches:
         batch.games += its.games
-        batch.capped = its.capped
-        if batch.capped:
+        batch.stopped = its.stopped
+        if batch.stopped:
             break
 
 
@@ -368,8 +372,8 @@ async def _play_in_turn(
 ) -> None:
     """One game after another; after these ``seconds`` no other is begun.
 
-    Reaching the cap is no exception here: it would end the games beside this one while they wait for answers, which are
-    paid for and have to be logged."""
+    What stops the run is no exception here: it would end the games beside this one while they wait for answers, which
+    are paid for and have to be logged."""
     ends = time.perf_counter() + seconds
     try:
         for spec in specs:
@@ -377,7 +381,9 @@ async def _play_in_turn(
             if time.perf_counter() > ends:
                 break
     except CapReached:
-        batch.capped = True
+        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    except PlayerLeft as left:
+        batch.stopped = str(left)
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:
