@@ -1,14 +1,17 @@
 """Declarations: what is wrong with arguments, in words."""
 
+from copy import deepcopy
 from datetime import datetime
 from enum import Enum
+from functools import partial
+from inspect import signature
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct, field
 
 from cohabit.declare import Declaration
 from cohabit.errors import BadArgs
@@ -54,6 +57,21 @@ def required(a: int, b: str) -> None:
 
 EVERYTHING = Declaration("everything", everything, skip=0)
 REQUIRED = Declaration("required", required, skip=0)
+Row: Any = defstruct(
+    "Row",
+    [
+        (name, each.annotation, field(default_factory=partial(deepcopy, each.default)))
+        for name, each in signature(everything).parameters.items()
+    ],
+    forbid_unknown_fields=True,
+)
+
+
+def table(rows: dict[str, Row]) -> None:
+    """Takes an object with any keys."""
+
+
+TABLE = Declaration("table", table, skip=0)
 PLAIN = st.characters(exclude_characters="`$", codec="utf-8")
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(PLAIN, max_size=8),
@@ -68,36 +86,51 @@ def refused(declared: Declaration, args: Any) -> str:
     return wrong.value.message
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ({"n": 5}, "n must be a whole number from 1 to 3, not 5"),
-        ({"n": "x"}, "n must be a whole number from 1 to 3, not 'x'"),
-        ({"even": 3}, "even must be a whole number that is a multiple of 2 or null, not 3"),
-        ({"above": 2}, "above must be a number above 0 below 1, not 2"),
-        ({"word": "too long"}, "word must be text of 1 to 5 characters, not 'too long'"),
-        ({"code": "7"}, "code must be text of the right form, not '7'"),
-        ({"few": []}, "few must be a list of 1 to 2 items, not a list of 0"),
-        ({"few": [1, "x"]}, "few[1] must be a whole number, not 'x'"),
-        ({"pair": [1]}, "pair must be a list of 2 items, not a list of 1"),
-        ({"points": [{"x": 1, "y": -1}]}, "points[0].y must be a whole number of at least 0, not -1"),
-        ({"points": [{}]}, "points[0].x is missing; points[0] takes x, y"),
-        ({"point": {"x": 1, "z": 1}}, "unknown field 'z'; point takes x, y"),
-        ({"either": []}, "either must be a whole number or text, not a list of 0"),
-        ({"colour": "green"}, "colour must be one of 'blue', 'red', not 'green'"),
-        ({"mode": 1}, "mode must be one of 'fast', 'slow', not 1"),
-        ({"only": "that"}, "only must be 'this', not 'that'"),
-        ({"when": "soon"}, "when must be a date and time such as 2030-01-31T12:00:00Z or null, not 'soon'"),
-        ({"ident": "me"}, "ident must be a UUID or null, not 'me'"),
-        ({"raw": "?"}, "raw must be text in base64, not '?'"),
-        ({"by_name": {"a": "b"}}, "a value of by_name must be a whole number"),
-        ({"sizes": {"a": 1, "b": 2}}, "sizes must be an object of at most 1 field, not an object"),
-        ({"flag": "yes"}, "flag must be true or false, not 'yes'"),
-        ({"n": {"x": 1}}, "n must be a whole number from 1 to 3, not an object"),
-    ],
-)
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"n": 5}, "n must be a whole number from 1 to 3, not 5"),
+    ({"n": "x"}, "n must be a whole number from 1 to 3, not 'x'"),
+    ({"even": 3}, "even must be a whole number that is a multiple of 2 or null, not 3"),
+    ({"above": 2}, "above must be a number above 0 below 1, not 2"),
+    ({"word": "too long"}, "word must be text of 1 to 5 characters, not 'too long'"),
+    ({"code": "7"}, "code must be text of the right form, not '7'"),
+    ({"few": []}, "few must be a list of 1 to 2 items, not a list of 0"),
+    ({"few": [1, "x"]}, "few[1] must be a whole number, not 'x'"),
+    ({"pair": [1]}, "pair must be a list of 2 items, not a list of 1"),
+    ({"points": [{"x": 1, "y": -1}]}, "points[0].y must be a whole number of at least 0, not -1"),
+    ({"points": [{}]}, "points[0].x is missing; points[0] takes x, y"),
+    ({"point": {"x": 1, "z": 1}}, "unknown field 'z'; point takes x, y"),
+    ({"either": []}, "either must be a whole number or text, not a list of 0"),
+    ({"colour": "green"}, "colour must be one of 'blue', 'red', not 'green'"),
+    ({"mode": 1}, "mode must be one of 'fast', 'slow', not 1"),
+    ({"only": "that"}, "only must be 'this', not 'that'"),
+    ({"when": "soon"}, "when must be a date and time such as 2030-01-31T12:00:00Z or null, not 'soon'"),
+    ({"ident": "me"}, "ident must be a UUID or null, not 'me'"),
+    ({"raw": "?"}, "raw must be text in base64, not '?'"),
+    ({"by_name": {"a": 1, "b": "c"}}, "by_name.b must be a whole number, not 'c'"),
+    ({"sizes": {"a": 1, "b": 2}}, "sizes must be an object of at most 1 field, not an object"),
+    ({"flag": "yes"}, "flag must be true or false, not 'yes'"),
+    ({"n": {"x": 1}}, "n must be a whole number from 1 to 3, not an object"),
+]
+
+
+@pytest.mark.parametrize(("args", "message"), WRONG)
 def test_a_message_names_the_argument_what_it_must_be_and_what_was_given(args: Any, message: str) -> None:
     assert refused(EVERYTHING, args) == f"everything: {message}"
+
+
+FORMATS = ("when", "ident", "raw")
+
+
+@pytest.mark.parametrize("args", [args for args, _ in WRONG if not set(args) & set(FORMATS)])
+def test_a_message_names_the_key_of_a_wrong_value_in_an_object(args: Any) -> None:
+    message = refused(TABLE, {"rows": {"first": {}, "second": args, "third": args}})
+    assert "rows.second" in message
+    assert "rows.first" not in message
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_text_of_a_wrong_format_is_in_some_value(name: str) -> None:
+    assert refused(TABLE, {"rows": {"first": {name: "?"}}}).startswith(f"table: a value of rows.{name} must be ")
 
 
 def test_missing_and_unknown_arguments_are_named_and_so_are_the_known_ones() -> None:

@@ -10,6 +10,7 @@ import reference
 
 from cohabit.agents.llm.options import MindOptions
 from cohabit.errors import every_error
+from cohabit.faces.cli.verbs import GROUPS
 from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.registry import BACKENDS
@@ -51,6 +52,12 @@ def test_every_key_of_a_scenario_is_documented(key: str) -> None:
 @pytest.mark.parametrize("name", sorted(presets()))
 def test_every_scenario_that_ships_is_documented(name: str) -> None:
     assert f"`{name}`" in page("rooms.md")
+
+
+def test_the_table_of_the_command_line_has_every_verb_in_its_group() -> None:
+    cells = " | ".join(" · ".join(f"[{verb.name}](#{verb.name})" for verb in verbs) for verbs in GROUPS.values())
+    titles = " | ".join(title.lower() for title in GROUPS)
+    assert f"| {titles} |\n{'|---' * len(GROUPS)}|\n| {cells} |" in page("cli.md")
 
 
 def anchors(path: Path) -> set[str]:

@@ -18,7 +18,7 @@ from cohabit.envs.spaces import CUT, UnicodeText
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action
 from cohabit.model.seat import Eye
-from cohabit.registry import make_world
+from cohabit.registry import WITHOUT_SEATS, find_world, known_games, make_world
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, LAVA, RIGHT
 
 from .playing import SAMPLES, WORLDS, aec, gym, parallel
@@ -324,6 +324,8 @@ def test_a_seat_is_chosen_by_its_number_or_its_name() -> None:
     ({"opponents": ["random"] * 2, "seats": 2}, "2 seats need 1 opponents, not 2"),
     ({"observe": "image"}, "tictactoe offers text, not 'image'"),
     ({"render_mode": "rgb_array"}, "tictactoe has ansi, not 'rgb_array'"),
+    ({"opponents": "warlord"}, "warlord does not play tictactoe; built-in players that do: random"),
+    ({"opponents": ["nim-master"]}, "nim-master does not play tictactoe"),
     ({"max_steps": -1}, "at least 0"),
     ({"config": {"size": 4}}, "unknown argument 'size'"),
 ])  # fmt: skip
@@ -338,8 +340,9 @@ def test_what_a_world_does_not_have_is_refused_when_the_environment_is_made(
 def test_an_unknown_world_or_opponent_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UnknownAsset, match="unknown world 'tictacto'"):
         envs.gym("tictacto")
-    with pytest.raises(UnknownAsset, match="unknown brain 'randon'"):
-        gym("nim", opponents="randon").reset()
+    with pytest.raises(UnknownAsset, match="unknown brain 'randon'") as refused:
+        envs.gym("nim", opponents="randon")
+    assert refused.value.did_you_mean == ["random"]
     with pytest.raises(BadArgs, match="no agent 'X'; there are player_1, player_2"):
         parallel("nim").step({"X": 0})
 
@@ -586,3 +589,19 @@ def test_importing_cohabit_does_not_import_the_packages_of_the_extra() -> None:
 def test_the_samples_are_worlds_of_every_pace() -> None:
     paces = {make_world(str(file), {}).pace for file in SAMPLES.glob("*.py")}
     assert paces == {"step", "turns", "rounds", "clock"}
+
+
+@pytest.mark.parametrize("world", known_games())
+def test_the_documentation_says_what_actions_each_world_has(world: str) -> None:
+    spec, space = find_world(world).spec, gym(world).action_space
+    actions = f"`{space}`" if isinstance(space, spaces.Discrete) else "JSON"
+    page = (Path(__file__).parents[2] / "docs" / "envs.md").read_text(encoding="utf-8")
+    [row] = [line for line in page.splitlines() if line.startswith(f"| {spec.title} | ")]
+    assert row.startswith(f"| {spec.title} | {actions}")
+    assert row.endswith(f" | {spec.pace} |")
+
+
+@pytest.mark.parametrize("world", sorted(WITHOUT_SEATS))
+def test_a_world_without_seats_is_no_environment(world: str) -> None:
+    with pytest.raises(BadArgs, match="has 0 seats, not 1"):
+        envs.gym(world)

@@ -19,6 +19,7 @@ from cohabit.agents.decision import Decision, Tally
 from cohabit.agents.player import Player
 from cohabit.agents.runner import Seated, Stopped
 from cohabit.faces.cli import agent as verb
+from cohabit.faces.cli import main
 from cohabit.faces.cli.options import Place
 from cohabit.faces.cli.say import UsageError
 from cohabit.faces.cli.up import plan_of, up_options
@@ -244,6 +245,15 @@ CHOICES = [{"action": "take", "params": {"n": 1}}, {"action": "take", "params": 
 )
 def test_what_a_person_types_is_an_action(line: str, action: Action | None) -> None:
     assert read_line(line, CHOICES) == action
+
+
+@pytest.mark.parametrize("option", ["--seconds", "--max-dollars"])
+@pytest.mark.parametrize("number", ["-3", "0", "nan", "inf"])
+def test_an_agent_without_time_or_money_is_refused(
+    option: str, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["agent", "random", "den", f"{option}={number}", "--token", "t"]) == 2
+    assert f"{option} must be above 0, not {float(number):g}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["3", "0", "take n"])

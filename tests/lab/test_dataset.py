@@ -1,7 +1,9 @@
 """Datasets: each row is what the player was given, nothing that its seat could not see, and what it gained."""
 
+import asyncio
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.lab.dataset import COLUMNS, Row, run_rows
 from cohabit.lab.design import parse_design
-from cohabit.lab.folder import DECISIONS, read_decisions, read_games
+from cohabit.lab.folder import DECISIONS, read_decisions, read_games, record_path
 from cohabit.lab.run import run
 from cohabit.lab.scoring import scores
 from cohabit.scenario import parse_scenario
@@ -225,6 +227,17 @@ def test_an_edited_decision_is_noticed(folder: Path, tmp_path: Path) -> None:
         list(run_rows(copy))
 
 
+def test_an_export_of_a_damaged_run_says_which_game_is_damaged(folder: Path, tmp_path: Path) -> None:
+    import shutil
+
+    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+    game = read_games(copy)[1].spec.id
+    lines = record_path(copy, game).read_text().splitlines(keepends=True)
+    record_path(copy, game).write_text("".join([lines[0], *lines[2:]]))
+    with pytest.raises(RecordCorrupt, match=rf"^{re.escape(game)}: "):
+        list(run_rows(copy))
+
+
 def test_an_action_that_is_not_listed_is_of_a_world_that_lists_examples(rows: list[Row]) -> None:
     unlisted = {row.world for row in rows if row.action is not None and row.legal and not _is_listed(row)}
     assert unlisted
@@ -348,6 +361,7 @@ async def test_a_room_of_a_house_and_its_exported_record_give_the_same_rows(tmp_
     ]
     assert [r["reasoning"] for r in found] == [None, "my plan", None, None]
     assert [r["reward"] for r in found] == [0.0, -1.0, 1.0, 0.0]
+    assert [r["score"] for r in found] == [1.0, 0.0, 1.0, None]  # the second game is not over
     assert found[-1]["truncated"]
     assert "psst" not in text
     assert "zeus" not in "".join(r["player"] for r in found)
@@ -378,3 +392,16 @@ def test_a_name_that_is_neither_a_run_nor_a_room_is_refused_as_both(
     monkeypatch.chdir(tmp_path)
     assert main(["lab", "export", "first", "--data", str(tmp_path)]) == 1
     assert "there is no folder of a run 'first' here, and no house in" in capsys.readouterr().err
+
+
+def test_with_a_data_folder_a_name_is_a_room_although_a_folder_has_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asyncio.run(play(tmp_path / "data"))
+    assert main(["match", "nim", "random", "random", "--games", "1", "--out", "table"]) == 0
+    assert main(["lab", "export", "table", "--data", "data", "-o", "room.jsonl"]) == 0
+    assert "table#1" in Path("room.jsonl").read_text()
+    for source in (["table"], ["./table", "--data", "data"]):
+        assert main(["lab", "export", *source, "-o", "run.jsonl"]) == 0
+        assert "nim.random-vs-random" in Path("run.jsonl").read_text()

@@ -1,5 +1,6 @@
 """The committed example report is of the committed design, and its records are whole."""
 
+import csv
 import json
 import shutil
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cohabit.faces.cli import main
 from cohabit.lab.design import parse_design
 from cohabit.lab.folder import TIMINGS, read_record
 from cohabit.lab.report import problems_of
@@ -29,6 +31,34 @@ def test_the_record_of_every_game_is_whole() -> None:
     for game in Results.read(FOLDER).games:
         *_, last = read_record(FOLDER, game.spec.id)
         assert last.digest.hex() == game.head
+
+
+def test_every_record_of_the_example_replays_to_the_same_entries_with_the_present_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    records = sorted((FOLDER / "records").iterdir())
+    assert len(records) == len(Results.read(FOLDER).games)
+    broken = [path.name for path in records if main(["verify", str(path)]) != 0]
+    assert broken == [], capsys.readouterr().err
+
+
+def test_the_dataset_of_the_example_has_a_row_for_each_decision(tmp_path: Path) -> None:
+    assert main(["lab", "export", str(FOLDER), "-o", str(tmp_path / "rows.jsonl")]) == 0
+    rows = (tmp_path / "rows.jsonl").read_text().splitlines()
+    assert len(rows) == sum(game.decisions for game in Results.read(FOLDER).games)
+
+
+def test_the_documented_table_has_the_numbers_of_the_example() -> None:
+    with (FOLDER / "ratings.csv").open() as file:
+        ratings = {(row["setting"], row["player"]): row for row in csv.DictReader(file)}
+    with (FOLDER / "players.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if not row["lineup"]]
+    documented = (ROOT / "docs" / "compare.md").read_text()
+    for row in rows:
+        rating = ratings[row["setting"], row["player"]]
+        cells = [row[name] for name in ("setting", "player", "games", "won", "drawn")]
+        cells += [f"{float(row['mean']):.2f}", f"{float(rating['mu']):.1f} ± {float(rating['sigma']):.1f}"]
+        assert f"| {' | '.join([*cells, row['decisions'], row['failures']])} |" in documented
 
 
 def test_the_example_is_small() -> None:

@@ -1,6 +1,7 @@
 """Runs of a design: the same files again, resumed after a kill, never of mixed versions, failures counted."""
 
 import gc
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents.brains.human import HELP
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
@@ -615,3 +617,30 @@ def test_decisions_of_games_in_other_processes_are_counted() -> None:
 )
 def test_a_time_of_thinking_is_written_in_seconds_or_milliseconds(seconds: float, text: str) -> None:
     assert seconds_text(seconds) == text
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_person_plays_one_game_after_another(
+    workers: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n" * 100))
+    results = run(match_design("nim", ["human", "random"], games=2), workers=workers)
+    assert [tally.failures for game in results.games for tally in game.tallies] == [0, 0, 0, 0]
+    _, first, second = capsys.readouterr().out.split(HELP)  # it is shown at the beginning of each game
+    assert min(shown.count("You took 1") for shown in (first, second)) >= 4
+
+
+@pytest.mark.parametrize(("lines", "finished"), [(0, 0), (3, 0), (18, 3)])
+def test_a_match_stops_where_the_input_of_a_person_ends(
+    lines: int, finished: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cohabit.faces.cli import main
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n" * lines))
+    assert main(["match", "nim", "human", "random", "--games", "4", "--out", str(tmp_path)]) == 1
+    *before, last = capsys.readouterr().out.splitlines()
+    assert last == f"FAILED: the input of human has ended; {finished} of 4 games are finished."
+    assert any("of 4 games" in line for line in before) is (finished > 0)
+    games = read_games(tmp_path)
+    assert len(games) == finished
+    assert not any(tally.failures for game in games for tally in game.tallies)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -19,10 +20,10 @@ from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.faces.cli import main
 from cohabit.lab import tables
 from cohabit.lab.analysis import _is_measure, analyse, between_conditions
-from cohabit.lab.curves import curves
+from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import parse_design
 from cohabit.lab.estimates import share_interval
-from cohabit.lab.folder import read_games
+from cohabit.lab.folder import read_games, record_path
 from cohabit.lab.game import GameResult, GameSpec
 from cohabit.lab.report import page, problems_of, write_report
 from cohabit.lab.results import HEADINGS, Results
@@ -405,14 +406,62 @@ def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
 
 def test_curves_end_at_the_final_scores(folder: Path) -> None:
     games = [game for game in read_games(folder) if game.spec.setting == "statecraft"]
-    found = {curve.player: curve for curve in curves(folder, games)}
+    found = {curve.player: curve for curve in curves(folder, games).of_players}
     for player in analyse(games)[0].players:
         assert found[player.player].values[-1] == player.score
         assert len(found[player.player].moments) == len(found[player.player].values)
 
 
 def test_a_world_whose_score_changes_only_at_the_end_has_no_curves(folder: Path) -> None:
-    assert curves(folder, [game for game in read_games(folder) if game.spec.setting == "nim"]) == []
+    assert curves(folder, [game for game in read_games(folder) if game.spec.setting == "nim"]) == Curves()
+
+
+def _edit(path: Path, what: str) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    match what:
+        case "missing":
+            path.unlink()
+        case "cut":
+            path.write_bytes(b"".join(lines[:-1]))
+        case "not JSON":
+            path.write_bytes(b"".join([lines[0], b"{\n", *lines[2:]]))
+        case "no digest":
+            path.write_bytes(b"".join([lines[0].replace(b'"digest":"', b'"digest":"x'), *lines[1:]]))
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("missing", "its record is missing"),
+        ("cut", "its record is not the one that the game ended with"),
+        ("not JSON", "jsonl, line 2 cannot be read"),
+        ("no digest", "the digest is not a hexadecimal number"),
+    ],
+)
+def test_the_report_and_the_command_say_which_games_have_no_curve_and_why(
+    folder: Path, tmp_path: Path, what: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = Path(shutil.copytree(folder, tmp_path / "damaged"))
+    game = next(game.spec.id for game in read_games(folder) if game.spec.setting == "statecraft")
+    _edit(record_path(damaged, game), what)
+    assert main(["lab", "report", str(damaged)]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if "curve" in line]
+    assert line.startswith(f"1 game without a curve: {game} (")
+    assert why in line
+    text = (damaged / "report.html").read_text()
+    assert f"1 game without a curve: {game}" in text
+    assert text.count("In the course of a game") == 1  # of the other games
+    assert "without a curve" not in (folder / "report.html").read_text()
+
+
+def test_only_the_first_of_many_games_without_a_curve_are_named(folder: Path, tmp_path: Path) -> None:
+    damaged = Path(shutil.copytree(folder, tmp_path / "damaged"))
+    shutil.rmtree(damaged / "records")
+    found = write_report(Results.read(damaged), damaged)
+    count = len(read_games(folder))
+    assert found.without_curve.startswith(f"{count} games without a curve: ")
+    assert found.without_curve.endswith(f"; and {count - 3} more")
+    assert found.without_curve.count("its record is missing") == 3
 
 
 # -- the tables -------------------------------------------------------------------------------------

@@ -69,6 +69,12 @@ class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
     problem: str = ""
 
 
+class PlayerLeft(BaseException):
+    """Raised by an agent that will decide nothing more, such as a person whose input has ended. The text says why.
+
+    Not an Exception, because it is no failure of a decision: nothing is played for it."""
+
+
 class Setting(Struct, frozen=True):
     """What surrounds an agent: where it keeps its memory and cached answers, and what it may spend."""
 

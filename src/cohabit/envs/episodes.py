@@ -19,12 +19,13 @@ from cohabit.agents.decision import Decision
 from cohabit.agents.player import LATE, ActNow
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
+from cohabit.lab.design import check_brain
 from cohabit.lab.game import Game, GameSpec, handle, purposes
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.seat import SeatId
 from cohabit.model.stream import Stream
-from cohabit.registry import make_agent
+from cohabit.registry import check_plays, make_agent
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.world import Standing, World, WorldSpec, overrides
@@ -135,6 +136,9 @@ class Episodes:
     """See the module. Players are known by their index, in the order of the seats."""
 
     def __init__(self, setup: Setup, world: World) -> None:
+        for name in dict.fromkeys(name for name in setup.players if name is not None):
+            check_brain(name)
+            check_plays(name, setup.world)
         self.setup = setup
         self._handles = [handle(i) for i in range(len(setup.players))]
         self.learners = {i: Learner() for i, name in enumerate(setup.players) if name is None}

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.lab.estimates import Estimate, estimate
-from cohabit.lab.folder import read_record
+from cohabit.lab.folder import read_record, record_path
 from cohabit.lab.game import GameResult
 from cohabit.registry import make_world, trusted_source
 from cohabit.room.room import Room
@@ -31,26 +31,37 @@ class Curve(Struct, frozen=True):
     values: list[Estimate]
 
 
-def curves(folder: Path | None, games: Sequence[GameResult], worlds: Sequence[str] = ()) -> list[Curve]:
-    """The curve of each player. Empty: there are no records, or the score never changes before the end of a game.
+class Curves(Struct, frozen=True):
+    """The curves of a condition, and why games are not part of them, by the id of the game."""
+
+    of_players: list[Curve] = []
+    left_out: dict[str, str] = {}
+
+
+def curves(folder: Path, games: Sequence[GameResult], worlds: Sequence[str] = ()) -> Curves:
+    """The curve of each player; none if the score never changes before the end of a game.
 
     ``worlds``: the files that may be loaded, as a record may come from anybody.
     """
     paths: dict[str, dict[str, list[list[Fraction]]]] = {}
-    for game in _chosen(games) if folder is not None else ():
-        assert folder is not None
+    left_out: dict[str, str] = {}
+    for game in _chosen(games):
         try:
             over_time = scores_over_time(folder, game, worlds)
-        except CohabitError:  # the world has moved or changed since; the results stay what they were
-            return []
+        except CohabitError as wrong:  # the world has changed since, or the file; the results stay what they were
+            left_out[game.spec.id] = wrong.message
+            continue
         for seat, name in enumerate(game.spec.named):
             mine = paths.setdefault(name, {}).setdefault(game.spec.seed, [])
             mine.append([scores[seat] for scores in over_time])
     longest = max((len(path) for seeds in paths.values() for group in seeds.values() for path in group), default=0)
     if not any(_changes(path) for seeds in paths.values() for group in seeds.values() for path in group):
-        return []
+        return Curves(left_out=left_out)
     moments = sorted({round(i * (longest - 1) / (POINTS - 1)) for i in range(POINTS)})
-    return [Curve(name, moments, [_at(seeds.values(), moment) for moment in moments]) for name, seeds in paths.items()]
+    return Curves(
+        [Curve(name, moments, [_at(seeds.values(), moment) for moment in moments]) for name, seeds in paths.items()],
+        left_out,
+    )
 
 
 def _chosen(games: Sequence[GameResult]) -> list[GameResult]:
@@ -79,11 +90,17 @@ def _at(seeds: Iterable[Sequence[Sequence[Fraction]]], moment: int) -> Estimate:
 def scores_over_time(folder: Path, game: GameResult, worlds: Sequence[str] = ()) -> list[list[Fraction]]:
     """The score of each seat after every entry of a record."""
     found: list[list[Fraction]] = []
+    head = ""
 
     def make(recorded: str, config: Mapping[str, Any]) -> World:
         return make_world(trusted_source(recorded, worlds), config)
 
-    for room, _ in Room.replaying(read_record(folder, game.spec.id), make):
+    if not record_path(folder, game.spec.id).is_file():
+        raise RecordCorrupt("its record is missing")
+    for room, line in Room.replaying(read_record(folder, game.spec.id), make):
         now = {each.seat: each.score for each in room.world.standings()} if game.standings else room.state.returns
         found.append([Fraction(now.get(seat, 0)) for seat in game.seats])
+        head = line.digest.hex()
+    if head != game.head:
+        raise RecordCorrupt("its record is not the one that the game ended with")
     return found

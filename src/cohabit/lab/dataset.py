@@ -7,6 +7,7 @@ are replayed, and observed just before each action.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from cohabit.agents.decision import Decision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult, GameSpec
-from cohabit.lab.scoring import scores
+from cohabit.lab.scoring import scores, scores_of
 from cohabit.lab.tables import Format, Kind, write_table
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -59,7 +60,7 @@ class Row(Struct, frozen=True, kw_only=True):
     gain: float | None = None  # how much its score on the scoreboard changed by its next decision, or by the end
     done: bool = False
     truncated: bool = False
-    score: float | None = None  # of the seat at the end of the game
+    score: float | None = None  # of the seat at the end; None: the game in a room of a house was not over
     lineup: str = ""
     factors: dict[str, Any] = {}
 
@@ -165,11 +166,24 @@ def run_rows(
         for number, game in enumerate(games):
             on_game(number, len(games))
             mine = list(lines) if of_game == game.spec.id else []
-            record = [line.entry for line in read_record(folder, game.spec.id)]
-            yield from runner.run(game_rows(game, mine, record, worlds))
+            with _naming(game.spec.id):
+                record = [line.entry for line in read_record(folder, game.spec.id)]
+                found = runner.run(game_rows(game, mine, record, worlds))
+            yield from found
             if of_game == game.spec.id:
                 of_game, lines = next(groups, ("", iter(())))
         on_game(len(games), len(games))
+
+
+@contextmanager
+def _naming(game: str) -> Iterator[None]:
+    """Say which game is damaged."""
+    try:
+        yield
+    except RecordCorrupt as wrong:
+        if game in wrong.message:
+            raise
+        raise RecordCorrupt(f"{game}: {wrong.message}", **wrong.details) from None
 
 
 async def game_rows(
@@ -303,6 +317,17 @@ def _about(game: str, world: str, seed: str, examples: bool = False) -> dict[str
 
 
 def _record_game(seen: Sequence[tuple[Seen, str]], end: End, **of_game: Any) -> Iterator[Row]:
-    rows = _rows([each for each, _ in seen], end, **of_game)
+    decided = [each for each, _ in seen]
+    rows = _rows(decided, end, scores=_final_scores(decided, end), **of_game)
     for row, (_, how) in zip(rows, seen, strict=True):
         yield msgspec.structs.replace(row, outcome=how)
+
+
+def _final_scores(seen: Sequence[Seen], end: End) -> dict[str, float]:
+    """The scores of the seats, as in a run. Empty if the game was not over."""
+    if not end.over:
+        return {}
+    earned: dict[str, float] = {}
+    for each in seen:
+        earned[each.seat] = earned.get(each.seat, 0.0) + each.decision.reward
+    return dict(zip(earned, scores_of(list(earned), end.points, end.totals, list(earned.values())), strict=True))

@@ -291,20 +291,39 @@ def _check_plan(design: Design, title: str, plan: WorldPlan) -> None:
     where = f"worlds.{title}"
     _check_title("worlds", title)
     _check_numbers(f"{where}.", plan)
-    lineups = design._lineups(plan)
+    if plan.lineups:
+        _check_lineups(f"{where}.lineups", plan.lineups, plan.swap or design.swap)
+    else:
+        _check_lineups("lineups", design.lineups, plan.swap or design.swap)
+    _check_factors("factors", design.factors)
+    _check_factors(f"{where}.factors", plan.factors)
+
+
+def _check_lineups(where: str, lineups: list[list[str]] | dict[str, list[str]], swap: Swap) -> None:
     if not lineups:
-        raise BadArgs('lineups: there must be at least one, such as [["random", "nim-master"]]')
-    for lineup, players in lineups.items():
-        _check_title("lineups", lineup)
+        raise BadArgs(f'{where}: there must be at least one, such as [["random", "nim-master"]]')
+    if isinstance(lineups, dict):
+        for title in lineups:
+            _check_title(where, title)
+        each = {f"{where}.{title}": players for title, players in lineups.items()}
+    else:
+        each = {f"{where}[{place}]": players for place, players in enumerate(lineups)}
+    for place, players in each.items():
         if not players:
-            raise BadArgs(f"lineups.{lineup}: there must be at least one player")
-        if (plan.swap or design.swap) == "permute" and len(players) > MAX_PERMUTED:
-            raise BadArgs(f"lineups.{lineup}: at most {MAX_PERMUTED} players can be permuted; use swap: rotate")
-    for name, levels in {**design.factors, **plan.factors}.items():
+            raise BadArgs(f"{place}: there must be at least one player")
+        for player in players:
+            _check_title(place, player)
+        if swap == "permute" and len(players) > MAX_PERMUTED:
+            raise BadArgs(f"{place}: at most {MAX_PERMUTED} players can be permuted; use swap: rotate")
+
+
+def _check_factors(where: str, factors: Mapping[str, list[Any] | dict[str, Level]]) -> None:
+    for name, levels in factors.items():
+        _check_title(where, name)
         if not levels:
-            raise BadArgs(f"factors.{name}: there must be at least one level")
+            raise BadArgs(f"{where}.{name}: there must be at least one level")
         if isinstance(levels, list) and any(level in levels[:i] for i, level in enumerate(levels)):
-            raise BadArgs(f"factors.{name}: a level appears twice")
+            raise BadArgs(f"{where}.{name}: a level appears twice")
 
 
 def _check_numbers(where: str, plan: Design | WorldPlan) -> None:
@@ -347,7 +366,7 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
         with _location(f"player {player!r}"):
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
-            _make(design.brain(player))
+            check_brain(design.brain(player))
     _check_scripts(specs)
     seen: list[tuple[str, object, int]] = []
     for spec in specs:
@@ -378,7 +397,8 @@ def _is_brain(name: str) -> bool:
     return True
 
 
-def _make(brain: str) -> None:
+def check_brain(brain: str) -> None:
+    """Make an agent once, and refuse what is none."""
     try:
         made = make_agent(brain, "check")
     except CohabitError:

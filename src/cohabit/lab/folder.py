@@ -141,8 +141,17 @@ def players_of_record(path: Path) -> list[str]:
 
 def read_record(folder: Path, game: str) -> Iterator[Line]:
     """The record of a game, with its chain of digests verified."""
-    lines = _each(record_path(folder, game), RecordLine)
-    return read_lines(((line.seq, bytes(line.entry), bytes.fromhex(line.digest)) for line in lines), -1, GENESIS)
+    path = record_path(folder, game)
+    return read_lines(
+        ((line.seq, bytes(line.entry), _digest(path, line)) for line in _each(path, RecordLine)), -1, GENESIS
+    )
+
+
+def _digest(path: Path, line: RecordLine) -> bytes:
+    try:
+        return bytes.fromhex(line.digest)
+    except ValueError:
+        raise RecordCorrupt(f"{path.name}, entry {line.seq}: the digest is not a hexadecimal number") from None
 
 
 def _each(path: Path, kind: type[Any]) -> Iterator[Any]:

@@ -5,16 +5,18 @@ It has no dates. Only the seconds per decision differ between two runs of the sa
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct
 
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
 from cohabit.lab import plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.atomic import write_atomically
-from cohabit.lab.curves import curves
+from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.game import GameResult
@@ -23,8 +25,11 @@ from cohabit.lab.results import Results, dollars_text, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.summaries import has_summary, summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
+from cohabit.model.observation import one_line
 
 REPORT_FILE = "report.html"
+MAX_LEFT_OUT = 3
+"""How many games without a curve are named."""
 MAX_LISTED = 500
 """How many games the page lists; the tables have all of them."""
 STYLE = """
@@ -55,13 +60,22 @@ Cell = str | tuple[str, str]
 """Text, or text with a class."""
 
 
-def write_report(results: Results, folder: Path, *, tables: bool = True) -> Path:
-    """Write the page, and the tables beside it. Returns the path of the page."""
+class Report(Struct, frozen=True):
+    """A report that was written. ``without_curve``: which games have no curve and why, on one line; empty: none."""
+
+    path: Path
+    without_curve: str
+
+
+def write_report(results: Results, folder: Path, *, tables: bool = True) -> Report:
+    """Write the page, and the tables beside it."""
     if tables:
         write_tables(results, folder)
     path = folder / REPORT_FILE
-    write_atomically(path, page(results, tables=tables).encode())
-    return path
+    conditions = analyse(results.games, results.timings())
+    over_time = _over_time(results, conditions)
+    write_atomically(path, _page(results, conditions, over_time, tables).encode())
+    return Report(path, _left_out({game: why for each in over_time for game, why in each.left_out.items()}))
 
 
 def problems_of(results: Results) -> list[str]:
@@ -76,10 +90,37 @@ def problems_of(results: Results) -> list[str]:
 def page(results: Results, *, tables: bool = True) -> str:
     """The HTML page."""
     conditions = analyse(results.games, results.timings())
+    return _page(results, conditions, _over_time(results, conditions), tables)
+
+
+def _over_time(results: Results, conditions: Sequence[ConditionResults]) -> list[Curves]:
+    """The curves of each condition. There are none without records, matplotlib or the code of its world."""
+    if results.folder is None or not plots.can_draw():
+        return [Curves() for _ in conditions]
+    unknown, folder = results.worlds_not_loaded(), results.folder
+    return [
+        Curves() if found.games[0].spec.world in unknown else curves(folder, found.games, results.worlds)
+        for found in conditions
+    ]
+
+
+def _left_out(games: Mapping[str, str]) -> str:
+    """Which games have no curve and why, on one line."""
+    if not games:
+        return ""
+    named = "; ".join(f"{game} ({one_line(why)})" for game, why in islice(games.items(), MAX_LEFT_OUT))
+    more = f"; and {len(games) - MAX_LEFT_OUT:,} more" if len(games) > MAX_LEFT_OUT else ""
+    return f"{_plural(len(games), 'game')} without a curve: {named}{more}"
+
+
+def _page(results: Results, conditions: Sequence[ConditionResults], over_time: Sequence[Curves], tables: bool) -> str:
     colours = plots.colours_of(results.design.every_player())
     problems = results.commonest_problems()
     parts = [_top(results, conditions), _overview(results, conditions)]
-    parts += [_condition(results, found, number, colours, problems) for number, found in enumerate(conditions)]
+    parts += [
+        _condition(results, found, its_curves, number, colours, problems)
+        for number, (found, its_curves) in enumerate(zip(conditions, over_time, strict=True))
+    ]
     parts += [_ratings(conditions, colours), _factors(conditions), _games(results), _methods(results.design, tables)]
     title = escape(results.design.name)
     return (
@@ -235,12 +276,12 @@ def _totals(games: Sequence[GameResult], conditions: Sequence[ConditionResults])
 def _condition(
     results: Results,
     found: ConditionResults,
+    over_time: Curves,
     number: int,
     colours: dict[str, str],
     problems: Mapping[tuple[str, str], str],
 ) -> str:
-    over_time = curves(results.folder, found.games, results.worlds) if plots.can_draw() else []
-    drawn = plots.plots_of(f"c{number}", found, over_time, colours)
+    drawn = plots.plots_of(f"c{number}", found, over_time.of_players, colours)
     parts = [
         f'<h2 id="c{number}">{escape(found.condition.title)}</h2>\n',
         _note(_games_in_words(found)),
@@ -256,6 +297,8 @@ def _condition(
         parts += ["<h3>Seats</h3>\n", _note(SEATS), _seats(found)]
     if "curves" in drawn:
         parts += ["<h3>In the course of a game</h3>\n", _note(CURVES), _figure(drawn["curves"])]
+    if over_time.left_out:
+        parts.append(_note(f"{escape(_left_out(over_time.left_out))}."))
     parts += _measures(found)
     parts += ["<h3>Decisions</h3>\n", _figure(drawn.get("outcomes")), _outcomes(results.design, found, problems)]
     return "".join(parts)

@@ -1,7 +1,7 @@
 """Plays the games of a design, in this process or in several, and keeps them in the order of the plan.
 
 The order makes the files the same for any number of processes. Games of players that wait for a backend are played
-concurrently within a process.
+concurrently within a process, unless a player is ``one_at_a_time``.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, kind_of
+from cohabit.agents.contract import Agent, PlayerLeft, kind_of
 from cohabit.agents.decision import Decision
 from cohabit.agents.llm.capped import check_price
 from cohabit.lab.answers import AnswerLog, CapReached, logged
@@ -56,7 +56,7 @@ GC_THRESHOLD = 10_000
 """How many more objects there are when Python next searches for garbage."""
 REPORT_S = 1.0
 """How often a worker process reports how many decisions its games have had."""
-ONE_AT_A_TIME = ("local",)
+COMPUTE_HERE = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
 Job = TypeVar("Job")
@@ -74,10 +74,14 @@ class Table(Struct, frozen=True):
 
 
 class Batch(Struct):
-    """Games, in the order of the plan. ``capped``: they end here, because nothing more may be spent."""
+    """Games, in the order of the plan. ``stopped``: why they end here, if not all are played."""
 
     games: list[Played] = []
-    capped: bool = False
+    stopped: str = ""
+
+
+class RunStopped(BaseException):
+    """The run ends here, and the text says why. Not an Exception, because it is no failure of a game."""
 
 
 # -- the run ----------------------------------------------------------------------------------------
@@ -95,7 +99,10 @@ def run(
     specs = design.specs()
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(make_agent(design.brain(player), "check"), design.max_cost)
-    table = Table(design, folder, _concurrent(design))
+    one_at_a_time = _is_one_at_a_time(design)
+    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design))
+    if one_at_a_time:
+        workers = 1
     with quiet():
         if folder is None:
             return _in_memory(table, specs, workers, on_game, count)
@@ -108,8 +115,8 @@ def run(
                 for played in _play(table, specs[len(kept.games) :], workers, spent, count):
                     kept.add(played)
                     on_game(len(kept.games), len(specs))
-            except CapReached:
-                results.stopped = f"the run has reached its spending cap of ${design.max_cost:g}"
+            except RunStopped as stopped:
+                results.stopped = str(stopped)
             else:
                 kept.finish()
     return results
@@ -124,8 +131,8 @@ def _in_memory(
         for played in _play(table, specs, workers, 0.0, count):
             results.keep(played)
             on_game(len(results.games), len(specs))
-    except CapReached:
-        results.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    except RunStopped as stopped:
+        results.stopped = str(stopped)
     return results
 
 
@@ -145,7 +152,7 @@ def _play(
     pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
     try:
         for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
-            yield from _uncapped(batch)
+            yield from _until_stopped(batch)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -155,10 +162,10 @@ def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
-def _uncapped(batch: Batch) -> Iterator[Played]:
+def _until_stopped(batch: Batch) -> Iterator[Played]:
     yield from batch.games
-    if batch.capped:
-        raise CapReached
+    if batch.stopped:
+        raise RunStopped(batch.stopped)
 
 
 def results_in_order(
@@ -181,14 +188,14 @@ def _play_here(table: Table, specs: Sequence[GameSpec], spent: float, count: Dec
                 batch = Batch()
                 thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, batch)).result()
                 done += len(batch.games)
-                yield from _uncapped(batch)
+                yield from _until_stopped(batch)
         return
     with asyncio.Runner() as runner:
         while done < len(specs):
             batch = Batch()
             runner.run(_play_some(table, specs[done:], spending, count, batch))
             done += len(batch.games)
-            yield from _uncapped(batch)
+            yield from _until_stopped(batch)
 
 
 def run_async(work: Coroutine[Any, Any, None]) -> None:
@@ -208,6 +215,12 @@ def _has_loop() -> bool:
     return True
 
 
+def _is_one_at_a_time(design: Design) -> bool:
+    """Whether a player can only play one game at a time, such as a person."""
+    brains = [design.brain(player) for player in design.every_player()]
+    return any(getattr(make_agent(brain, "check"), "one_at_a_time", False) for brain in brains)
+
+
 def _concurrent(design: Design) -> int:
     """How many games a process plays at the same time."""
     brains = [design.brain(player) for player in design.every_player()]
@@ -215,7 +228,7 @@ def _concurrent(design: Design) -> int:
 
 
 def _waits(brain: str) -> bool:
-    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in ONE_AT_A_TIME
+    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in COMPUTE_HERE
 
 
 @contextmanager
@@ -334,8 +347,8 @@ async def _play_games(
     )
     for its in batches:
         batch.games += its.games
-        batch.capped = its.capped
-        if batch.capped:
+        batch.stopped = its.stopped
+        if batch.stopped:
             break
 
 
@@ -359,8 +372,8 @@ async def _play_in_turn(
 ) -> None:
     """One game after another; after these ``seconds`` no other is begun.
 
-    Reaching the cap is no exception here: it would end the games beside this one while they wait for answers, which are
-    paid for and have to be logged."""
+    What stops the run is no exception here: it would end the games beside this one while they wait for answers, which
+    are paid for and have to be logged."""
     ends = time.perf_counter() + seconds
     try:
         for spec in specs:
@@ -368,7 +381,9 @@ async def _play_in_turn(
             if time.perf_counter() > ends:
                 break
     except CapReached:
-        batch.capped = True
+        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    except PlayerLeft as left:
+        batch.stopped = str(left)
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:

@@ -1,22 +1,26 @@
 """The score of a seat in a game, and who won."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cohabit.agents.decision import Tally
 from cohabit.lab.game import GameResult
 
 
 def scores(game: GameResult) -> list[float]:
-    """The score of each seat: that on the scoreboard, else its return, else what its actions earned.
+    """The score of each seat."""
+    points = {standing.seat: float(standing.score) for standing in game.standings}
+    return scores_of(game.seats, points, game.returns, game.rewards)
+
+
+def scores_of(
+    seats: Sequence[str], points: Mapping[str, float], returns: Mapping[str, float], rewards: Sequence[float]
+) -> list[float]:
+    """The score of each seat: its points on the scoreboard, else its return, else what its actions earned.
 
     A seat that is no longer on the scoreboard has 0.
     """
-    if game.standings:
-        found = {standing.seat: float(standing.score) for standing in game.standings}
-        return [found.get(seat, 0.0) for seat in game.seats]
-    if game.returns:
-        return [game.returns.get(seat, 0.0) for seat in game.seats]
-    return list(game.rewards)
+    counted = points or returns
+    return [counted.get(seat, 0.0) for seat in seats] if counted else list(rewards)
 
 
 def winners(game: GameResult) -> list[int]:

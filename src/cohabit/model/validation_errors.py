@@ -10,6 +10,8 @@ _encode = msgspec.json.Encoder().encode
 _PLACE = re.compile(r" - at `(key in )?\$(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _UNKNOWN = object()
+SOME_VALUE = "..."
+"""In a place of msgspec: any value of an object."""
 MAX_SHOWN = 60
 """How many characters of a wrong value a message shows."""
 
@@ -23,9 +25,12 @@ def in_words(wrong: Exception, given: Any, schema: Mapping[str, Any]) -> str:
     place = _PLACE.search(text)
     steps = [name or index for name, index in _STEP.findall(place[2])] if place else []
     spec: Mapping[str, Any] = schema
+    where = ""
     for step in steps:
-        spec, given = _below(spec, step, schema), _item(given, step)
-    where = _where(steps)
+        if step == SOME_VALUE:  # of an object with any keys; msgspec does not say which
+            step = _wrong_key(spec, given, schema)
+        where = _inside(where, step, given)
+        spec, given = _below(spec, step, given, schema), _item(given, step)
     if place is not None and place[1]:
         return f"{where} has an invalid key"
     problem = text[: place.start()] if place is not None else text
@@ -41,9 +46,22 @@ def in_words(wrong: Exception, given: Any, schema: Mapping[str, Any]) -> str:
     return f"{where} must be {_expected(spec, schema)}{shown}"
 
 
-def _where(steps: list[str]) -> str:
-    parts = "".join(f"[{step}]" if step.isdecimal() else f".{step}" for step in steps if step != "...")
-    return ("a value of " if "..." in steps[-1:] else "") + parts.lstrip(".")
+def _inside(where: str, step: str, given: Any) -> str:
+    """The path of a field or of an item."""
+    if step == SOME_VALUE:
+        return f"a value of {where}"
+    if isinstance(given, list):
+        return f"{where}[{step}]"
+    name = step if step.isprintable() and len(step) <= MAX_SHOWN else _quoted(step)
+    return f"{where}.{name}" if where else name
+
+
+def _wrong_key(spec: Mapping[str, Any], given: Any, schema: Mapping[str, Any]) -> str:
+    """The first key of an object whose value does not fit the schema. If none is found, some value."""
+    for key, value in given.items() if isinstance(given, Mapping) else ():
+        if not _fits(value, _below(spec, key, given, schema), schema):
+            return str(key)
+    return SOME_VALUE
 
 
 def known_arguments(spec: Mapping[str, Any], where: str = "") -> str:
@@ -66,15 +84,18 @@ def _object(spec: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, 
     return next((option for option in _options(spec, schema) if "properties" in option), {})
 
 
-def _below(spec: Mapping[str, Any], step: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a field or of an item."""
+def _below(spec: Mapping[str, Any], step: str, given: Any, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a field or of an item of what was given."""
+    kind = "array" if isinstance(given, list) else "object"
     for option in _options(spec, schema):
-        found = option.get("properties", {}).get(step)
-        if found is None and step.isdecimal():
+        if option.get("type", kind) != kind:
+            continue
+        if kind == "array":
             first = option.get("prefixItems", ())
-            found = first[int(step)] if int(step) < len(first) else option.get("items") or None
-        if found is None and step == "...":
-            found = option.get("additionalProperties") or option.get("items")
+            index = int(step) if step.isdecimal() else len(first)
+            found = first[index] if index < len(first) else option.get("items")
+        else:
+            found = option.get("properties", {}).get(step, option.get("additionalProperties"))
         if isinstance(found, Mapping):
             return found
     return {}
@@ -149,3 +170,66 @@ def _shown(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…")
+
+
+# -- whether a value fits ---------------------------------------------------------------------------
+def _fits(value: Any, spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    """Whether a value fits a schema, as far as can be said: formats of texts are not checked."""
+    return any(_fits_option(value, option, schema) for option in _options(spec, schema))
+
+
+def _fits_option(value: Any, spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    if "const" in spec or "enum" in spec:
+        return value in ([spec["const"]] if "const" in spec else spec["enum"])
+    match spec.get("type"):
+        case "integer" | "number" as kind:
+            return _is_number(value, kind) and _number_fits(value, spec)
+        case "string":
+            return (
+                isinstance(value, str)
+                and _within(len(value), spec.get("minLength"), spec.get("maxLength"))
+                and re.search(spec.get("pattern", ""), value) is not None
+            )
+        case "boolean":
+            return isinstance(value, bool)
+        case "null":
+            return value is None
+        case "array":
+            return (
+                isinstance(value, list)
+                and _within(len(value), spec.get("minItems"), spec.get("maxItems"))
+                and all(_fits(item, _below(spec, str(i), value, schema), schema) for i, item in enumerate(value))
+            )
+        case "object":
+            return isinstance(value, Mapping) and _object_fits(value, spec, schema)
+    return True
+
+
+def _is_number(value: Any, kind: str) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return kind == "number" or value == value // 1
+
+
+def _number_fits(value: float, spec: Mapping[str, Any]) -> bool:
+    above, below, of = (spec.get(name) for name in ("exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
+    return (
+        _within(value, spec.get("minimum"), spec.get("maximum"))
+        and (above is None or value > above)
+        and (below is None or value < below)
+        and (of is None or value % of == 0)
+    )
+
+
+def _within(number: float, least: float | None, most: float | None) -> bool:
+    return (least is None or number >= least) and (most is None or number <= most)
+
+
+def _object_fits(value: Mapping[str, Any], spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
+    if any(name not in value for name in spec.get("required", ())):
+        return False
+    if spec.get("additionalProperties") is False and any(name not in spec.get("properties", {}) for name in value):
+        return False
+    return _within(len(value), spec.get("minProperties"), spec.get("maxProperties")) and all(
+        _fits(item, _below(spec, name, value, schema), schema) for name, item in value.items()
+    )

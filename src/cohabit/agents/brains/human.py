@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from cohabit.agents.contract import Heard, Thought, Turn
+from cohabit.agents.contract import Heard, PlayerLeft, Thought, Turn
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 
@@ -16,6 +16,8 @@ HELP = "Type a number, an action with its parameters (take n=2), or nothing to p
 
 class Human:
     """Shows the turn, and reads one line for each decision."""
+
+    one_at_a_time = True  # there is one terminal, so the games of a match are played one after another
 
     def __init__(self, stdin: TextIO | None = None, stdout: TextIO | None = None) -> None:
         self._stdin, self._stdout = stdin or sys.stdin, stdout or sys.stdout
@@ -41,7 +43,7 @@ class Human:
             self._tell(f"  {number}  {Action(choice['action'], choice['params']).text}")
         line = await asyncio.get_running_loop().run_in_executor(None, self._stdin.readline)
         if not line:
-            raise EOFError("the input has ended")
+            raise PlayerLeft("the input of human has ended")
         try:
             return Thought(read_line(line, choices))
         except ValueError as wrong:

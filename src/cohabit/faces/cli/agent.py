@@ -19,7 +19,7 @@ from cohabit.agents.runner import Seated, Stopped
 from cohabit.agents.spending import Spending
 from cohabit.client import Client
 from cohabit.errors import CohabitError, Disabled, OutcomeUnknown, Unreachable
-from cohabit.faces.cli.options import Place, place_of, place_options
+from cohabit.faces.cli.options import Place, check_above_0, place_of, place_options
 from cohabit.faces.cli.say import UsageError, clean, complain, looked_at, tell
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
@@ -71,6 +71,8 @@ def agent(args: argparse.Namespace) -> int:
         return play(args)
     if args.games is not None and args.games < 1:
         raise UsageError("--games must be at least 1")
+    check_above_0("--seconds", args.seconds)
+    check_above_0("--max-dollars", args.max_dollars)
     place = place_of(args)
     make_once(args.brain, args.max_dollars)  # before it takes a seat
     mind = _make(args)

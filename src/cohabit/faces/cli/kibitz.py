@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cohabit.agents.brain import parse_brain
 from cohabit.errors import BadArgs, Unauthorized, UnknownRoom
-from cohabit.faces.cli.options import Place, place_of, place_options
+from cohabit.faces.cli.options import Place, check_above_0, place_of, place_options
 from cohabit.faces.cli.say import UsageError, clean, tell
 from cohabit.faces.cli.watch import enter_room
 
@@ -48,6 +48,7 @@ def kibitz(args: argparse.Namespace) -> int:
     """
     if args.cooldown_ms < 0:
         raise UsageError("--cooldown-ms must not be negative")
+    check_above_0("--max-dollars", args.max_dollars)
     place, mind = place_of(args), _mind(args) if args.brain else None
     with suppress(KeyboardInterrupt):
         asyncio.run(_watch(place, args, mind))

@@ -32,7 +32,8 @@ def lab_options(parser: argparse.ArgumentParser) -> None:
     exporting = add_verb(verbs, "export", "write a dataset for trainers: one row per decision")
     exporting.add_argument(
         "source", metavar="DIR|RECORD|ROOM",
-        help="the folder of a run, an exported record (.jsonl), or a room in the data folder of a house",
+        help="the folder of a run, an exported record (.jsonl), or a room in the data folder of a house; with --data, "
+        "a name is that of a room",
     )  # fmt: skip
     exporting.add_argument(
         "--format", choices=DATASET_FORMATS, help="(default: by the name of the output file, else jsonl)"
@@ -100,8 +101,10 @@ def _report(args: argparse.Namespace) -> int:
     for source in args.world:
         find_world(source)  # a wrong path is an error, not a report without curves
     results = Results.read(Path(args.folder), args.world)
-    path = write_report(results, Path(args.folder), tables=not args.no_tables)
-    tell(f"{len(results.games):,} of {results.planned:,} games; the report is {path}")
+    report = write_report(results, Path(args.folder), tables=not args.no_tables)
+    tell(f"{len(results.games):,} of {results.planned:,} games; the report is {report.path}")
+    if report.without_curve:
+        tell(clean(report.without_curve))
     for source in results.worlds_not_loaded():
         tell(f"without curves, which need the code of {clean(source)}; if you trust it: --world {clean(source)}")
     problems = problems_of(results)
@@ -117,7 +120,8 @@ def _export(args: argparse.Namespace) -> int:
     from cohabit.lab.progress import progress_bar
 
     folder, form = Path(args.source), _format_of(args.format, args.output)
-    if folder.is_dir():
+    is_room = args.data is not None and Path(args.source).name == args.source  # a room's name has no slash
+    if folder.is_dir() and not is_room:
         title = read_design_of(folder).name
         path = Path(args.output or folder / f"dataset.{form}")
         with progress_bar(title) as on_game:

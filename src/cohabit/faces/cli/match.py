@@ -111,9 +111,10 @@ def show(results: Any) -> int:
     """Print the closing table. Exit code 1 if the results cannot be trusted or are not complete."""
     from cohabit.lab.results import HEADINGS
 
-    tell(table(HEADINGS, results.rows()))
-    place = f"; the results are in {clean(results.folder)}/" if results.folder is not None else ""
-    tell(f"{len(results.games):,} of {results.planned:,} games{place}")
+    if results.games:
+        tell(table(HEADINGS, results.rows()))
+        place = f"; the results are in {clean(results.folder)}/" if results.folder is not None else ""
+        tell(f"{len(results.games):,} of {results.planned:,} games{place}")
     for note in results.notes():
         tell(note)
     problems = results.problems()

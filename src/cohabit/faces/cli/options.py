@@ -1,9 +1,10 @@
-"""Options that several verbs share: house settings, the address of a house, and the data folder."""
+"""Options that several verbs share: house settings, the address of a house, the data folder, and limits."""
 
 import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -140,3 +141,10 @@ def _value(text: str) -> Any:
         return msgspec.json.decode(text)
     except msgspec.MsgspecError:
         return text
+
+
+# -- limits -------------------------------------------------------------------------------------
+def check_above_0(option: str, number: float | None) -> None:
+    """Refuse a limit that leaves nothing. None: there is no limit."""
+    if number is not None and not 0 < number < inf:
+        raise UsageError(f"{option} must be above 0, not {number:g}")

@@ -49,7 +49,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     ),
     "Research": (
         Verb("match", "WORLD BRAIN BRAIN …", "play games between agents, and compare them", "match"),
-        Verb("lab", "run", "run an experiment: worlds, configs, line-ups and seeds", "lab"),
+        Verb("lab", "run|report|export", "run an experiment: worlds, configs, line-ups and seeds", "lab"),
         Verb("statecraft", "resolve|run|report", "resolve a turn of Statecraft, or run experiments", "statecraft"),
     ),
 }
