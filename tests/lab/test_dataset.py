@@ -4,6 +4,7 @@ import asyncio
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -216,8 +217,6 @@ def test_a_row_contains_nothing_that_its_seat_could_not_see(rows: list[Row]) -> 
 
 
 def test_an_edited_decision_is_noticed(folder: Path, tmp_path: Path) -> None:
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     text = (copy / DECISIONS).read_text()
@@ -227,9 +226,16 @@ def test_an_edited_decision_is_noticed(folder: Path, tmp_path: Path) -> None:
         list(run_rows(copy))
 
 
-def test_an_export_of_a_damaged_run_says_which_game_is_damaged(folder: Path, tmp_path: Path) -> None:
-    import shutil
+def test_a_missing_decision_is_named(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "run")
+    lines = (folder / DECISIONS).read_text().splitlines(keepends=True)
+    nim = [number for number, line in enumerate(lines) if json.loads(line)["player"] == "nim-master"]
+    (copy / DECISIONS).write_text("".join(lines[: nim[1]] + lines[nim[1] + 1 :]))
+    with pytest.raises(RecordCorrupt, match=r"decisions\.jsonl has no line for decision \d+ of nim-master"):
+        list(run_rows(copy))
 
+
+def test_an_export_of_a_damaged_run_says_which_game_is_damaged(folder: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     game = read_games(copy)[1].spec.id
     lines = record_path(copy, game).read_text().splitlines(keepends=True)

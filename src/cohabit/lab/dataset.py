@@ -204,6 +204,9 @@ async def game_rows(
     spec = msgspec.structs.replace(game.spec, seconds=None)
     again = ReplayedGame(record, players, spec, source=recorded, load_from=trusted_source(recorded, worlds))
     result = await again.play()
+    for player in players:
+        if player.lacks:
+            raise RecordCorrupt(f"{game.spec.id}: {player.lacks}")
     if result.head != game.head:
         raise RecordCorrupt(
             f"{game.spec.id}: {DECISIONS} does not lead to the recorded game. The world or Cohabit has changed since, "
@@ -246,19 +249,21 @@ class Again:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
         self._failed: Decision | None = None  # the last decision without a usable answer
+        self.lacks = ""  # which decision was not recorded, if one is missing
         self.room: Room | None = None
 
     def played_instead(self) -> Action | None:
         """What was played in place of an unusable answer; None: nothing, also where it came too late."""
-        assert self._failed is not None
-        return self._failed.action
+        return self._failed.action if self._failed is not None else None
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         if correction:  # it failed then, too
             return Thought(problem=correction)
         decision = next(self._decisions, None)
         if decision is None:
-            raise RecordCorrupt(f"{DECISIONS} has no line for decision {turn.number} of {self._name}")
+            self._failed = None
+            self.lacks = self.lacks or f"{DECISIONS} has no line for decision {turn.number} of {self._name}"
+            return Thought(problem=self.lacks)
         assert self.room is not None
         total, points = _before(self.room, self._seat)
         self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, points, decision))
