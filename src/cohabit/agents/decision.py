@@ -39,7 +39,7 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Tally(Struct, gc=False):
-    """What a player's decisions came to."""
+    """The outcomes, tokens, costs and time of a player's decisions, added up."""
 
     outcomes: dict[str, int] = {}
     prompt_tokens: int = 0

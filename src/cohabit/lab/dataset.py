@@ -205,8 +205,8 @@ async def game_rows(
     again = ReplayedGame(record, players, spec, source=recorded, load_from=trusted_source(recorded, worlds))
     result = await again.play()
     for player in players:
-        if player.lacks:
-            raise RecordCorrupt(f"{game.spec.id}: {player.lacks}")
+        if player.missing:
+            raise RecordCorrupt(f"{game.spec.id}: {player.missing}")
     if result.head != game.head:
         raise RecordCorrupt(
             f"{game.spec.id}: {DECISIONS} does not lead to the recorded game. The world or Cohabit has changed since, "
@@ -249,11 +249,11 @@ class Again:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
         self._failed: Decision | None = None  # the last decision without a usable answer
-        self.lacks = ""  # which decision was not recorded, if one is missing
+        self.missing = ""  # which decision was not recorded, if one is missing
         self.room: Room | None = None
 
     def played_instead(self) -> Action | None:
-        """What was played in place of an unusable answer; None: nothing, also where it came too late."""
+        """The action that was played because an answer could not be used. None: no action, as after a late answer."""
         return self._failed.action if self._failed is not None else None
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
@@ -262,8 +262,8 @@ class Again:
         decision = next(self._decisions, None)
         if decision is None:
             self._failed = None
-            self.lacks = self.lacks or f"{DECISIONS} has no line for decision {turn.number} of {self._name}"
-            return Thought(problem=self.lacks)
+            self.missing = self.missing or f"{DECISIONS} has no line for decision {turn.number} of {self._name}"
+            return Thought(problem=self.missing)
         assert self.room is not None
         total, points = _before(self.room, self._seat)
         self._seen.append(Seen(self._seat, self._name, turn.text, turn.observation, total, points, decision))

@@ -398,7 +398,7 @@ def _is_brain(name: str) -> bool:
 
 
 def check_brain(brain: str) -> None:
-    """Make an agent once, and refuse what is none."""
+    """Make the agent once, and refuse a brain that does not give one."""
     try:
         made = make_agent(brain, "check")
     except CohabitError:

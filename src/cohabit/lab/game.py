@@ -308,12 +308,12 @@ class Game:
 
     def _act_of(self, member: Member) -> ActNow:
         """How a player acts. Each entry is one ms later than the last."""
-        who, call, no_actions = member.id, self.room.call, self._setup.no_actions
+        who, call, other_commands = member.id, self.room.call, self._setup.other_commands
 
         def act(action: Action | None) -> ActionResult | None:
             if action is None:
                 return None
-            if action.name in no_actions:  # such as `leave`: the line-up stays as it was designed
+            if action.name in other_commands:  # such as `leave`: the line-up stays as it was designed
                 raise BadArgs(f"{action.name} is not an action of this world, and a game of the lab takes no others")
             result = call(who, "act", action, at=self._time_after(1), look=False)
             return result if isinstance(result, ActionResult) else None
@@ -379,7 +379,7 @@ class Setup:
         )
         self.world = type(world)
         others = [command for command in command_table(world) if not command.is_action]
-        self.no_actions = frozenset(name for other in others for name in (other.name, other.tool_name))
+        self.other_commands = frozenset(name for other in others for name in (other.name, other.tool_name))
         self.opening = Opening(scenario, world, source, at=0)
         self._introduction: tuple[str, ActionSpace] | None = None
 

@@ -56,7 +56,7 @@ GC_THRESHOLD = 10_000
 """How many more objects there are when Python next searches for garbage."""
 REPORT_S = 1.0
 """How often a worker process reports how many decisions its games have had."""
-COMPUTE_HERE = ("local",)
+IN_PROCESS = ("local",)
 """Backends that compute in this process, so that concurrency gains nothing."""
 
 Job = TypeVar("Job")
@@ -228,7 +228,7 @@ def _concurrent(design: Design) -> int:
 
 
 def _waits(brain: str) -> bool:
-    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in COMPUTE_HERE
+    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in IN_PROCESS
 
 
 @contextmanager
@@ -372,8 +372,8 @@ async def _play_in_turn(
 ) -> None:
     """One game after another; after these ``seconds`` no other is begun.
 
-    What stops the run is no exception here: it would end the games beside this one while they wait for answers, which
-    are paid for and have to be logged."""
+    If the run has to stop, that is noted in the batch and not raised: other games of this process may wait for answers,
+    which are paid for and have to be logged."""
     ends = time.perf_counter() + seconds
     try:
         for spec in specs:

@@ -6,7 +6,6 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -40,12 +39,11 @@ from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
-from cohabit.room.view import Turn, View, make_turn, make_view
+from cohabit.room.view import Turn, View, as_sent, make_turn, make_view
 from cohabit.world import Outcome, World, overridden, overrides
 
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
-_as_sent = attrgetter("choice")  # a legal action as it would be sent
 BLIND = "The game refused this. You don't have permission to see why."
 DIGEST_EVERY = 256
 """After this many entries the room records a digest of its state, so a replay can be verified."""
@@ -586,7 +584,7 @@ class Room(RecordedRoom):
             if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
                 choices = self.world.legal(self.seats[eye.seat])
                 if choices:
-                    return msgspec.structs.replace(seen, choices=[*map(_as_sent, choices)])
+                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
             return seen
         except (CohabitError, WorldInterrupted):
             raise

@@ -16,7 +16,7 @@ CHOICES_SHOWN = 40
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
-_choice, _text = attrgetter("choice"), attrgetter("text")  # of legal actions: as sent, and in words
+as_sent, _in_words = attrgetter("choice"), attrgetter("text")  # a legal action as it would be sent, and as text
 NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one (rematch)."
 
 
@@ -66,7 +66,7 @@ def make_view(
     if total_reward is not None:
         text += f"\nYour total reward: {total_reward:g}"
     if choices:
-        seen = msgspec.structs.replace(seen, choices=[*map(_choice, choices)])
+        seen = msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
         if tool_name is not None:
             text += "\nLegal actions: " + _choices_text(choices, tool_name)
     return View(text, seen, turn.shown, turn.over, state.paused, state.tick, total_reward)
@@ -121,7 +121,7 @@ def _seconds(ms: int) -> str:
 
 def _choices_text(choices: Sequence[Action], tool_name: Callable[[str], str]) -> str:
     if tool_name is str:  # the usual case: actions are called by their own names
-        shown = " | ".join(map(_text, choices[:CHOICES_SHOWN]))
+        shown = " | ".join(map(_in_words, choices[:CHOICES_SHOWN]))
     else:
         shown = " | ".join([tool_name(a.name) + a.text[len(a.name) :] for a in choices[:CHOICES_SHOWN]])
     return shown if len(choices) <= CHOICES_SHOWN else f"{shown} … and {len(choices) - CHOICES_SHOWN} more"
