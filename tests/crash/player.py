@@ -70,12 +70,16 @@ def serve(folder: str, worlds: str) -> None:
 
 
 def weaken() -> None:
-    """What nobody may do to the store: sync less than fully."""
+    """What nobody may do to the store: sync less than fully.
+
+    Without checkpoints, because each of them syncs all answers so far, and the power may be cut right after one.
+    """
     connect = sqlite_store._connect
 
     def weak(path: Path) -> object:
         db = connect(path)
         db.execute("pragma synchronous = normal")
+        db.execute("pragma wal_autocheckpoint = 0")
         return db
 
     sqlite_store._connect = weak  # type: ignore[assignment]
