@@ -13,7 +13,8 @@ Random tic-tac-toe in process, steps per CPU second. In our step the token is au
 validated, run and recorded (including the hash chain), and the next mover's observation is read as text: one
 observation per step, as in the peers' loops. By default a reply carries the mover's new observation as well; that is
 measured separately. Every game ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a
-house. The peers' loops read the mover's observation, choose a legal move and step; their resets are included.
+house. The peers' loops read the mover's observation, choose a legal move and step; their resets are included. Legal
+moves are read from the board, as in TextArena's loop; our whole view lists them, and PettingZoo has a mask.
 (TextArena's default wrapper keeps the messages of all games; it is cleared between games, in its favour.)
 """.strip()
 
@@ -59,24 +60,26 @@ class Cohabit:
         return steps / (time.process_time() - began)
 
     def game(self) -> int:
-        room, identify, choose = self.room, self.identities.identify, self.choose
-        world, members = room.world, room.state.members
-        steps, over = 0, False
+        room, identify, choose, tokens = self.room, self.identities.identify, self.choose, self.tokens
+        world, members, whole, look = room.world, room.state.members, self.whole, self.look
+        at, steps, over = self.at, 0, False
         while not over:
-            self.at += 1
-            token = self.tokens[steps % 2]
-            who = identify(token, self.at).identity
-            if self.whole:
-                text = room.view(members[who]).text
+            at += 1
+            who = identify(tokens[steps % 2], at).identity
+            member = members[who]
+            if whole:
+                view = room.view(member)
+                text, args = view.text, choose(view.observation.choices)["params"]
             else:
-                looks = room.eye(members[who])
+                looks = room.eye(member)
                 assert looks is not None
                 text = room.observe(looks).to_text()
+                args = {"cell": choose([i for i, mark in enumerate(world.board) if mark.isdigit()])}  # type: ignore[attr-defined]
             assert text
-            cell = choose([i for i, mark in enumerate(world.board) if mark.isdigit()])  # type: ignore[attr-defined]
-            over = room.call(who, "mark", {"cell": cell}, at=self.at, look=self.look).done
+            over = room.call(who, "mark", args, at=at, look=look).done
             steps += 1
-        room.call(identify(self.tokens[2], self.at).identity, "rematch", at=self.at)
+        room.call(identify(tokens[2], at).identity, "rematch", at=at)
+        self.at = at
         room.record.take_pending()
         if len(room.record.tail) >= 1000:
             room.stored(room.snapshot())

@@ -118,13 +118,18 @@ def test_two_observations_do_not_share_their_empty_lists() -> None:
     assert Observation().recent_events is not Observation().recent_events
 
 
+def test_a_negative_step_is_neither_decoded_nor_shown() -> None:
+    with pytest.raises(msgspec.ValidationError, match="step"):
+        msgspec.json.decode(b'{"step": -1}', type=Observation)
+    with pytest.raises(ValueError, match="step must be at least 0"):
+        Observation(step=-1).to_text()
+
+
 def test_invalid_values_are_refused_when_they_are_created() -> None:
     with pytest.raises(ValueError, match="one of info, success, danger, reward"):
         Event("Boom", "loud")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="distance"):
         Entity("tree", distance=float("nan"))
-    with pytest.raises(ValueError, match="step"):
-        Observation(step=-1)
     with pytest.raises(ValueError, match="empty"):
         Achievement("")
 

@@ -171,7 +171,6 @@ class EmbodiedObservation(Observation, frozen=True, omit_defaults=True, kw_only=
     actions_blocked: dict[str, str] = msgspec.field(default_factory=dict)  # action to the reason
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not 0 <= self.vision_cone <= 360:
             raise ValueError(f"vision_cone must be from 0 to 360 degrees, not {self.vision_cone!r}")
         check_share("fatigue", self.fatigue)

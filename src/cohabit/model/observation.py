@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -160,18 +160,16 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     active_effects: list[Effect] = []
     current_goals: list[Goal] = []
     recent_events: list[Event] = []
-    step: int = 0
+    step: Annotated[int, msgspec.Meta(ge=0)] = 0
     time_of_day: str | None = None
     text: str = ""
     choices: list[dict[str, Any]] = []
     text_says_all: bool = False
 
-    def __post_init__(self) -> None:
-        if self.step < 0:
-            raise ValueError(f"the step must be at least 0, not {self.step}")
-
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
+        if self.step < 0:  # not in `__post_init__`, which takes longer than all the rest of making an observation
+            raise ValueError(f"the step must be at least 0, not {self.step}")
         own = self.text.strip("\n")
         text = own if self.text_says_all else self._sections(own)
         if self.current_goals:

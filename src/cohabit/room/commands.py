@@ -305,28 +305,28 @@ class CommandTable:
 
     def __init__(self, commands: Iterable[Command] = (), base: "CommandTable | None" = None) -> None:
         """``base``: a table to begin with."""
-        self._by_name: dict[str, Command] = {} if base is None else base._by_name.copy()
+        self.by_name: dict[str, Command] = {} if base is None else base.by_name.copy()
         self._by_tool_name: dict[str, Command] = {} if base is None else base._by_tool_name.copy()
         for command in commands:
-            known = self._by_name.get(command.name)
+            known = self.by_name.get(command.name)
             if known is not None and not (command.where == "world" and known.world_may_replace):
                 raise BadArgs(f"the name {command.name!r} is reserved: a world cannot use it for an action or query")
-            self._by_name[command.name] = command
+            self.by_name[command.name] = command
             self._by_tool_name[command.tool_name] = command
-        self.get = self._by_name.get
+        self.get = self.by_name.get
         self.with_tool_name = self._by_tool_name.get
         """The command with this MCP tool name."""
 
     def __iter__(self) -> Iterator[Command]:
-        return iter(self._by_name.values())
+        return iter(self.by_name.values())
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name
+        return name in self.by_name
 
     def named(self, name: str, usable: Iterable[Command] | None = None) -> Command:
         """The command of this name. If there is none, similar ones are suggested, of those that the caller may use."""
         try:
-            return self._by_name[name]
+            return self.by_name[name]
         except (KeyError, TypeError):
             tools = {known: made.tool_name for made in (self if usable is None else usable)
                      for known in (made.name, made.tool_name)}  # fmt: skip

@@ -42,15 +42,15 @@ class Budget:
 
     def __init__(self, per_second: int) -> None:
         self.per_second = per_second
-        self._second = -1
+        self._begins = self._ends = 0  # of the second that is counted
         self._spent: dict[Hashable, int] = {}
         self.exceeded = False  # by any caller in this second
 
     def spend(self, caller: Hashable, at: int) -> None:
         """Count one more call."""
-        second = at // 1000
-        if second != self._second:
-            self._second = second
+        if not self._begins <= at < self._ends:
+            self._begins = at - at % 1000
+            self._ends = self._begins + 1000
             self._spent = {}
             self.exceeded = False
         spent = self._spent[caller] = self._spent.get(caller, 0) + 1
@@ -59,7 +59,7 @@ class Budget:
 
     def is_spent(self, caller: Hashable, at: int) -> bool:
         """Whether the caller has exceeded its limit in this second."""
-        return self._spent.get(caller, 0) > self.per_second and at // 1000 == self._second
+        return self._spent.get(caller, 0) > self.per_second and self._begins <= at < self._ends
 
     @property
     def refusal(self) -> Decision:

@@ -22,8 +22,9 @@ def next_seed(ctx: Context) -> str:
 
     The secret prevents members who know the last seed from computing the next.
     """
-    secret = bytes.fromhex(ctx.state.secret)
-    return blake2b(ctx.state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
+    state = ctx.state
+    secret = bytes.fromhex(state.secret)
+    return blake2b(state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
 
 
 def begin_again(ctx: Context, seed: str) -> None:
@@ -56,13 +57,17 @@ def begin(ctx: Context, seed: str) -> None:
         state.played = {}  # its seats are opened anew, for whoever comes
         for member in state.members.values():
             member.seat = None
-    seats.release_claims(state)
     starting = starting_seats(ctx)
+    same_seats = seats.stay_the_same(room, starting)
+    if not same_seats:
+        seats.release_claims(state)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)
     game_time.clock_changed(room)
-    seats.adopt_seats(room, (room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None) or starting)
-    leave_closed_seats(ctx)
-    keep_to_played_seats(ctx, {})
+    if not same_seats:
+        opened = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
+        seats.adopt_seats(room, opened or starting)
+        leave_closed_seats(ctx)
+        keep_to_played_seats(ctx, {})
     state.turn_index = 0
 
 

@@ -56,8 +56,9 @@ def rematch(ctx: Context) -> Begun:
 
 def _begin_again(ctx: Context, seed: str, words: str) -> Begun:
     begin_again(ctx, seed)
-    ctx.tell(f"{ctx.member.handle} {words}: game {ctx.state.games}", "turn")
-    return Begun(ctx.state.games, seed if C.READ_ALL in ctx.member.held else None)
+    member, games = ctx.member, ctx.state.games
+    ctx.tell(f"{member.handle} {words}: game {games}", "turn")
+    return Begun(games, seed if C.READ_ALL in member.held else None)
 
 
 class Archived(Struct):

@@ -41,6 +41,9 @@ class RecordedRoom:
     def __init__(self, state: RoomState, world: World) -> None:
         self.state = state
         self.world = world
+        # Snapshots read the ``__dict__`` of the world. After that, Python 3.11 finds its attributes slowly, unless the
+        # dict does not share its keys with other worlds.
+        world.__dict__ = {**vars(world)}
         self.record = Record()
         self.timers = Timers()
         self.checks_refusals = True

@@ -4,7 +4,6 @@ The room has no clock of its own. ``Timers.due`` returns what is due by a given 
 record entry.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from cohabit.room.state import RoomState
@@ -36,7 +35,8 @@ class Timers:
 
     def _first(self, state: RoomState) -> Due | None:
         if self._stale:
-            self._member_timers = min(_member_timers(state), key=_when, default=None)
+            due = _member_timers(state)
+            self._member_timers = min(due, key=_when) if due else None
             self._stale = False
         first = self._member_timers
         self.idle = first is None and state.turn_ms is None and state.rematch_ms is None
@@ -78,19 +78,19 @@ def _when(due: Due) -> int:
     return due[0]
 
 
-def _member_timers(state: RoomState) -> Iterator[Due]:
-    if state.pause_until is not None and not state.archived:
-        yield state.pause_until, "pause_expired", {}
+def _member_timers(state: RoomState) -> list[Due]:
+    due: list[Due] = []
     if not state.archived:
-        for identity in state.visits_due:
-            yield 0, "visit_over", {"identity": identity}
+        if state.pause_until is not None:
+            due.append((state.pause_until, "pause_expired", {}))
+        due.extend([(0, "visit_over", {"identity": identity}) for identity in state.visits_due])
         for identity, visit in state.visits.items():
             if visit.until is not None and not visit.ends:
-                yield visit.until, "visit_time_up", {"identity": identity}
+                due.append((visit.until, "visit_time_up", {"identity": identity}))
     for member in state.members.values():
-        for layer in member.layers:
-            if layer.expires_at is not None:
-                yield layer.expires_at, "grant_expired", {"member": member.id}
+        if member.layers:
+            ends = [layer.expires_at for layer in member.layers if layer.expires_at is not None]
+            due.extend([(end, "grant_expired", {"member": member.id}) for end in ends])
         if (
             member.away_since is not None
             and member.stand_in
@@ -98,4 +98,5 @@ def _member_timers(state: RoomState) -> Iterator[Due]:
             and not state.archived
             and (member.seat is not None or member.claim is None)  # without its claimed seat there is nothing to play
         ):
-            yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
+            due.append((member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}))
+    return due

@@ -85,7 +85,8 @@ class TicTacToe(World):
 
     def standings(self) -> Sequence[Standing]:
         """1 for the winner; ½ each for a draw."""
-        if self.moves == 9 and not self.winner:
-            return [Standing(s, s, 0.5) for s in self.order]
-        best_first = sorted(self.order, key=lambda s: s != self.winner)
-        return [Standing(s, s, int(s == self.winner)) for s in best_first]
+        first, second = self.order
+        if second == self.winner:
+            first, second = second, first
+        best, other = (0.5, 0.5) if self.moves == 9 and not self.winner else (int(first == self.winner), 0)
+        return [Standing(first, first, best), Standing(second, second, other)]
