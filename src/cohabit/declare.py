@@ -43,6 +43,8 @@ class Declaration:
         self.doc = inspect.cleandoc(doc) if doc is not None else inspect.getdoc(run) or ""
         self._skip = skip
         self._ignore_unknown = ignore_unknown
+        # Made by the first ``check``, because that takes long; not a cached property, because reading one does as well.
+        self._decode: Callable[[bytes], Any] | None = None
         if args is not None:
             self.args_type = args
 
@@ -85,10 +87,6 @@ class Declaration:
         return {self.wire_names.get(parameter, parameter): value for parameter, value in checked.items()}
 
     @cached_property
-    def _decode(self) -> Callable[[bytes], Any]:
-        return msgspec.json.Decoder(self.args_type).decode
-
-    @cached_property
     def _takes_nothing(self) -> bool:
         return not self.arguments
 
@@ -103,8 +101,11 @@ class Declaration:
             raise BadArgs(f"{self.name}: the arguments cannot be encoded as JSON: {wrong}", command=self.name) from None
         if self.raw:
             return self._unvalidated(msgspec.json.decode(encoded))
+        decode = self._decode
+        if decode is None:
+            decode = self._decode = msgspec.json.Decoder(self.args_type).decode
         try:
-            typed = self._decode(encoded)
+            typed = decode(encoded)
         except msgspec.DecodeError as wrong:
             known = list(self.arguments)
             raise BadArgs(

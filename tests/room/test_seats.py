@@ -1,8 +1,9 @@
 """Seats that open and close, and which member gets which."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -10,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.room import games
+from cohabit.room import games, seats
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
 
 FREE = {"id": "fay", "role": "player"}
+ROBIN = player("robin", 1, brain="random", gives_way=True)
 
 
 def seat(room: Any, who: str) -> str | None:
@@ -337,6 +339,35 @@ def test_no_member_ever_plays_two_seats_before_the_seed_changes(steps: list[tupl
                 played.setdefault((member.id, changes), set()).add(member.seat)
     assert all(len(seats) == 1 for seats in played.values())
     assert replayed(room).digest() == room.digest()
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                ("fay", "sit", {}), ("fay", "sit", {"seat": "first"}), ("fay", "sit", {"seat": "second"}),
+                ("fay", "stand_up", {}), ("gus", "sit", {}), ("gus", "stand_up", {}), ("ann", "leave", {}),
+                ("hostess", "add_member", {"id": "ann", "role": "player", "claim": "auto:0"}),
+                ("hostess", "add_member", {"id": "bob", "role": "player", "claim": "auto:0"}),
+                ("hostess", "add_member", {"id": "cy", "role": "player", "claim": "id:second"}),
+                ("hostess", "remove_member", {"member": "robin"}), ("zeus", "rematch", {}), ("zeus", "reset", {}),
+            ]
+        ),
+        max_size=15,
+    )
+)  # fmt: skip
+def test_a_rematch_that_changes_no_seat_is_one_that_opens_them_anew(
+    steps: list[tuple[str, str, dict[str, Any]]],
+) -> None:
+    rooms = [make_room(RED, ROBIN, FREE, {**FREE, "id": "gus"}, HOST, GOD, world="nim") for _ in range(2)]
+    for room, opens_anew in zip(rooms, (False, True), strict=True):
+        with patch.object(seats, "stay_the_same", lambda *_: False) if opens_anew else nullcontext():
+            for at, (who, name, args) in enumerate([*steps, ("zeus", "rematch", {})]):
+                member = room.state.with_handle(who)
+                if member is not None:
+                    with suppress(CohabitError):
+                        room.call(member.id, name, args, at=at)
+    assert rooms[0].digest() == rooms[1].digest()
 
 
 def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_path: Path) -> None:

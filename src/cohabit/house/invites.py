@@ -121,7 +121,7 @@ def _in_room(room: Room, member: str, at: int) -> Context:
     found = room.state.members.get(member)
     if found is None:
         raise Unauthorized("you are no longer a member of this room")
-    return Context(room, found, at)
+    return Context(room, room.state, found, at)
 
 
 async def record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:

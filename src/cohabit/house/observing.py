@@ -75,7 +75,7 @@ async def observe(
 
 def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
     me = room.state.members[member]
-    ctx = Context(room, me, at)
+    ctx = Context(room, room.state, me, at)
     view = view_reply(ctx) if not me.held.isdisjoint(CAN_VIEW) else None
     return {
         "text": view.text if view is not None else "You don't have permission to view this world.",

@@ -237,7 +237,7 @@ def _pairs(values: Mapping[str, Any]) -> str:
     lines = [f"{k}: {v if type(v) is str or type(v) is int else _value(v)}" for k, v in values.items()]
     together = " ".join(lines)
     # The usual case: each is one line already, without spaces at its ends.
-    if together.isprintable() and "  " not in together and together[0] != " " != together[-1]:
+    if together.isprintable() and "  " not in together and together == together.strip():
         return "\n".join(lines)
     return "\n".join(map(one_line, lines))
 

@@ -16,13 +16,10 @@ class Context(Struct, eq=False):
     """The context of one entry. ``me`` is None for system entries; ``tell`` adds a notice for other members."""
 
     room: "Room"
+    state: RoomState  # of the room
     me: Member | None
     at: int
     told: list[Told] = []
-
-    @property
-    def state(self) -> RoomState:
-        return self.room.state
 
     @property
     def member(self) -> Member:

@@ -61,7 +61,6 @@ class Admitted(Struct, frozen=True, gc=False):
     member: Member
     command: Command
     args: dict[str, Any]
-    key: str | None = None
     why: str | None = None
     wrapped: bool = False  # called through `act`
     kept: KeptReply | None = None
@@ -152,19 +151,18 @@ class Room(RecordedRoom):
         """
         now = self.settle(at) if at < self.record.at or self.ahead_ms or not self.timers.idle else at
         try:
-            call = self.admit(who, name, args, at, key, via, credential)
-            member, command, checked = call.member, call.command, call.args
-            if call.kept is not None:
-                return self.reply(member, command, call.kept.result, look, call.wrapped)
+            member, command, checked, why, wrapped, kept = self._admit(who, name, args, at, key, via, credential)
+            if kept is not None:
+                return self.reply(member, command, kept.result, look, wrapped)
             if not command.records:
                 return self._ask(member, command, checked, now)
             before = self.record.seq
             named = command.on_wire(checked) if command.wire_names else checked
-            result = self._write(now, command, who, named, checked, call.why, key, via)
+            result = self._write(now, command, who, named, checked, why, key, via)
             if command.where != "world":
                 return result
             try:
-                return self.reply(member, command, result, look, call.wrapped)
+                return self.reply(member, command, result, look, wrapped)
             except WorldInterrupted:
                 raise
             except BaseException as bug:  # if the world cannot be observed, the action is rolled back
@@ -186,6 +184,12 @@ class Room(RecordedRoom):
         credential: Credential | None = None,
     ) -> Admitted:  # fmt: skip
         """Resolve and authorize a call, then validate its arguments and scope."""
+        return Admitted(*self._admit(who, name, args, at, key, via, credential))
+
+    def _admit(
+        self, who: str, name: str, args: Any, at: int, key: str | None, via: str | None, credential: Credential | None
+    ) -> tuple[Member, Command, dict[str, Any], str | None, bool, KeptReply | None]:
+        """The fields of ``Admitted``, which ``call`` does not need to make for each call."""
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
@@ -209,7 +213,7 @@ class Room(RecordedRoom):
                 raise refusal(self.budget.refusal)
             kept = kept_reply(self.state, member, command, args, key)
             if kept is not None:  # before the decision: after the first call it may be another member's turn
-                return Admitted(member, command, {}, key, why, wrapped, kept)
+                return member, command, {}, why, wrapped, kept
         decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
@@ -218,7 +222,7 @@ class Room(RecordedRoom):
             command.admits(self, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
-        return Admitted(member, command, checked, key, why, wrapped)
+        return member, command, checked, why, wrapped, None
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         seat = self.seat_of(member)
@@ -244,7 +248,7 @@ class Room(RecordedRoom):
 
     def _ask(self, member: Member, command: Command, args: Mapping[str, Any], at: int) -> Any:
         if command.where == "room":
-            return command.run(Context(self, member, at), **args)
+            return command.run(Context(self, self.state, member, at), **args)
         return command.run_in(self.world)(self.eye_of(member, command), **args)
 
     def _write(
@@ -294,10 +298,10 @@ class Room(RecordedRoom):
         self, by: str | None, at: int, command: Command, args: Mapping[str, Any]
     ) -> tuple[Any, Sequence[Told]]:
         """Apply an entry. Shared by call and replay."""
+        state = self.state
         if command.where == "world":
             assert by is not None
             told: list[Told] = []
-            state = self.state
             member = state.members[by]
             result: Any = self._act(member, command, args, told)
             if self.has_bodies or state.visits:
@@ -310,7 +314,7 @@ class Room(RecordedRoom):
             if self._has_returns:
                 result = rewards.rewarded(self, by, result, told)
             return result, told
-        context = Context(self, self.state.members[by] if by is not None else None, at)
+        context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
             self.timers.changed()

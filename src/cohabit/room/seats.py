@@ -1,7 +1,6 @@
 """Seats: who has which one, sit and stand_up."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, structs
@@ -227,20 +226,19 @@ def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
         known = set(state.seats_ever)
         state.seats_ever.extend([s.id for s in seats if s.id not in known])
     else:
-        state.seats_ever = [*room.seats]
-    taken: set[SeatId | None] | None = None
-    for member in members:
-        if member.seat is None and member.claim is not None:
-            if taken is None:
-                taken = {m.seat for m in members}
-            seat = _claimed_seat(state, member, member.claim)
-            if seat in room.seats and seat not in taken:
-                member.seat = seat
-                taken.add(seat)
-                remember_seat(room, member)
-    if taken is not None:
-        room.timers.changed()  # a stand-in may be due
-        room.roster_changed()
+        state.seats_ever = [s.id for s in seats]
+    waiting = [(m, m.claim) for m in members if m.claim is not None and m.seat is None]
+    if not waiting:
+        return
+    taken = {m.seat for m in members}
+    for member, claim in waiting:
+        seat = _claimed_seat(state, member, claim)
+        if seat in room.seats and seat not in taken:
+            member.seat = seat
+            taken.add(seat)
+            remember_seat(room, member)
+    room.timers.changed()  # a stand-in may be due
+    room.roster_changed()
 
 
 def _claimed_seat(state: RoomState, member: Member, claim: str) -> SeatId | None:
@@ -253,29 +251,17 @@ def _claimed_seat(state: RoomState, member: Member, claim: str) -> SeatId | None
 
 def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
     """The seat for a claim (``auto:N`` or ``id:X``); None if it has not been opened yet."""
-    wanted = _parse_claim(claim)
-    if isinstance(wanted, str):
-        return wanted if wanted in seats_ever else None
-    return seats_ever[wanted] if wanted < len(seats_ever) else None
-
-
-@lru_cache(256)
-def _parse_claim(claim: str) -> int | SeatId:
-    """The number of the claimed seat, or its id."""
     how, _, what = claim.partition(":")
-    return what if how == "id" else int(what)
+    if how == "id":
+        return what if what in seats_ever else None
+    number = int(what)
+    return seats_ever[number] if number < len(seats_ever) else None
 
 
 def stay_the_same(room: "Room", seats: Sequence[Seat]) -> bool:
-    """Whether everybody keeps their seat in a new game with these seats, as in most rematches: the world hides nothing,
-    its seats are those of the last game, and all members are on the seats that they claim."""
-    state = room.state
-    if room.has_moving_seats or not room.world.spec.open_information or seats != state.seats:
-        return False
-    for member in state.members.values():
-        if member.claim is not None and member.seat != seat_for_claim(state.seats_ever, member.claim):
-            return False
-    return True
+    """Whether everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
+    nothing, claims get their seats as soon as those are free, so a new game has none to assign."""
+    return room.world.spec.open_information and not room.has_moving_seats and seats == room.state.seats
 
 
 def release_claims(state: RoomState) -> None:

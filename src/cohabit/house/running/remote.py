@@ -360,7 +360,7 @@ class RemoteRunner:
         member = self._check(call, admitted.command, room, at)
         entry = {
             "by": member.id, "action": action.name, "args": recorded_args(action.args), "seat": member.seat,
-            "key": admitted.key, "digest": digest_of(admitted.args), "why": admitted.why,
+            "key": call.key, "digest": digest_of(admitted.args), "why": admitted.why,
         }  # fmt: skip
         room.system("asked", entry, at)
         return member.seat
