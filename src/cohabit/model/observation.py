@@ -234,12 +234,11 @@ def _bullets(items: Iterable[str]) -> list[str]:
 
 
 def _pairs(values: Mapping[str, Any]) -> str:
-    lines = [f"{k}: {v if type(v) is str or type(v) is int else _value(v)}" for k, v in values.items()]
-    together = " ".join(lines)
-    # The usual case: each is one line already, without spaces at its ends.
-    if together.isprintable() and "  " not in together and together == together.strip():
-        return "\n".join(lines)
-    return "\n".join(map(one_line, lines))
+    lines = []
+    for name, value in values.items():
+        shown = value if type(value) is str or type(value) is int else _value(value)
+        lines.append(one_line(f"{name}: {shown}"))
+    return "\n".join(lines)
 
 
 def _value(value: object) -> str:

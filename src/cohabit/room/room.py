@@ -159,8 +159,6 @@ class Room(RecordedRoom):
             before = self.record.seq
             named = command.on_wire(checked) if command.wire_names else checked
             result = self._write(now, command, who, named, checked, why, key, via)
-            if command.where != "world":
-                return result
             try:
                 return self.reply(member, command, result, look, wrapped)
             except WorldInterrupted:
@@ -199,15 +197,11 @@ class Room(RecordedRoom):
                 raise refusal(decision)
         if self.counts_calls:
             self.budget.spend(who, at)
-        command = self.commands.by_name.get(name)
         why, wrapped = None, False
-        if command is not None and command.unwrap is not None:
-            name, args, why = command.unwrap(args)
-            command, wrapped = self.commands.get(name) or self.commands.with_tool_name(name), True
-        if command is None:
-            if self.budget.is_spent(who, at):  # suggesting similar names is expensive
-                raise refusal(self.budget.refusal)
-            command = self.commands.named(name, self.commands_for(member))
+        command = self.commands.by_name.get(name)
+        if command is None or command.unwrap is not None:
+            wrapped = command is not None
+            command, args, why = self._resolve(member, name, args, at)
         if key is not None and command.records:
             if self.budget.exceeded and self.budget.is_spent(who, at):  # a kept reply is no way around the limit
                 raise refusal(self.budget.refusal)
@@ -223,6 +217,19 @@ class Room(RecordedRoom):
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return member, command, checked, why, wrapped, None
+
+    def _resolve(self, member: Member, name: str, args: Any, at: int) -> tuple[Command, Any, str | None]:
+        """The command that a call wraps, with its arguments and the reasoning. An unknown one is refused, with
+        suggestions."""
+        command, why = self.commands.get(name), None
+        if command is not None and command.unwrap is not None:
+            name, args, why = command.unwrap(args)
+            command = self.commands.get(name) or self.commands.with_tool_name(name)
+        if command is None:
+            if self.budget.is_spent(member.id, at):  # suggesting similar names is expensive
+                raise refusal(self.budget.refusal)
+            command = self.commands.named(name, self.commands_for(member))
+        return command, args, why
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:
         seat = self.seat_of(member)
@@ -342,7 +349,7 @@ class Room(RecordedRoom):
         if over != (state.over_since is not None):
             state.over_since = at if over else None
         if self._takes_turns:
-            waiting = list(to_move)
+            waiting = [*to_move]
             if waiting != state.waiting_for:
                 # In rounds, only a new round restarts the timer. Players who come later have what is left of it.
                 if self.pace == "turns" or not state.waiting_for:
@@ -384,7 +391,7 @@ class Room(RecordedRoom):
         if command.result is not None and not wrapped:
             return outcome.data
         if not (look and outcome.with_view):
-            done, achieved = self._is_over, list(outcome.achievements)
+            done, achieved = self._is_over, [*outcome.achievements]
             if done is None:
                 done = self.is_over()
             return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
