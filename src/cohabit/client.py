@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from cohabit.errors import Busy, CohabitError, Internal, OutcomeUnknown, Unreachable, by_code
+from cohabit.errors import Busy, CohabitError, Conflict, Internal, OutcomeUnknown, Unreachable, by_code
 
 log = logging.getLogger("cohabit")
 
@@ -139,7 +139,8 @@ class WsClient:
         self._room = room
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # each gets a reply, or the error that ended the connection
-        self._pushes: dict[str, Unread] = {}
+        self._subscribing: dict[int, Unread] = {}  # by the number of the call
+        self._pushes: dict[str, Unread] = {}  # by room
         self._ended: CohabitError | None = None
         self.on_media: Callable[[str, bytes, str], None] | None = None  # gets each frame: lane, payload, sender
         self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -151,9 +152,13 @@ class WsClient:
     async def call(
         self, command: str, args: Mapping[str, Any] | None = None, *, room: str | None = None, key: str | None = None
     ) -> Any:
+        return await self._call(next(self._ids), command, args, room, key)
+
+    async def _call(
+        self, number: int, command: str, args: Mapping[str, Any] | None, room: str | None, key: str | None = None
+    ) -> Any:
         if self._ended is not None:
             raise self._ended
-        number = next(self._ids)
         frame = {"id": number, "command": command, "args": dict(args or {}), "room": room or self._room, "key": key}
         encoded = msgspec.json.encode(frame)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -179,20 +184,31 @@ class WsClient:
     async def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None, media: bool = False
     ) -> AsyncIterator[Push]:
-        """``media``: frames of sound and of screens go to ``on_media``."""
-        unread = Unread()
-        self._pushes[room or self._room or ""] = unread
+        """``media``: frames of sound and of screens go to ``on_media``. If you subscribe to a room again, the earlier
+        subscription ends with CONFLICT."""
+        number, unread = next(self._ids), Unread()
+        self._subscribing[number] = unread
         try:
-            subscribed = await self.call("subscribe", {"cursor": cursor, "views": views, "media": media}, room=room)
-            self._pushes[subscribed["room"]] = unread
-            try:
-                async for push in unread:
-                    yield push
-            finally:
-                with suppress(CohabitError):  # the connection may already be closed
-                    await self.call("unsubscribe", room=subscribed["room"])
+            await self._call(number, "subscribe", {"cursor": cursor, "views": views, "media": media}, room)
+            if number in self._subscribing:
+                raise Internal("the house sent a malformed reply")
+            async for push in unread:
+                yield push
         finally:
-            self._pushes = {name: other for name, other in self._pushes.items() if other is not unread}
+            self._subscribing.pop(number, None)
+            for name, reader in [*self._pushes.items()]:
+                if reader is unread:
+                    del self._pushes[name]
+                    with suppress(CohabitError):  # the connection may already be closed
+                        await self.call("unsubscribe", room=name)
+
+    def _subscribed(self, number: int, reply: Any) -> None:
+        """Pushes follow the reply immediately, so their reader is registered before the next frame is read."""
+        match reply:
+            case {"ok": True, "result": {"room": str(room)}} if number in self._subscribing:
+                if room in self._pushes:
+                    self._pushes[room].end(Conflict("another subscription to this room has replaced this one"))
+                self._pushes[room] = self._subscribing.pop(number)
 
     async def _read(self) -> None:
         from websockets.exceptions import ConnectionClosed
@@ -207,12 +223,13 @@ class WsClient:
                     continue
                 frame = msgspec.json.decode(text)
                 if "push" in frame:
-                    unread = self._pushes.get(frame["room"]) or self._pushes.get("")
+                    unread = self._pushes.get(frame["room"])
                     if unread is not None:
                         unread.put(frame)
                 elif frame.get("id") is None:
                     reason = by_code(frame.get("error", {}))
                 else:
+                    self._subscribed(frame["id"], frame)
                     self._answer(frame["id"], frame)
         except Exception as wrong:
             lost = f"the connection was lost: {wrong}"

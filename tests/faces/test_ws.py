@@ -15,6 +15,9 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as ws_connect
 from websockets.exceptions import ConnectionClosed
 
+from cohabit.client import connect_url
+from cohabit.errors import Conflict, UnknownRoom
+
 from .serving import Served, served
 
 
@@ -162,6 +165,15 @@ async def test_a_malformed_frame_is_bad_args_and_the_connection_stays_open(den: 
             assert (answer["id"], answer["ok"], answer["error"]["code"]) == (None, False, "BAD_ARGS"), frame
         await me.ws.send(b'{"id": 7, "command": "whoami"}')  # bytes are taken as text
         assert (await me.frame())["result"]["handle"] == "ann"
+
+
+async def test_a_malformed_call_is_refused_with_its_id_if_that_can_be_read(den: Served) -> None:
+    async with talk(den, "ann") as me:
+        for number in (7, "seven"):
+            for wrong in ({"args": []}, {"command": 1}, {"room": 5}, {"key": 0}):
+                await me.say(id=number, **{"command": "whoami", **wrong})
+                answer = await me.frame()
+                assert (answer["id"], answer["error"]["code"]) == (number, "BAD_ARGS")
 
 
 async def test_a_text_frame_that_is_no_text_ends_that_connection_only(den: Served) -> None:
@@ -365,6 +377,24 @@ async def test_after_unsubscribing_nothing_more_is_pushed(den: Served) -> None:
         await den.act("ann", "hide", {"n": 2})
         assert await me.got("unsubscribe") == {"room": "den"}
         assert me.numbers() == [1]
+        assert len(den.house.rooms["den"].fanout) == 0
+
+
+async def test_a_client_that_subscribes_again_ends_its_first_subscription_and_keeps_the_second(den: Served) -> None:
+    async with connect_url(den.url, den.tokens["ann"]) as me:
+        first, second = me.subscribe(cursor="", views=False), me.subscribe(cursor="", views=False)
+        await den.act("ann", "hide", {"n": 1})
+        assert "keeps 1" in str(await anext(first))
+        with pytest.raises(UnknownRoom):
+            await anext(me.subscribe(room="nowhere"))
+        await den.act("ann", "hide", {"n": 2})
+        assert "keeps 2" in str(await anext(first)), "a subscription that was refused replaces none"
+        assert "keeps 2" in str(await anext(second)), "from the beginning"
+        with pytest.raises(Conflict, match="another subscription to this room"):
+            await anext(first)
+        await den.act("ann", "hide", {"n": 3})
+        assert "keeps 3" in str(await anext(second))
+        await second.aclose()  # type: ignore[attr-defined]  # a generator
         assert len(den.house.rooms["den"].fanout) == 0
 
 

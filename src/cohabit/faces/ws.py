@@ -50,6 +50,12 @@ class Request(Struct):
     auth: str | None = None
 
 
+class BadFrame(BadArgs):
+    """A frame that cannot be decoded. ``call_id``: the id in it, if that can be."""
+
+    call_id: int | str | None = None
+
+
 class SubscribeArgs(Struct, forbid_unknown_fields=True):
     cursor: str | None = None
     views: bool = True
@@ -57,6 +63,7 @@ class SubscribeArgs(Struct, forbid_unknown_fields=True):
 
 
 _decode = msgspec.json.Decoder(Request).decode
+_decode_id = msgspec.json.Decoder(msgspec.defstruct("Id", [("id", int | str | None, None)])).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -164,7 +171,7 @@ class Connection:
                 try:
                     request, size = await self._read()
                 except BadArgs as wrong:
-                    self._reply(None, wrong, None)
+                    self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, wrong, None)
                     continue
                 self._serve(request, size)
                 if self._behind:  # backpressure: stop reading from a client that does not read
@@ -202,7 +209,10 @@ class Connection:
         try:
             return _decode(raw), len(raw)
         except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
-            raise BadArgs(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}') from None
+            bad = BadFrame(f'{wrong}; send {{"id": 1, "command": name, "args": {{…}}}}')
+            with suppress(ValueError, RecursionError):
+                bad.call_id = _decode_id(raw).id
+            raise bad from None
 
     def _take(self, raw: bytes) -> bool:
         """Handle a message on arrival. Malformed ones are left to ``run``."""
