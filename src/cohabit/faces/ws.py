@@ -50,6 +50,12 @@ class Request(Struct):
     auth: str | None = None
 
 
+class CallId(Struct):
+    """What is read of a frame that is not a ``Request``."""
+
+    id: int | str | None = None
+
+
 class BadFrame(BadArgs):
     """A frame that cannot be decoded. ``call_id``: the id in it, if that can be."""
 
@@ -63,7 +69,7 @@ class SubscribeArgs(Struct, forbid_unknown_fields=True):
 
 
 _decode = msgspec.json.Decoder(Request).decode
-_decode_id = msgspec.json.Decoder(msgspec.defstruct("Id", [("id", int | str | None, None)])).decode
+_decode_id = msgspec.json.Decoder(CallId).decode
 _encode = msgspec.json.Encoder().encode
 
 
