@@ -43,7 +43,7 @@ class RecordedRoom:
         self.world = world
         # Snapshots read the ``__dict__`` of the world. After that, Python 3.11 finds its attributes slowly, unless the
         # dict does not share its keys with other worlds.
-        world.__dict__ = {**vars(world)}
+        object.__setattr__(world, "__dict__", {**vars(world)})
         self.record = Record()
         self.timers = Timers()
         self.checks_refusals = True
