@@ -143,8 +143,8 @@ def test_chances_compare_as_whole_numbers(bits: int, chance: float) -> None:
 def test_a_library_that_allows_only_the_standard_plays_the_same_games() -> None:
     # Many short games: this library takes long for each call, and not much longer for a larger array.
     games = SideBySide(range(16), (18, 18), xp=array_api_strict)
-    games.play(40, settle, help_every=5)
-    games.play(30, wander, help_every=5)
+    games.play(25, settle, help_every=5)
+    games.play(20, wander, help_every=5)
     assert games.seen[f"kind {PLANT}"]
     assert games.seen[f"kind {ZOMBIE}"]
     assert games.seen[f"kind {SKELETON}"]

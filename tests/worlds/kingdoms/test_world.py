@@ -252,7 +252,7 @@ def test_in_real_time_rewards_are_counted_now_and_then_and_in_steps_after_each()
 
 def test_a_world_that_is_loaded_gives_and_takes_no_rewards() -> None:
     world, larger = Kingdoms(zones_x=2, zones_y=2), Kingdoms(zones_x=2, zones_y=2)
-    for each, ticks in ((world, 300), (larger, 1200)):
+    for each, ticks in ((world, 100), (larger, 400)):
         each.reset(3, [Seat("1", "a"), Seat("2", "b")])
         each.advance(ticks)
     before = world.returns()
