@@ -14,7 +14,8 @@ validated, run and recorded (including the hash chain), and the next mover's obs
 observation per step, as in the peers' loops. By default a reply carries the mover's new observation as well; that is
 measured separately. Every game ends with a rematch on the same path; every 1,000 entries a snapshot is taken, as in a
 house. The peers' loops read the mover's observation, choose a legal move and step; their resets are included. Legal
-moves are read from the board, as in TextArena's loop; our whole view lists them, and PettingZoo has a mask.
+moves are read from the board in our loop and in TextArena's, from the view where we read the whole view, and from the
+mask in PettingZoo's.
 (TextArena's default wrapper keeps the messages of all games; it is cleared between games, in its favour.)
 """.strip()
 

@@ -141,6 +141,8 @@ class WsClient:
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # each gets a reply, or the error that ended the connection
         self._subscribing: dict[int, Unread] = {}  # by the number of the call
         self._pushes: dict[str, Unread] = {}  # by room
+        # The house knows subscriptions by their room, so an ``unsubscribe`` must not follow the next ``subscribe``.
+        self._one_at_a_time = asyncio.Lock()
         self._ended: CohabitError | None = None
         self.on_media: Callable[[str, bytes, str], None] | None = None  # gets each frame: lane, payload, sender
         self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -186,24 +188,35 @@ class WsClient:
     ) -> AsyncIterator[Push]:
         """``media``: frames of sound and of screens go to ``on_media``. If you subscribe to a room again, the earlier
         subscription ends with CONFLICT."""
-        number, unread = next(self._ids), Unread()
-        self._subscribing[number] = unread
+        unread = Unread()
+        begun = asyncio.ensure_future(self._begin(unread, {"cursor": cursor, "views": views, "media": media}, room))
         try:
-            await self._call(number, "subscribe", {"cursor": cursor, "views": views, "media": media}, room)
-            if number in self._subscribing:
-                raise Internal("the house sent a malformed reply")
+            await asyncio.shield(begun)
             async for push in unread:
                 yield push
         finally:
-            self._subscribing.pop(number, None)
-            for name, reader in [*self._pushes.items()]:
-                if reader is unread:
-                    del self._pushes[name]
-                    with suppress(CohabitError):  # the connection may already be closed
-                        await self.call("unsubscribe", room=name)
+            await asyncio.gather(begun, return_exceptions=True)  # if we are cancelled, the house subscribes us anyway
+            async with self._one_at_a_time:
+                for name, reader in [*self._pushes.items()]:
+                    if reader is unread:
+                        del self._pushes[name]
+                        with suppress(CohabitError):  # the connection may already be closed
+                            await self.call("unsubscribe", room=name)
 
-    def _subscribed(self, number: int, reply: Any) -> None:
-        """Pushes follow the reply immediately, so their reader is registered before the next frame is read."""
+    async def _begin(self, unread: Unread, args: dict[str, Any], room: str | None) -> None:
+        """Subscribe to a room. Its pushes go to ``unread``."""
+        async with self._one_at_a_time:
+            number = next(self._ids)
+            self._subscribing[number] = unread
+            try:
+                await self._call(number, "subscribe", args, room)
+                if number in self._subscribing:
+                    raise Internal("the house sent a malformed reply")
+            finally:
+                self._subscribing.pop(number, None)
+
+    def _register_if_subscribing(self, number: int, reply: Any) -> None:
+        """If this is the reply to a ``subscribe``, register the reader of its pushes: they may be the next frames."""
         match reply:
             case {"ok": True, "result": {"room": str(room)}} if number in self._subscribing:
                 if room in self._pushes:
@@ -229,7 +242,7 @@ class WsClient:
                 elif frame.get("id") is None:
                     reason = by_code(frame.get("error", {}))
                 else:
-                    self._subscribed(frame["id"], frame)
+                    self._register_if_subscribing(frame["id"], frame)
                     self._answer(frame["id"], frame)
         except Exception as wrong:
             lost = f"the connection was lost: {wrong}"

@@ -43,7 +43,7 @@ class Declaration:
         self.doc = inspect.cleandoc(doc) if doc is not None else inspect.getdoc(run) or ""
         self._skip = skip
         self._ignore_unknown = ignore_unknown
-        # Made by the first ``check``, because that takes long; not a cached property, because reading one does as well.
+        # Built by the first ``check``, because that is slow. Not a cached property, because those are slower to read.
         self._decode: Callable[[bytes], Any] | None = None
         if args is not None:
             self.args_type = args

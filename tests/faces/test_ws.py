@@ -398,6 +398,54 @@ async def test_a_client_that_subscribes_again_ends_its_first_subscription_and_ke
         assert len(den.house.rooms["den"].fanout) == 0
 
 
+async def _steps(number: int) -> None:
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.timeout(60)
+async def test_leaving_a_subscription_at_any_moment_does_not_end_the_next_one(den: Served) -> None:
+    await den.act("ann", "hide", {"n": 0})
+    for moment in range(12):
+        async with connect_url(den.url, den.tokens["ann"]) as me:
+            first, second = me.subscribe(cursor="", views=False), me.subscribe(cursor="", views=False)
+            await anext(first)
+            begun = asyncio.create_task(anext(second))
+            await _steps(moment)
+            await first.aclose()  # type: ignore[attr-defined]  # a generator
+            await begun
+            await den.act("ann", "hide", {"n": moment + 1})
+            assert f"keeps {moment + 1}" in str(await anext(second)), moment
+
+
+@pytest.mark.timeout(60)
+async def test_a_subscription_that_is_cancelled_at_any_moment_is_none_of_the_house(den: Served) -> None:
+    await den.act("ann", "hide", {"n": 0})
+    async with connect_url(den.url, den.tokens["ann"]) as me:
+        for moment in range(12):
+            pushes = me.subscribe(cursor="")
+            begun = asyncio.create_task(anext(pushes))
+            await _steps(moment)
+            begun.cancel()
+            await asyncio.gather(begun, return_exceptions=True)
+            await pushes.aclose()  # type: ignore[attr-defined]  # a generator
+            assert len(den.house.rooms["den"].fanout) == 0, moment
+
+
+@pytest.mark.timeout(60)
+async def test_a_connection_that_ends_while_it_subscribes_leaves_no_subscription(den: Served) -> None:
+    await den.act("ann", "hide", {"n": 0})
+    for moment in range(40):
+        async with connect_url(den.url, den.tokens["ann"]) as me:
+            begun = asyncio.create_task(anext(me.subscribe(cursor="")))
+            await _steps(moment)
+        await asyncio.gather(begun, return_exceptions=True)
+    async with talk(den, "bob") as other:  # the house needs a few turns to notice
+        for _ in range(200):
+            await other.got("whoami")
+    assert len(den.house.rooms["den"].fanout) == 0
+
+
 # -- being disconnected -------------------------------------------------------------------------
 async def test_a_revoked_token_ends_the_connection_without_another_word(den: Served) -> None:
     async with talk(den, "ann") as me, talk(den, "ann") as quiet, talk(den, "bob") as other:

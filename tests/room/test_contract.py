@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, Conflict, GameCrash, GameRejected, PermissionDenied, Quarantined, UnknownCommand
 from cohabit.model.action import Action
 from cohabit.model.message import MAX_MESSAGE
+from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
 from cohabit.room import acting
@@ -23,6 +24,7 @@ from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
+from cohabit.worlds.tictactoe import TicTacToe
 
 from .making import BLUE, OBSERVER, RED, SECRET, entries, make_room, replayed, restored, whole
 from .making import GOD as GOD_AGENT
@@ -546,3 +548,26 @@ def test_an_interruption_while_a_record_is_replayed_does_not_make_it_damaged() -
 
     with pytest.raises(WorldInterrupted):
         Room.replay(whole(room), interrupted)
+
+
+def test_an_action_after_which_the_world_shows_a_negative_step_is_rolled_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TicTacToe, "observe", lambda world, eye: Observation(step=-world.moves))
+    room = make_room(world="tictactoe")
+    before = room.digest()
+    with pytest.raises(GameCrash):
+        room.call("ann", "mark", {"cell": 0}, at=1)
+    assert room.digest() == before
+
+
+def test_a_world_with_a_snapshot_of_its_own_keeps_its_dict() -> None:
+    class Scripted(TicTacToe):
+        def __init__(self) -> None:
+            self.script_sees = vars(self)
+
+        def snapshot(self) -> bytes:
+            return str(self.board).encode()
+
+    plan, world = Scenario(world="tictactoe", agents=[player("ann", 0)]), Scripted()
+    room = Room.create(opening_state(plan, world, "tictactoe", "room-1", 7, SECRET), world, 0)
+    room.call("ann", "mark", {"cell": 0}, at=1)
+    assert world.script_sees["moves"] == 1

@@ -361,7 +361,7 @@ def test_a_rematch_that_changes_no_seat_is_one_that_opens_them_anew(
 ) -> None:
     rooms = [make_room(RED, ROBIN, FREE, {**FREE, "id": "gus"}, HOST, GOD, world="nim") for _ in range(2)]
     for room, opens_anew in zip(rooms, (False, True), strict=True):
-        with patch.object(seats, "stay_the_same", lambda *_: False) if opens_anew else nullcontext():
+        with patch.object(seats, "are_unchanged", lambda *_: False) if opens_anew else nullcontext():
             for at, (who, name, args) in enumerate([*steps, ("zeus", "rematch", {})]):
                 member = room.state.with_handle(who)
                 if member is not None:

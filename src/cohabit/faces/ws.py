@@ -51,13 +51,13 @@ class Request(Struct):
 
 
 class CallId(Struct):
-    """What is read of a frame that is not a ``Request``."""
+    """The only field that is read from a frame that is not a valid ``Request``."""
 
     id: int | str | None = None
 
 
 class BadFrame(BadArgs):
-    """A frame that cannot be decoded. ``call_id``: the id in it, if that can be."""
+    """A frame that cannot be decoded. ``call_id``: its id, if that can be read."""
 
     call_id: int | str | None = None
 

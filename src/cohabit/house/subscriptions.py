@@ -177,7 +177,7 @@ class Subscription:
         self._backlog_under = self._grant
         try:
             self._first = await anext(self._backlog, None)
-        except CohabitError:
+        except BaseException:  # also if the connection ends meanwhile
             self.close()
             raise
 

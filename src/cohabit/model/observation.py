@@ -168,7 +168,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
 
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
-        if self.step < 0:  # not in `__post_init__`, which takes longer than all the rest of making an observation
+        if self.step < 0:  # not in `__post_init__`, which would double the cost of making an observation
             raise ValueError(f"the step must be at least 0, not {self.step}")
         own = self.text.strip("\n")
         text = own if self.text_says_all else self._sections(own)

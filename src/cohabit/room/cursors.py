@@ -34,7 +34,7 @@ def unseal(secret: str, cursor: str, head: int) -> int:
         return -1
     seq = _decrypted(bytes.fromhex(secret), cursor) if _FORM.fullmatch(cursor) else None
     if seq is None or seq > head:
-        raise BadArgs("invalid cursor for this room; omit it to start from the beginning")
+        raise BadArgs("invalid cursor for this room; an empty one is the beginning")
     return seq
 
 

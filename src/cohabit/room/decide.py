@@ -42,7 +42,7 @@ class Budget:
 
     def __init__(self, per_second: int) -> None:
         self.per_second = per_second
-        self._begins = self._ends = 0  # of the second that is counted
+        self._begins = self._ends = 0  # the second that is being counted, in ms
         self._spent: dict[Hashable, int] = {}
         self.exceeded = False  # by any caller in this second
 

@@ -58,7 +58,7 @@ def begin(ctx: Context, seed: str) -> None:
         for member in state.members.values():
             member.seat = None
     starting = starting_seats(ctx)
-    same_seats = seats.stay_the_same(room, starting)
+    same_seats = seats.are_unchanged(room, starting)
     if not same_seats:
         seats.release_claims(state)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)

@@ -19,7 +19,7 @@ from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
 from cohabit.room.state import Box, RoomState
 from cohabit.room.timers import Timers
-from cohabit.world import World
+from cohabit.world import World, overrides
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
 SYSTEM = {c.name: c for c in chain(declared_in(system), declared_in(remote), declared_in(transit))}
@@ -41,9 +41,10 @@ class RecordedRoom:
     def __init__(self, state: RoomState, world: World) -> None:
         self.state = state
         self.world = world
-        # Snapshots read the ``__dict__`` of the world. After that, Python 3.11 finds its attributes slowly, unless the
-        # dict does not share its keys with other worlds.
-        object.__setattr__(world, "__dict__", {**vars(world)})
+        if not overrides(world, "snapshot"):
+            # The default snapshot reads ``__dict__``. In Python 3.11 that makes attributes slow if the dict shares its
+            # keys with those of other worlds, so the world gets one of its own.
+            object.__setattr__(world, "__dict__", {**vars(world)})
         self.record = Record()
         self.timers = Timers()
         self.checks_refusals = True

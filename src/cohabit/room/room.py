@@ -187,7 +187,7 @@ class Room(RecordedRoom):
     def _admit(
         self, who: str, name: str, args: Any, at: int, key: str | None, via: str | None, credential: Credential | None
     ) -> tuple[Member, Command, dict[str, Any], str | None, bool, KeptReply | None]:
-        """The fields of ``Admitted``, which ``call`` does not need to make for each call."""
+        """The fields of ``Admitted`` as a tuple, so that ``call`` need not create the object."""
         member = self.state.members.get(who)
         if member is None:
             raise Unauthorized("you are not a member of this room")
@@ -219,8 +219,8 @@ class Room(RecordedRoom):
         return member, command, checked, why, wrapped, None
 
     def _resolve(self, member: Member, name: str, args: Any, at: int) -> tuple[Command, Any, str | None]:
-        """The command that a call wraps, with its arguments and the reasoning. An unknown one is refused, with
-        suggestions."""
+        """The command, arguments and reasoning of a call that wraps another command (``act``), or whose command is not
+        known by this name. If there is none, it is refused with suggestions."""
         command, why = self.commands.get(name), None
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
@@ -396,6 +396,8 @@ class Room(RecordedRoom):
                 done = self.is_over()
             return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
         seen = None if eye is None else self._observe(eye)
+        if seen is not None and seen.step < 0:
+            raise ValueError(f"the step of an observation must be at least 0, not {seen.step}")
         shown = ""  # a long observation has an id, so that the next view can say only what has changed
         if seen is not None and LONG_VIEW <= len(seen.text) <= MAX_AFTER_ACTION and not member.played_by_bot:
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)

@@ -258,7 +258,7 @@ def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
     return seats_ever[number] if number < len(seats_ever) else None
 
 
-def stay_the_same(room: "Room", seats: Sequence[Seat]) -> bool:
+def are_unchanged(room: "Room", seats: Sequence[Seat]) -> bool:
     """Whether everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
     nothing, claims get their seats as soon as those are free, so a new game has none to assign."""
     return room.world.spec.open_information and not room.has_moving_seats and seats == room.state.seats

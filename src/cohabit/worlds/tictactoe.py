@@ -85,8 +85,7 @@ class TicTacToe(World):
 
     def standings(self) -> Sequence[Standing]:
         """1 for the winner; ½ each for a draw."""
-        first, second = self.order
-        if second == self.winner:
-            first, second = second, first
-        best, other = (0.5, 0.5) if self.moves == 9 and not self.winner else (int(first == self.winner), 0)
-        return [Standing(first, first, best), Standing(second, second, other)]
+        if self.moves == 9 and not self.winner:
+            return [Standing(s, s, 0.5) for s in self.order]
+        first, second = self.order if self.winner != self.order[1] else self.order[::-1]
+        return [Standing(first, first, int(first == self.winner)), Standing(second, second, 0)]
