@@ -33,6 +33,7 @@ class Cohabit:
         from cohabit.room.opening import opening_state
         from cohabit.room.room import Room
         from cohabit.scenario import AgentSpec, Scenario
+        from cohabit.worlds.tictactoe import TicTacToe
 
         plan = Scenario(
             world="tictactoe",
@@ -44,6 +45,8 @@ class Cohabit:
         )
         self.at = 1_000_000
         world = make_world("tictactoe", {})
+        assert isinstance(world, TicTacToe)
+        self.world = world
         self.room = Room.create(opening_state(plan, world, "tictactoe", "bench", 1, "00" * 16), world, self.at)
         self.identities = Identities()
         self.tokens = [make_token() for _ in plan.agents]
@@ -62,7 +65,7 @@ class Cohabit:
 
     def game(self) -> int:
         room, identify, choose, tokens = self.room, self.identities.identify, self.choose, self.tokens
-        world, members, whole, look = room.world, room.state.members, self.whole, self.look
+        world, members, whole, look = self.world, room.state.members, self.whole, self.look
         at, steps, over = self.at, 0, False
         while not over:
             at += 1
@@ -75,7 +78,7 @@ class Cohabit:
                 looks = room.eye(member)
                 assert looks is not None
                 text = room.observe(looks).to_text()
-                args = {"cell": choose([i for i, mark in enumerate(world.board) if mark.isdigit()])}  # type: ignore[attr-defined]
+                args = {"cell": choose([i for i, mark in enumerate(world.board) if mark.isdigit()])}
             assert text
             over = room.call(who, "mark", args, at=at, look=look).done
             steps += 1

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Literal, Protocol
 
@@ -47,7 +47,7 @@ class Client(Protocol):
 
     def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None
-    ) -> AsyncIterator[Push]:
+    ) -> AsyncGenerator[Push, None]:
         """Events and views as they happen, starting at ``cursor`` if given (empty: from the beginning)."""
 
 
@@ -185,7 +185,7 @@ class WsClient:
 
     async def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None, media: bool = False
-    ) -> AsyncIterator[Push]:
+    ) -> AsyncGenerator[Push, None]:
         """``media``: frames of sound and of screens go to ``on_media``. If you subscribe to a room again, the earlier
         subscription ends with CONFLICT."""
         unread = Unread()
@@ -321,7 +321,7 @@ class HttpClient:
 
     async def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None
-    ) -> AsyncIterator[Push]:
+    ) -> AsyncGenerator[Push, None]:
         if cursor is None:
             cursor = (await self.call("events", {"last": 1}, room=room))["cursor"]
         seen = None

@@ -70,9 +70,9 @@ def serve(folder: str, worlds: str) -> None:
 
 
 def weaken() -> None:
-    """What nobody may do to the store: sync less than fully.
+    """Make the store sync less often than it must, so that a power cut loses answers.
 
-    Without checkpoints, because each of them syncs all answers so far, and the power may be cut right after one.
+    Checkpoints are off: each of them syncs all answers so far, and the power may be cut right after one.
     """
     connect = sqlite_store._connect
 

@@ -394,7 +394,7 @@ async def test_a_client_that_subscribes_again_ends_its_first_subscription_and_ke
             await anext(first)
         await den.act("ann", "hide", {"n": 3})
         assert "keeps 3" in str(await anext(second))
-        await second.aclose()  # type: ignore[attr-defined]  # a generator
+        await second.aclose()
         assert len(den.house.rooms["den"].fanout) == 0
 
 
@@ -412,7 +412,7 @@ async def test_leaving_a_subscription_at_any_moment_does_not_end_the_next_one(de
             await anext(first)
             begun = asyncio.create_task(anext(second))
             await _steps(moment)
-            await first.aclose()  # type: ignore[attr-defined]  # a generator
+            await first.aclose()
             await begun
             await den.act("ann", "hide", {"n": moment + 1})
             assert f"keeps {moment + 1}" in str(await anext(second)), moment
@@ -428,7 +428,7 @@ async def test_a_subscription_that_is_cancelled_at_any_moment_is_none_of_the_hou
             await _steps(moment)
             begun.cancel()
             await asyncio.gather(begun, return_exceptions=True)
-            await pushes.aclose()  # type: ignore[attr-defined]  # a generator
+            await pushes.aclose()
             assert len(den.house.rooms["den"].fanout) == 0, moment
 
 

@@ -5,7 +5,7 @@ async with connect("http://127.0.0.1:8724", token) as me:
     await me.call("take", {"n": 2})
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,7 +48,7 @@ class HouseClient:
 
     async def subscribe(
         self, cursor: str | None = None, views: bool = True, *, room: str | None = None
-    ) -> AsyncIterator[Push]:
+    ) -> AsyncGenerator[Push, None]:
         subscription = await self.house.subscribe(self.credential, room or self.room, cursor, views=views)
         try:
             async for frame in subscription:
