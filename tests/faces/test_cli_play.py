@@ -1,6 +1,7 @@
 """What `cohabit play` prints of the player's own actions."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, cast
@@ -11,6 +12,10 @@ from cohabit.client import Client
 from cohabit.errors import GameRejected, PermissionDenied
 from cohabit.faces.cli.play import Table
 from cohabit.faces.cli.typing_line import Terminal
+from cohabit.faces.python import connect
+from cohabit.house.house import House as RealHouse
+from cohabit.scenario import parse_scenario
+from cohabit.testing.clock import FakeClock
 
 TAKE = {"at": 1, "do": "take", "by": "ann", "text": "first takes 2", "args": {"n": 2}}
 REWARD = {"at": 1, "do": "take", "by": "ann", "text": "Reward: +1 (total 1)", "kind": "reward"}
@@ -40,7 +45,7 @@ class House:
         self.pushes.put_nowait(items)
         await self.pushes.join()
 
-    async def subscribe(self) -> AsyncIterator[dict[str, Any]]:
+    async def subscribe(self, cursor: str) -> AsyncIterator[dict[str, Any]]:
         while True:
             yield {"push": "events", "items": await self.pushes.get()}
             self.pushes.task_done()
@@ -49,7 +54,7 @@ class House:
 async def printed(house: House, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What is printed of events while and after a player types `take n=2`, without times."""
     table = Table(cast(Client, house), Terminal(), "ann")
-    following = asyncio.ensure_future(table.follow())
+    following = asyncio.ensure_future(table.follow(""))
     with suppress(GameRejected):
         await table._do("take n=2")
     await house.push(house.after)
@@ -102,13 +107,40 @@ def test_a_view_is_printed_once_and_its_legal_actions_once_with_numbers(capsys: 
 
 
 @pytest.mark.parametrize(("brain", "shown"), [(None, ""), ("steward\x1b", "An agent (steward·) plays your seat. To")])
-def test_a_person_whose_seat_an_agent_plays_is_told_how_to_take_over(
+async def test_a_person_whose_seat_an_agent_plays_is_told_how_to_take_over(
     brain: str | None, shown: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Table(cast(Client, House([], [])), Terminal(), "ann").tell_agent(brain)
-    out = capsys.readouterr().out
+    replies = {"events": {"cursor": "c7"}, "view": VIEW, "whoami": {"played_by": brain}}
+
+    class Played(House):
+        async def call(self, command: str, args: Any = None) -> dict[str, Any]:
+            return replies[command]
+
+    assert await Table(cast(Client, Played([], [])), Terminal(), "ann").begin() == "c7"
+    out = capsys.readouterr().out.partition('1  take {"n":1}\n')[2]
     assert out.startswith(shown)
     assert out.endswith("play it yourself, type /call take_over\n" if brain else "")
+
+
+async def test_what_happens_between_the_first_view_and_the_subscription_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    agents = [{"id": name, "role": "player", "claim": f"auto:{seat}"} for seat, name in enumerate(("ann", "bob"))]
+    plan = parse_scenario(json.dumps({"world": "nim", "config": {"stones": 8}, "agents": agents}))
+    async with RealHouse.open(clock=FakeClock()) as house:
+        _, tokens = await house.create_room(plan, "den", seed=7)
+        async with connect(house, tokens["ann"]) as ann, connect(house, tokens["bob"]) as bob:
+            table = Table(ann, Terminal(), "ann")
+            start = await table.begin()
+            await ann.call("take", {"n": 1})
+            await bob.call("take", {"n": 2})
+            following = asyncio.ensure_future(table.follow(start))
+            printed = ""
+            while "second takes 2" not in printed:
+                await asyncio.sleep(0)
+                printed += capsys.readouterr().out
+            assert printed.count("second takes 2") == printed.count("first takes 1") == 1
+            following.cancel()
 
 
 class Quiet(House):
@@ -127,7 +159,7 @@ class Quiet(House):
 async def test_what_is_said_to_all_is_echoed_once(capsys: pytest.CaptureFixture[str]) -> None:
     house = Quiet([], [])
     table = Table(cast(Client, house), Terminal(), "ann")
-    following = asyncio.ensure_future(table.follow())
+    following = asyncio.ensure_future(table.follow(""))
     await table._do("/say hi")
     assert capsys.readouterr().out.splitlines() == ["Sent to bob, cleo."]
     await table._do("/tell bob psst")

@@ -74,9 +74,8 @@ async def _play(place: Place) -> None:
         tell("Type /help for help.")
         with Terminal() as terminal:
             table = Table(me, terminal, str(who["handle"]))
-            table.see(await me.call("view"))
-            table.tell_agent((await me.call("whoami")).get("played_by"))
-            ends = [asyncio.ensure_future(table.follow()), asyncio.ensure_future(table.obey())]
+            start = await table.begin()
+            ends = [asyncio.ensure_future(table.follow(start)), asyncio.ensure_future(table.obey())]
             try:
                 done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             finally:  # at Ctrl-C too, while the connection is open
@@ -110,19 +109,24 @@ class Table:
             tell(view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
             self._list_choices()
 
-    def tell_agent(self, brain: str | None) -> None:
-        """Say that an agent plays the seat of this person."""
+    async def begin(self) -> str:
+        """Show the first view. Returns the cursor to follow from: it is older than the view, so that nothing that
+        happens before the subscription starts is lost."""
+        newest = await self._me.call("events", {"last": 1})
+        self.see(await self._me.call("view"))
+        brain = (await self._me.call("whoami")).get("played_by")
         if brain is not None:
             self._tell(f"An agent ({clean(brain)}) plays your seat. To play it yourself, type /call take_over")
+        return str(newest["cursor"])
 
     def _list_choices(self) -> None:
         for number, choice in enumerate(self._choices, 1):
             params = msgspec.json.encode(choice["params"]).decode()
             tell(f"  {paint('green', str(number))}  {clean(choice['action'])} {clean(params)}")
 
-    async def follow(self) -> None:
-        """Show what happens until the house disconnects."""
-        async for push in self._me.subscribe():
+    async def follow(self, cursor: str) -> None:
+        """Show what happens after the cursor until the house disconnects."""
+        async for push in self._me.subscribe(cursor):
             if push["push"] == "view" and self._views.due(push["view"]):
                 self.see(push["view"])
             for item in push.get("items", ()):
