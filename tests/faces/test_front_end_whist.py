@@ -168,7 +168,8 @@ TAMPERED = [
     ),
     ("deal.hands.reverse()", "the cards do not follow from the numbers"),
     ("deal.trumpCard = deal.hands[3].find((card) => card !== deal.trumpCard)", "do not follow from the numbers"),
-    ("deal.dealer = 0", "the cards are not those that were shown during the hand"),
+    ("deal.dealer = 0", "it has another number, or another dealer, than the rules say"),
+    ("deal.handNumber = 2", "it has another number, or another dealer, than the rules say"),
     ("deal.missed = [0]", "North is said to have revealed, and not to have revealed"),
     ("[deal.missed, deal.proof.nonces[0]] = [[0], null]", "your number, which you revealed, is not in it"),
     ("deal.hands = null", "cannot be read"),
@@ -185,7 +186,8 @@ def test_every_way_to_change_a_deal_is_found_in_the_browser(house: Running, visi
         script = f"""async () => {{
             const {{ result: [deal] }} = await call("deals"), key = keyOf(deal.proof);
             {change};
-            return verdictOn(deal, mine.get(key), noted.get(key)).catch(() => ["✘", "Its values cannot be read."]);
+            const place = {{ number: 1, handNumber: 1 }};
+            return verdictOn(deal, place, mine.get(key), noted.get(key)).catch(() => ["✘", "Its values cannot be read."]);
         }}"""
         mark, said = frame_of(page).evaluate(script)
         assert mark == ("✘" if change else "✔"), (change, said)
@@ -229,6 +231,20 @@ def test_a_house_that_says_that_i_did_not_reveal_gets_a_cross(
     verdict(page, "Deal 1 ✘", "your number, which you revealed, is not in it")
     expect(document(page).locator("#hand button")).to_have_count(13)  # the game goes on without it
     assert status(house)["deal"]["commitments"][0] is None
+
+
+def test_a_deal_that_the_house_leaves_out_gets_a_cross(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    frame_of(page).evaluate(
+        """() => {
+            const real = call;
+            call = async (name, args) => name === "deals" ? { result: [] } : real(name, args);
+        }"""
+    )
+    play_hand(house)
+    verdict(page, "Deal 1 ✘", "the house does not list it")
 
 
 @pytest.mark.parametrize("how", ["reset", "rematch"])
