@@ -50,7 +50,7 @@ class Judge:
         if world.finished:
             self.nonces_open = True
             self.seen_cards |= set(DECK)  # `deals` shows whole hands of the past
-        if world.table is not None and not world.cutting:
+        if world.table is not None and world.is_dealt:
             held = {card for hand in world.table.hands for card in hand}
             self.seen_cards |= (set(DECK) - held) | {world.table.trump_card}
             for name, hand in zip(PLAYERS, world.table.hands, strict=True):
