@@ -1,8 +1,10 @@
 """Luck that players can check: the protocol, the attacks on it, and what they cannot do."""
 
+import re
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +25,7 @@ from cohabit.fair import (
     seat_commitment,
 )
 from cohabit.model import plain
+from cohabit.model.seat import Eye, Seat
 from cohabit.model.stream import Stream
 
 GAME = "table 7"
@@ -223,7 +226,7 @@ def test_the_values_are_the_published_ones():
     lines = "\n".join(["cohabit.fair 1", "luck", GAME, "1", SECRET, *map(str, proof.nonces), "0"])
     first = sha256(lines.encode()).digest()
     assert [Luck(proof).below(256), Luck(proof).below(65536)] == [first[0], first[0] * 256 + first[1]]
-    assert Luck(proof).shuffled(DECK)[:6] == ["H6", "H2", "D8", "H11", "D13", "C6"]
+    assert Luck(proof).shuffled(DECK)[:6] == ["H6", "H2", "C5", "S12", "D13", "C6"]
 
 
 def test_the_secret_the_game_the_number_and_every_nonce_with_its_seat_change_the_luck():
@@ -290,3 +293,45 @@ def test_a_proof_that_fits_but_is_not_what_was_promised_is_refused():
 def test_a_promise_says_nothing_about_secret_and_nonces():
     assert set(Promise.__struct_fields__) & {"secret", "nonces"} == set()
     assert set(Promise.__struct_fields__) < set(Proof.__struct_fields__)
+
+
+# -- the documentation --------------------------------------------------------------------------
+def block(words: str) -> dict[str, Any]:
+    """What a program of the page defines, after it has run."""
+    (program,) = [
+        each
+        for each in re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+        if words in each
+    ]
+    names: dict[str, Any] = {"__name__": "page"}
+    exec(program, names)
+    return names
+
+
+def test_the_cards_of_the_documentation_are_dealt_and_checked():
+    names = block("poker")
+    assert sorted(names["deck"]) == sorted(DECK)
+    assert Luck(names["proof"]).shuffled(sorted(DECK, key=DECK.index)) == names["deck"]
+
+
+def test_the_dice_of_the_documentation_can_be_checked_and_a_stopped_throw_is_listed():
+    client, dice = block("def own_commitment"), block("class HighDice")["HighDice"]()
+    seats = [Seat("ann", "ann"), Seat("bot", "bot")]
+    dice.reset(2**99, seats)
+    while dice.to_move():
+        number = dice.draw.number
+        nonce, made = client["own_commitment"](dice.game, number, 0)
+        dice.commit(seats[0], made)
+        dice.commit(seats[1])
+        if dice.draw.phase == "reveal" and number != 7:
+            noted = dice.draw.promise
+            assert client["may_reveal"](noted, 0, made)
+            dice.reveal(seats[0], nonce)
+            client["check"](dice.proofs[-1], noted, 0, nonce)
+            with pytest.raises(SystemExit, match="your own nonce is not in it"):
+                client["check"](dice.proofs[-1], noted, 0, made)
+        elif number == 7:
+            dice.reveal(seats[0])
+    assert [bool(problems(proof)) for proof in dice.proofs_so_far(Eye())] == [n == 7 for n in range(1, 11)]
+    assert [proof.commitments[0] is None for proof in dice.proofs] == [n > 7 for n in range(1, 11)]
+    assert sum(dice.points) == 9

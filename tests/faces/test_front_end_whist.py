@@ -314,3 +314,26 @@ def test_a_table_that_is_out_of_sight_still_reveals_and_checks(house: Running, v
     frame_of(page).wait_for_function(
         "() => [...verdicts.values()].some(({ what, is }) => what === 'Hand 1' && is === '✔')"
     )
+
+
+def test_a_table_whose_house_is_restarted_before_the_reveal_still_reveals(house: Running, visit: Visit) -> None:
+    house.open(whist("bob"))
+    page = visit(house.link("ann"))
+    expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
+    house.stop()
+    house.start()
+    house.call("bob", "cut")
+    dealt(page)
+    play_hand(house, "ann", "bob")
+    verdict(page, "Hand 1 ✔", "your number is in it")
+
+
+def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    house.call("hal", "save_world", folder="before")
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    house.call("hal", "load_world", path="before")
+    verdict(page, "Deal 1 ✘", "which had been dealt before")

@@ -146,12 +146,12 @@ class Whist(World):
     def _begin_draw(self) -> None:
         """Fix the part of the house in the next deal, and let everybody cut."""
         self.draw = Draw.begin(self.game, len(self.finished) + 1, SEATS, draw_secret(self.secrets))
-        self.dealt: Hands | None = None
+        self.dealt: Hands | None = None  # None until the cards are dealt
         self.lacks = [""] * SEATS  # the suits that each seat has shown not to have
 
     @property
     def is_dealt(self) -> bool:
-        return self.draw.phase == "ready"
+        return self.dealt is not None
 
     def describe(self) -> str:
         return super().describe().replace(f"{GAME_POINTS} points", points_text(self.points))
@@ -228,9 +228,10 @@ class Whist(World):
 
     def _after_draw(self) -> tuple[Told, ...]:
         """Deal as soon as the draw is ready; begin another one if it is void."""
-        if self.draw.phase == "void":
+        phase = self.draw.phase
+        if phase == "void":
             return (self._void(),)
-        if not self.is_dealt:
+        if phase != "ready":
             return ()
         deck = self.draw.luck().shuffled(DECK)
         before = self.table
