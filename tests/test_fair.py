@@ -287,7 +287,7 @@ def test_a_proof_that_fits_but_is_not_what_was_promised_is_refused():
     assert broken_promises(proof, noted, 0, nonce(0, "mine")) == [
         "the commitments are not those that were shown before the reveal", "your own nonce is not in it",
     ]  # fmt: skip
-    assert "your own nonce is not in it" in broken_promises(proof, proof.promise, 7, nonce(0))
+    assert "your own nonce is not in it" in broken_promises(proof, proof.promise, 4, nonce(0))
 
 
 def test_a_promise_says_nothing_about_secret_and_nonces():

@@ -283,6 +283,26 @@ async def test_a_bot_plays_on_when_a_person_hands_the_chair_back_or_leaves():
         await house.bots.close()
 
 
+async def test_a_bot_that_stands_in_for_a_player_who_committed_makes_the_deal_void_and_plays_the_next_one():
+    clock = FakeClock()
+    async with House.open(Settings(), clock=clock) as house:
+        table = await opened(house, turn_seconds=None, config={"points": 100})
+        await table.call("alex", "take_over")
+        while (chosen := (await own_turn(table, "alex", "south"))[0])["action"] != "cut":
+            await table.call("alex", "play", chosen["params"])
+        deal = (await table.status("alex"))["deal"]
+        own = seat_commitment(deal["game"], deal["number"], 2, nonce_of("alex"))
+        await table.call("alex", "cut", {"commitment": own})
+        assert table.world.to_move() == ["south"]
+        async with asyncio.timeout(SOON_S):
+            while table.world.draw.number == deal["number"]:  # nobody calls for alex any more
+                await clock.advance(1000)
+        assert table.world.missed == [False, False, True, False]
+        await table.until(lambda: table.world.is_dealt)
+        assert [each.missed for each in table.world.finished if each.missed] == [(2,)]
+        await house.bots.close()
+
+
 async def test_two_people_and_two_bots_play_a_game_to_its_end():
     async with House.open(Settings(), clock=FakeClock()) as house:
         table = await opened(house, config={"points": 1})
