@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from cohabit.fair import Draw, seat_commitment
 from cohabit.model.stream import Stream
 from cohabit.scenario import AgentSpec, Scenario
 
@@ -85,13 +86,21 @@ def plant(stream: Stream) -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def next_move(to_move: list[str], legal: Any, stream: Stream) -> tuple[str, str, dict[str, Any]]:
-    """A legal move of one of the seats to move. A cut has a nonce that is a sentinel of its player."""
+def nonce_of(who: str, number: int) -> str:
+    """The nonce of a player for a deal: its sentinel."""
+    return f"{PLAYERS.index(who) + 1:x}" * 60 + f"{number:04x}"
+
+
+def next_move(to_move: list[str], legal: Any, stream: Stream, draw: Draw) -> tuple[str, str, dict[str, Any]]:
+    """A legal move of one of the seats to move. All commit to a nonce, which is a sentinel of its player."""
     seat = stream.choice(to_move)
     who = PLAYERS[SEATS.index(seat)]
     chosen = stream.choice(legal(seat))
+    nonce = nonce_of(who, draw.number)
     if chosen.name == "cut":
-        return who, "cut", {"nonce": f"zz-nonce-{who}"}
+        return who, "cut", {"commitment": seat_commitment(draw.game, draw.number, SEATS.index(seat), nonce)}
+    if chosen.name == "reveal":
+        return who, "reveal", {"nonce": nonce}
     return who, "play", {"card": chosen.parameters["card"]}
 
 
@@ -103,5 +112,5 @@ def leaks(text: str, reader: str, sent: set[str], open_cards: set[str], open_non
         if sentinel in text and reader not in allowed and sentinel not in sent
     ]
     if not open_nonces:
-        found += [name for name in PLAYERS if name != reader and f"zz-nonce-{name}" in text]
+        found += [name for name in PLAYERS if name != reader and nonce_of(name, 0)[:60] in text]
     return found + sorted(set(CARD.findall(text)) - open_cards)

@@ -161,14 +161,16 @@ def test_a_hand_of_whist_is_played_on_a_phone_to_its_end(house: Running, visit: 
     expect(table.locator("#news")).to_contain_text("Hand 1: ")
     result = house.call("ann", "view").observation.status["lastHand"]
     assert sum(result["tricksWon"]) == 13
-    assert len(result["nonces"][0]) == 32  # the document cut with a text of its own
+    (deal,) = house.call("ann", "deals")
+    assert deal.proof.commitments[0] is not None  # the document added a number of its own …
+    expect(table.locator("#verdicts")).to_have_text("Hand 1 ✔")  # … and checked the hand
     expect(document(watcher).locator("#teams")).to_contain_text(str(max(result["points"])))
     expect(document(watcher).locator("#hand button")).to_have_count(0)
 
 
 def test_the_table_of_whist_shows_a_watcher_no_card_that_is_not_on_the_table(house: Running, visit: Visit) -> None:
     house.open(whist())
-    house.call("ann", "cut", nonce="x")
+    house.call("ann", "cut")
     page = visit(house.link("eve"))
     expect(document(page).locator(".backs").first).to_be_visible()
     status = house.call("eve", "view").observation.status
@@ -210,7 +212,7 @@ def test_a_watcher_with_consent_sees_the_hand_it_watches_and_can_play_none_of_it
     plan = whist()
     plan.agents.append(AgentSpec(id="hal", kind="human", role="host", token=token("hal")))
     house.open(plan)
-    house.call("ann", "cut", nonce="x")
+    house.call("ann", "cut")
     house.call("hal", "grant", member="eve", may=["watch", "read_own"], through="north")
     page = visit(house.link("eve"))
     expect(document(page).locator(".seat[data-place=bottom]")).to_contain_text("you watch north")

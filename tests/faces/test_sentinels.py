@@ -22,7 +22,7 @@ from cohabit.worlds.whist.rules import DECK
 from cohabit.worlds.whist.world import Whist
 
 from .doors import FACES, doors
-from .planted import HOUSE_READS, PLAYERS, READERS, READS, SEATS, SETUP, leaks, next_move, plant, scenario
+from .planted import HOUSE_READS, PLAYERS, READERS, READS, SEATS, SETUP, leaks, next_move, nonce_of, plant, scenario
 
 EXAMPLE_CARDS = {"S10", "H14", "H12", "H13"}
 """Named in the rules."""
@@ -50,7 +50,7 @@ class Judge:
         if world.finished:
             self.nonces_open = True
             self.seen_cards |= set(DECK)  # `deals` shows whole hands of the past
-        if world.table is not None and not world.cutting:
+        if world.table is not None and world.is_dealt:
             held = {card for hand in world.table.hands for card in hand}
             self.seen_cards |= (set(DECK) - held) | {world.table.trump_card}
             for name, hand in zip(PLAYERS, world.table.hands, strict=True):
@@ -95,7 +95,7 @@ def played_in_process(seed: int) -> int:
     while world.to_move() and not world.finished:
         for planted in plant(stream):
             call(*planted)
-        call(*next_move(list(world.to_move()), lambda seat: world.legal(room.seats[seat]), stream))
+        call(*next_move(list(world.to_move()), lambda seat: world.legal(room.seats[seat]), stream, world.draw))
         if stream.below(10) == 0:
             for reader in READERS:
                 for name, args in READS:
@@ -153,7 +153,9 @@ async def _over(face: str, house: House, tokens: dict[str, str], seed: int, tmp:
         while world.to_move() and not world.finished:
             for planted in plant(stream):
                 await act(*planted)
-            await act(*next_move(list(world.to_move()), lambda seat: world.legal(runner.room.seats[seat]), stream))
+            seats = runner.room.seats
+            legal = {seat: world.legal(seats[seat]) for seat in world.to_move()}
+            await act(*next_move(list(legal), legal.get, stream, world.draw))
             moves += 1
             if moves not in READ_AT:
                 continue
@@ -202,6 +204,6 @@ def test_the_judge_notices_a_card_a_nonce_and_a_message_that_leak() -> None:
     """The check itself can fail."""
     assert SEATS[0] == "north"
     judge = Judge(Whist(1))
-    for text in ('{"hand": ["C2"]}', '"zz-nonce-ben"', '"zz-to-ben"', '"zz-view-for-dan"', '"zzhidden"'):
+    for text in ('{"hand": ["C2"]}', f'"{nonce_of("ben", 1)}"', '"zz-to-ben"', '"zz-view-for-dan"', '"zzhidden"'):
         with pytest.raises(AssertionError):
             judge.check("eve", text, "a test")

@@ -153,7 +153,7 @@ def test_what_is_said_to_a_player_is_true_of_its_own_hand() -> None:
         for number, seat in enumerate(SEATS):
             notes = comments().private_notes(seat_view(world, seat), TABLE)
             seen |= {note.kind for note in notes}
-            assert not (notes and (world.table is None or world.cutting))
+            assert not (notes and (world.table is None or not world.is_dealt))
             for note in notes:
                 check_own(note, world, number)
     assert seen == PRIVATE

@@ -68,7 +68,7 @@ def test_a_withheld_agent_learns_nothing_from_the_replies_to_its_own_actions() -
     room = make_room(*seats, HOST, world="whist")
     room.call("hostess", "require_disclosure", at=1)
     for name in ("ann", "ben", "cat", "dan"):
-        reply = room.call(name, "cut", {"nonce": name}, at=2)
+        reply = room.call(name, "cut", at=2)
         assert (reply.message, reply.observation, reply.data) == ("Done.", None, None)
     with pytest.raises(CohabitError) as refused:
         room.call("ann", "play", {"card": "X1"}, at=3)

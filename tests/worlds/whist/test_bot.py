@@ -13,7 +13,7 @@ from cohabit.registry import make_agent
 from cohabit.world import Eye
 from cohabit.worlds.whist.world import Whist
 
-from .table import SEATS, dealt, seat, whist
+from .table import SEATS, commit, dealt, nonce_of, seat, whist
 
 
 class OnlyStatus:
@@ -86,14 +86,23 @@ def test_it_wins_cheaply_or_gives_its_lowest_card(hand, table, card):
     assert following(hand, table) == card
 
 
-def test_it_cuts_once_with_a_nonce_of_its_own():
+def test_it_cuts_once_and_adds_nothing():
     world, bot = whist(), WhistPlayer("a room/robin")
     action = decide(bot, world, "north")
-    assert action.name == "cut"
-    assert len(action.parameters["nonce"]) == 16
-    assert decide(WhistPlayer("a room/sandy"), world, "east").parameters != action.parameters
+    assert (action.name, action.parameters) == ("cut", {})
     act(world, "north", action)
     assert decide(bot, world, "north") is None
+
+
+def test_on_the_seat_of_a_player_who_committed_it_does_not_reveal_and_waits_for_nobody_elses_reveal():
+    world, bot = whist(), WhistPlayer("a room/robin")
+    for one in SEATS:
+        commit(world, one)
+    world.reveal(SEATS[1], nonce_of(world, SEATS[1]))
+    assert decide(bot, world, "east") is None
+    assert decide(bot, world, "north") == Action(
+        "reveal", {}, "the nonce is known only to the player that committed to it"
+    )
 
 
 def test_it_does_nothing_when_it_is_not_its_turn_or_it_has_no_seat():

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.fair import seat_commitment
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.model.record import Entry
@@ -46,13 +48,28 @@ def step(table: Room, stream: Stream, at: int) -> None:
     """One of the members to move does something legal."""
     name = PEOPLE[["north", "east", "south", "west"].index(stream.choice(list(table.world.to_move())))]
     chosen = stream.choice(table.view(table.state.members[name]).observation.choices)
-    args = {"nonce": f"of {name}"} if chosen["action"] == "cut" else chosen["params"]
+    args = {"cut": commitment, "reveal": reveal}.get(chosen["action"], lambda *_: chosen["params"])(table, name)
     table.call(name, chosen["action"], args, at=at)
+
+
+def nonce_of(name: str) -> str:
+    return sha256(name.encode()).hexdigest()
+
+
+def reveal(table: Room, name: str) -> dict[str, str]:
+    return {"nonce": nonce_of(name)}
+
+
+def commitment(table: Room, name: str) -> dict[str, str]:
+    deal = status(table, name)["deal"]
+    return {"commitment": seat_commitment(deal["game"], deal["number"], PEOPLE.index(name), nonce_of(name))}
 
 
 def all_cut(table: Room) -> None:
     for name in PEOPLE:
-        table.call(name, "cut", {"nonce": f"of {name}"}, at=0)
+        table.call(name, "cut", commitment(table, name), at=0)
+    for name in PEOPLE:
+        table.call(name, "reveal", reveal(table, name), at=0)
 
 
 def test_each_of_four_people_sees_its_own_cards_and_all_agree_about_the_table():
@@ -79,19 +96,38 @@ def test_a_play_out_of_turn_or_of_another_seats_card_is_refused_and_changes_noth
     assert table.digest() == before
 
 
-def test_a_nonce_that_is_too_long_is_refused_before_the_world_sees_it():
-    with pytest.raises(BadArgs, match="nonce"):
-        room().call("ann", "cut", {"nonce": "x" * 65}, at=0)
+def test_a_commitment_that_is_too_long_is_refused_before_the_world_sees_it():
+    with pytest.raises(BadArgs, match="commitment"):
+        room().call("ann", "cut", {"commitment": "x" * 65}, at=0)
 
 
-def test_when_the_time_is_up_the_deal_goes_on_without_nonces_and_the_game_with_legal_cards():
+def test_when_the_time_is_up_the_deal_goes_on_with_those_who_committed_and_the_game_with_legal_cards():
     table = room(turn_seconds=30)
-    table.call("cat", "cut", {"nonce": "mine"}, at=0)
+    table.call("cat", "cut", commitment(table, "cat"), at=0)
     table.settle(31_000)
-    assert (status(table, "owl")["phase"], table.world.cuts) == ("playing", ["", "", "mine", ""])
+    assert status(table, "owl")["phase"] == "reveal"
+    assert [one is not None for one in status(table, "owl")["deal"]["commitments"]] == [False, False, True, False]
+    table.call("cat", "reveal", reveal(table, "cat"), at=32_000)
     first = status(table, "ann")["legal"][0]
-    table.settle(62_000)
+    table.settle(63_000)
     assert status(table, "owl")["trick"]["plays"] == [{"seat": 0, "card": first}]
+
+
+def test_when_the_time_for_the_reveal_is_up_the_deal_is_void_and_everybody_is_told_who_was_late():
+    table = room(turn_seconds=30)
+    for name in PEOPLE:
+        table.call(name, "cut", commitment(table, name), at=0)
+    for name in ("ann", "dan"):
+        table.call(name, "reveal", reveal(table, name), at=1000)
+    table.settle(32_000)
+    seen = status(table, "owl")
+    assert (seen["phase"], seen["deal"]["voids"]) == ("cut", 1)
+    assert seen["deal"]["missed"] == [False, True, True, False]
+    owl = table.state.members["owl"]
+    told = msgspec.json.encode([feed(each.entry, owl, table.eye(owl)) for each in table.record.tail]).decode()
+    assert "void, because East and South did not reveal" in told
+    table.call("ann", "cut", commitment(table, "ann"), at=33_000)
+    assert seen["deal"]["cut"] == [False] * 4  # the time for the next cut began anew
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -115,11 +151,11 @@ def test_no_member_is_ever_told_a_card_that_it_may_not_know(seed):
             said = msgspec.json.encode([view.text, view.observation, told]).decode()
             assert set(CARD.findall(said)) <= known | own, (who, at)
             if entry.by != who:
-                assert not [name for name in PEOPLE if f"of {name}" in msgspec.json.encode(told).decode()]
+                assert not [name for name in PEOPLE if nonce_of(name) in msgspec.json.encode(told).decode()]
 
 
 def test_a_record_replays_to_the_same_table_and_the_same_deals():
-    table, stream = room(5), Stream(5, "test play")
+    table, stream = room(5, config={"points": 20}), Stream(5, "test play")
     for at in range(100):
         step(table, stream, at)
     again = Room.replay(table.record.tail, make_world)
@@ -247,6 +283,26 @@ async def test_a_bot_plays_on_when_a_person_hands_the_chair_back_or_leaves():
         await house.bots.close()
 
 
+async def test_a_bot_that_stands_in_for_a_player_who_committed_makes_the_deal_void_and_plays_the_next_one():
+    clock = FakeClock()
+    async with House.open(Settings(), clock=clock) as house:
+        table = await opened(house, turn_seconds=None, config={"points": 100})
+        await table.call("alex", "take_over")
+        while (chosen := (await own_turn(table, "alex", "south"))[0])["action"] != "cut":
+            await table.call("alex", "play", chosen["params"])
+        deal = (await table.status("alex"))["deal"]
+        own = seat_commitment(deal["game"], deal["number"], 2, nonce_of("alex"))
+        await table.call("alex", "cut", {"commitment": own})
+        assert table.world.to_move() == ["south"]
+        async with asyncio.timeout(SOON_S):
+            while table.world.draw.number == deal["number"]:  # nobody calls for alex any more
+                await clock.advance(1000)
+        assert table.world.missed == [False, False, True, False]
+        await table.until(lambda: table.world.is_dealt)
+        assert [each.missed for each in table.world.finished if each.missed] == [(2,)]
+        await house.bots.close()
+
+
 async def test_two_people_and_two_bots_play_a_game_to_its_end():
     async with House.open(Settings(), clock=FakeClock()) as house:
         table = await opened(house, config={"points": 1})
@@ -272,7 +328,7 @@ async def test_a_table_is_resumed_after_a_restart_with_the_same_hands_and_chairs
         table = await opened(house)
         await table.call("robin", "take_over")
         await table.until(
-            lambda: (table.world.to_move() == ["north"] and not table.world.cutting) or table.world.cutting
+            lambda: (table.world.to_move() == ["north"] and table.world.is_dealt) or not table.world.is_dealt
         )
         before, snapshot = await own_turn(table, "robin", "north"), table.world.snapshot()
         await house.bots.close()

@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 from cohabit.model.stream import Stream
 from cohabit.testing.play import Play
 from cohabit.world import Eye, GameRejected
-from cohabit.worlds.whist.rules import DECK, Hands, hand_points, is_legal, legal_cards, sorted_hand
+from cohabit.worlds.whist.rules import DECK, hand_points, is_legal
 from cohabit.worlds.whist.world import Whist
 
-from .table import SEATS, dealt, finished_game, seat, step, whist
+from .table import SEATS, commit, cut_all, dealt, finished_game, nonce_of, seat, step, whist
 
 NORTH, EAST, SOUTH, WEST = SEATS
 PAGE = Path(__file__).parents[3] / "docs" / "whist.md"
@@ -56,8 +56,7 @@ def test_north_leads_the_first_hand_and_east_the_second():
     world = dealt()
     assert (mover(world), world.observe(Eye()).status["dealer"]) == ("north", 3)
     play_first(world, 52)
-    for one in SEATS:
-        world.cut(one)
+    cut_all(world)
     assert (mover(world), world.observe(Eye()).status["dealer"]) == ("east", 0)
 
 
@@ -194,77 +193,15 @@ def test_the_card_that_is_winning_the_trick_is_shown():
 
 def test_the_secret_of_the_house_and_the_nonces_are_shown_only_after_the_hand():
     world = whist()
-    secret, hidden = world.secret, [f"a nonce of {one.id}" for one in SEATS]
-    for one, nonce in zip(SEATS, hidden, strict=True):
-        world.cut(one, nonce)
+    secret, hidden = world.draw.secret, [nonce_of(world, one) for one in SEATS]
+    cut_all(world, *SEATS)
     for left in range(52, 0, -1):
         seen = msgspec.json.encode([[world.observe(eye), world.deals(eye)] for eye in EYES]).decode()
         assert not [text for text in (secret, *hidden) if text in seen], left
         play_first(world)
-    after = world.observe(Eye()).status["lastHand"]
-    assert (after["secret"], after["nonces"]) == (secret, hidden)
-    assert world.deals(Eye())[0].secret == secret != world.secret
-
-
-# -- hidden cards -------------------------------------------------------------------------------
-def rearranged(world: Whist, keeps: int | None, stream: Stream) -> Whist:
-    """The same table, with the hidden cards dealt otherwise to all but one seat. The trump card stays where it is."""
-    other = Whist()
-    other.restore(world.snapshot())
-    table = world.table
-    assert table is not None
-    known = {table.trump_card}
-    hidden = [c for s, hand in enumerate(table.hands) if s != keeps for c in hand if c not in known]
-    stream.shuffle(hidden)
-    hands = []
-    for s, hand in enumerate(table.hands):
-        fixed = hand if s == keeps else tuple(c for c in hand if c in known)
-        missing, hidden = hidden[: len(hand) - len(fixed)], hidden[len(hand) - len(fixed) :]
-        hands.append(sorted_hand([*fixed, *missing]))
-    north, east, south, west = hands
-    arranged: Hands = north, east, south, west
-    other.table = msgspec.structs.replace(table, hands=arranged)
-    return other
-
-
-def shown_to(world: Whist, eye: Eye) -> bytes:
-    """Everything that a world gives to this eye."""
-    legal = [action.text for action in world.legal(seat(eye.seat))] if eye.seat and eye.sees == "own" else []
-    seen = world.observe(eye)
-    everything = [seen, seen.to_text(), legal, world.deals(eye), world.to_move(), world.standings(), world.returns()]
-    return msgspec.json.encode(everything)
-
-
-@given(st.integers(0, 2**32), st.integers(4, 120), st.sampled_from([None, 0, 1, 2, 3]), st.integers(0, 2**32))
-def test_what_a_seat_sees_does_not_depend_on_the_hidden_cards_of_others(seed, steps, keeps, other_seed):
-    world = part_way(seed, steps)
-    if world.cutting or not world.to_move():
-        return
-    other = rearranged(world, keeps, Stream(other_seed, "hidden"))
-    eye = Eye() if keeps is None else own(SEATS[keeps].id)
-    assert shown_to(world, eye) == shown_to(other, eye)
-    if keeps == world.table.turn and len(world.table.trick.plays) < 3:  # its own card reveals nothing of others either
-        card = legal_cards(world.table, keeps)[0]
-        assert world.play(SEATS[keeps], card) == other.play(SEATS[keeps], card)
-        assert shown_to(world, eye) == shown_to(other, eye)
-
-
-def test_rearranged_tables_do_differ_for_those_who_may_see_it():
-    """So the test above compares tables that are different."""
-    world = dealt()
-    other = rearranged(world, 0, Stream(1, "hidden"))
-    for eye in (own("east"), own("south"), own("west"), Eye(sees="all")):
-        assert shown_to(world, eye) != shown_to(other, eye)
-
-
-@given(st.integers(0, 2**32), st.integers(0, 2**32))
-def test_what_a_seat_sees_before_the_deal_does_not_depend_on_the_nonces_of_others(one, other):
-    worlds = whist(1), whist(1)
-    for world, nonce in zip(worlds, (one, other), strict=True):
-        told = [told.text for who in (EAST, SOUTH) for told in world.cut(who, str(nonce)).told]
-        assert told == ["East cuts", "South cuts"]
-    for eye in (Eye(), own("north"), own("west"), Eye(sees="all")):
-        assert shown_to(worlds[0], eye) == shown_to(worlds[1], eye)
+    (after,) = world.deals(Eye())
+    assert (after.proof.secret, after.proof.nonces) == (secret, tuple(hidden))
+    assert world.draw.secret != secret
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -289,9 +226,13 @@ def test_the_text_says_whom_the_deal_waits_for_and_how_the_last_hand_ended():
     play_first(world, 52)
     world.cut(NORTH)
     text = world.observe(own("east")).text
-    assert "The cards are not dealt yet; East, South and West must cut first. Cut, with a nonce" in text
+    assert "The cards are not dealt yet; East, South and West must cut first. Call `cut`." in text
     assert re.search(r"Hand 1: (North and South|East and West) took \d+ tricks and scored \d\.", text)
-    assert "Cut, with a nonce" not in world.observe(own("north")).text
+    assert "Call `cut`" not in world.observe(own("north")).text
+    for one in (EAST, SOUTH, WEST):
+        commit(world, one) if one is EAST else world.cut(one)
+    assert "when these have revealed their nonces: East. Call `reveal` with yours." in world.observe(own("east")).text
+    assert "Call `reveal`" not in world.observe(own("west")).text
     assert world.observe(Eye()).status["deal"]["commitment"] in text
 
 
@@ -336,7 +277,7 @@ def test_two_hundred_random_games_end_with_a_winner_and_every_trick_is_counted()
 @given(st.integers(0, 2**32), st.data())
 def test_no_illegal_card_is_accepted_and_no_legal_one_refused(seed, data):
     world = part_way(seed, data.draw(st.integers(4, 100)))
-    if world.cutting or not world.to_move():
+    if not world.is_dealt or not world.to_move():
         return
     who, card = data.draw(st.sampled_from(SEATS)), data.draw(st.sampled_from(DECK))
     allowed = is_legal(world.table, SEATS.index(who), card)

@@ -20,14 +20,22 @@ class WhistPlayer(Scripted):
         seen = observation.status
         if seen.get("mySeat") is None:  # this player has no seat yet
             return None
-        if seen["phase"] == "cut":
-            if seen["deal"]["cut"][seen["mySeat"]]:
-                return None
-            return Action("cut", {"nonce": f"{self.stream.bits64():016x}"}, "a random nonce")
+        if seen["phase"] in ("cut", "reveal"):
+            return before_the_deal(seen)
         if not seen["legal"]:
             return None
         card, why = choose_card(seen)
         return Action("play", {"card": card}, why)
+
+
+def before_the_deal(seen: dict[str, Any]) -> Action | None:
+    """Cut and add nothing: a bot trusts its house. If somebody else has committed on its seat, nobody can reveal."""
+    deal, seat = seen["deal"], seen["mySeat"]
+    if seen["phase"] == "cut":
+        return None if deal["cut"][seat] else Action("cut", {}, "it trusts the house")
+    if deal["commitments"][seat] is None or deal["revealed"][seat]:
+        return None
+    return Action("reveal", {}, "the nonce is known only to the player that committed to it")
 
 
 def choose_card(seen: dict[str, Any]) -> tuple[str, str]:

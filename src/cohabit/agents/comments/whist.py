@@ -214,7 +214,7 @@ ASKED = {
 def _answer(seen: Status, table: Table, asked: str) -> tuple[str, dict[str, str]]:
     if asked == "score":
         return "score?", {"score": _by_team(seen.scores, table), "goal": f"{seen.game_points}"}
-    if seen.phase == "cut" or seen.trump is None:
+    if seen.trump is None:
         return "before the deal", {}
     if asked == "trump":
         return "trump?", {"trump": SUIT_NAMES[seen.trump]}
@@ -257,7 +257,7 @@ def _results(seen: Status, table: Table) -> list[Note]:
         "points": "a point" if gained == 1 else f"{gained} points", "score": _score(seen, team),
         "standing": _by_team(seen.scores, table),
     }  # fmt: skip
-    about = f"hand {hand.commitment}"
+    about = f"hand {seen.deal.game} {hand.hand_number}"
     if seen.phase == "gameOver":
         return [Note(about, 10, "game over", facts)]
     if own == TRICKS:

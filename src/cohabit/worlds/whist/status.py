@@ -20,7 +20,8 @@ CardName = Annotated[
 Digits = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="64 hexadecimal digits")]
 BySeat = Meta(min_length=4, max_length=4, description="from north to west")
 ByTeam = Annotated[list[int], Meta(min_length=2, max_length=2, description="by team")]
-Nonces = Annotated[list[str], BySeat]
+Flags = Annotated[list[bool], BySeat]
+Phase = Literal["cut", "reveal", "playing", "gameOver"]
 
 
 class ShownPlay(Struct, frozen=True, rename="camel"):
@@ -39,11 +40,18 @@ class ShownTrick(Struct, frozen=True, rename="camel"):
 
 
 class ShownDeal(Struct, frozen=True, rename="camel"):
-    """The shuffle of this hand. The nonces are shown after the hand, in ``lastHand``: until then they keep the cards
-    hidden even from a reader who knows the secret."""
+    """The shuffle of this hand, as far as it is public. Secret and nonces are shown after the hand, by ``deals``."""
 
-    commitment: Annotated[Digits, Meta(description="SHA-256 digest of the secret of the house")]
-    cut: Annotated[list[bool], BySeat]
+    game: Annotated[str, Meta(description="what the commitments of this game are bound to")]
+    number: Annotated[int, Meta(ge=1, description="of this deal in the game; void deals count")]
+    commitment: Annotated[Digits, Meta(description="of the house, to its secret")]
+    cut: Annotated[Flags, Meta(description="the seats that have cut, from north to west")]
+    commitments: Annotated[
+        list[Digits | None], Meta(min_length=4, max_length=4, description="of the seats; null: this seat adds nothing")
+    ]
+    revealed: Annotated[Flags, Meta(description="the seats that have revealed their nonce")]
+    missed: Annotated[Flags, Meta(description="the seats that once did not reveal, and add nothing in this game")]
+    voids: Annotated[int, Meta(ge=0, description="how many deals of this game were void")]
 
 
 class ShownHand(Struct, frozen=True, rename="camel"):
@@ -54,19 +62,16 @@ class ShownHand(Struct, frozen=True, rename="camel"):
     trump: str
     tricks_won: ByTeam
     points: Annotated[ByTeam, Meta(description="the points of each team")]
-    commitment: Digits
-    secret: Digits
-    nonces: Nonces
 
 
 class Status(Struct, frozen=True, kw_only=True, rename="camel"):
     """The table as an eye sees it. Everything is public except ``myHand``, ``legal`` and ``hands``."""
 
     phase: Annotated[
-        Literal["cut", "playing", "gameOver"],
-        Meta(description="cut: before the deal, all who have not cut are to move"),
+        Phase,
+        Meta(description="cut: before the deal, all who have not cut are to move; reveal: those who committed are"),
     ]
-    hand_number: Annotated[int, Meta(ge=1, description="of this game; in phase cut, of the hand to be dealt")]
+    hand_number: Annotated[int, Meta(ge=1, description="of this game; before the deal, of the hand to be dealt")]
     dealer: SeatNumber
     turn: Annotated[SeatNumber | None, Meta(description="the seat that is to play; null in other phases")]
     trump: Annotated[Suit | None, Meta(description="null before the deal")]

@@ -46,8 +46,8 @@ def _grouped(cards: Iterable[Card]) -> list[tuple[str, list[Card]]]:
 
 def table_text(seen: Status) -> str:
     """Everything that a player needs for its next decision."""
-    lines = [_heading(seen), *(_before_the_deal(seen) if seen.phase == "cut" else _the_hand(seen))]
-    if seen.hands is not None and seen.phase != "cut":
+    lines = [_heading(seen), *(_before_the_deal(seen) if seen.trump is None else _the_hand(seen))]
+    if seen.hands is not None and seen.trump is not None:
         lines += [f"{NAMES[seat]} holds: {by_suit(hand) or 'nothing'}" for seat, hand in enumerate(seen.hands)]
     return "\n".join(filter(None, lines))
 
@@ -61,14 +61,34 @@ def _heading(seen: Status) -> str:
 
 
 def _before_the_deal(seen: Status) -> list[str]:
-    missing = [NAMES[seat] for seat in range(SEATS) if not seen.deal.cut[seat]]
-    own = "" if seen.my_seat is None or seen.deal.cut[seen.my_seat] else " Cut, with a nonce of your own if you like."
+    deal = seen.deal
+    voids = f"Void deals in this game: {deal.voids}. Not revealed: {_seats(deal.missed)}." if deal.voids else ""
     return [
         _last_trick(seen),
         _last_hand(seen),
-        f"The cards are not dealt yet; {listed(missing)} must cut first.{own}",
-        f"The house has fixed its part of the shuffle. The SHA-256 of its secret: {seen.deal.commitment}",
+        voids,
+        _waiting_for_reveals(seen) if seen.phase == "reveal" else _waiting_for_cuts(seen),
+        f"Deal {deal.number} of {deal.game}. The house is committed to its secret: {deal.commitment}",
+        *[f"{NAMES[seat]} is committed to {made}" for seat, made in enumerate(deal.commitments) if made],
     ]
+
+
+def _waiting_for_cuts(seen: Status) -> str:
+    waits = f"The cards are not dealt yet; {_seats([not cut for cut in seen.deal.cut])} must cut first."
+    return waits if seen.my_seat is None or seen.deal.cut[seen.my_seat] else f"{waits} Call `cut`."
+
+
+def _waiting_for_reveals(seen: Status) -> str:
+    deal = seen.deal
+    late = [made is not None and not shown for made, shown in zip(deal.commitments, deal.revealed, strict=True)]
+    waits = f"All have cut. The cards are dealt when these have revealed their nonces: {_seats(late)}."
+    if seen.my_seat is None or not late[seen.my_seat]:
+        return waits
+    return f"{waits} Call `reveal` with yours. Without it the deal is void, and you can add nothing in this game."
+
+
+def _seats(chosen: Sequence[bool]) -> str:
+    return listed([NAMES[seat] for seat in range(SEATS) if chosen[seat]])
 
 
 def _the_hand(seen: Status) -> list[str]:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from cohabit.fair import Draw, Proof, draw_secret
 from cohabit.model.action import Action
 from cohabit.world import (
     Eye,
@@ -22,12 +24,14 @@ from cohabit.world import (
     action,
     query,
 )
-from cohabit.worlds.whist.fair import MAX_NONCE, Deal, commitment_of, draw_secret, is_nonce, shuffled_deck
+from cohabit.worlds.whist.redeal import redealt, with_played
 from cohabit.worlds.whist.rules import (
     DECK,
     FIRST_DEALER,
     GAME_POINTS,
     SEATS,
+    ByTeam,
+    Card,
     Hands,
     Play,  # noqa: F401 - a snapshot names it
     Suit,
@@ -48,6 +52,7 @@ from cohabit.worlds.whist.rules import (
 )
 from cohabit.worlds.whist.status import (
     STATUS_SCHEMA,
+    Phase,
     ShownDeal,
     ShownHand,
     ShownPlay,
@@ -55,16 +60,47 @@ from cohabit.worlds.whist.status import (
     Status,
     as_plain,
 )
-from cohabit.worlds.whist.text import NAMES, SUIT_NAMES, TEAMS, by_team, card_name, points_text, result_text, table_text
+from cohabit.worlds.whist.text import (
+    NAMES,
+    SUIT_NAMES,
+    TEAMS,
+    by_team,
+    card_name,
+    listed,
+    points_text,
+    result_text,
+    table_text,
+)
 
 CUT = Action("cut")
+REVEAL = Action("reveal")
 PLAYS = {card: Action("play", {"card": card}) for card in DECK}
 SORTED_DECK = sorted_hand(DECK)
 MAX_ECHO_CHARS = 20
+MAX_DIGITS = 64
+Commitment = Annotated[
+    str,
+    Meta(
+        max_length=MAX_DIGITS,
+        description="for programs that check the deal: the commitment to a nonce of yours; leave it out to add nothing",
+    ),
+]
 Nonce = Annotated[
-    str, Meta(max_length=MAX_NONCE, description="a text of your own, best random; empty: you add nothing")
+    str, Meta(max_length=MAX_DIGITS, description="64 hexadecimal digits; empty: you do not have it, the deal is void")
 ]
 CardName = Annotated[str, Range(doc="suit (C, D, H, S) and rank, such as S10, or H14 for the ace of hearts")]
+
+
+class Deal(Struct, frozen=True, rename="camel"):
+    """A finished hand, or a void deal, with everything that is needed to check it."""
+
+    hand_number: int
+    dealer: int
+    proof: Proof
+    missed: tuple[int, ...] = ()  # the seats that did not reveal: the deal is void, and the rest is null
+    trump_card: Card | None = None
+    hands: Hands | None = None  # as they were dealt, from north to west
+    tricks_won: ByTeam | None = None
 
 
 class Whist(World):
@@ -82,14 +118,15 @@ class Whist(World):
     After 13 tricks the team with more than six scores one point for each trick above six. Then the next player deals.
     The first team with 5 points wins the game.
 
-    Before each deal every player cuts with `cut`, and may add a text, the nonce. The house has published the SHA-256 of
-    its secret by then. Secret and nonces decide the order of the cards, so nobody can have chosen it. Both are
-    published after the hand, and `deals` shows them, so that you can check the deal.
+    Before each deal every player cuts with `cut`. That is all you have to do: no player can choose the cards. The house
+    could choose them, unless a player adds a random number, a nonce. Programs do that: they `cut` with a commitment to
+    a nonce, and `reveal` it when all have cut. If one does not reveal, the deal is void, and its seat adds nothing
+    in the rest of the game. After the hand everything is public in `deals`, so anybody can check it.
     """
 
     spec = WorldSpec(
-        name="whist", title="Whist", seats=SEATS, seat_names=("north", "east", "south", "west"), pace="turns",
-        quick=True, tell_rewards=False, front_end="table.html",
+        name="whist", version=2, title="Whist", seats=SEATS, seat_names=("north", "east", "south", "west"),
+        pace="turns", quick=True, tell_rewards=False, front_end="table.html",
     )  # fmt: skip
     view_schema = STATUS_SCHEMA
 
@@ -98,85 +135,123 @@ class Whist(World):
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
+        self.game = f"whist {Stream(seed, 'whist game').bits64():016x}"  # what the commitments of a game are bound to
         self.secrets = Stream(seed, "whist secrets")
         self.table: Table | None = None  # None until the first deal; between hands, the finished one
         self.finished: list[Deal] = []
-        self.moves = 0  # cuts and cards
-        self._commit()
+        self.missed = [False] * SEATS  # the seats that committed once and did not reveal: they add nothing any more
+        self.moves = 0  # cuts, reveals and cards
+        self._begin_draw()
 
-    def _commit(self) -> None:
+    def _begin_draw(self) -> None:
         """Fix the part of the house in the next deal, and let everybody cut."""
-        self.secret = draw_secret(self.secrets)
-        self.cuts: list[str | None] = [None] * SEATS
-        self.cutting = True
-        self.dealt: Hands | None = None
+        self.draw = Draw.begin(self.game, len(self.finished) + 1, SEATS, draw_secret(self.secrets))
+        self.dealt: Hands | None = None  # None until the cards are dealt
+        self.lacks = [""] * SEATS  # the suits that each seat has shown not to have
+
+    @property
+    def is_dealt(self) -> bool:
+        return self.dealt is not None
 
     def describe(self) -> str:
         return super().describe().replace(f"{GAME_POINTS} points", points_text(self.points))
 
     # -- whose turn it is -------------------------------------------------------------------------
     def to_move(self) -> Sequence[SeatId]:
-        if self.cutting:
-            return [seat for seat, nonce in zip(self.order, self.cuts, strict=True) if nonce is None]
+        if not self.is_dealt:
+            return [self.order[seat] for seat in self.draw.waits_for()]
         assert self.table is not None
         return [] if self.table.phase == "gameOver" else [self.order[self.table.turn]]
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         number = self.order.index(seat.id)
-        if self.cutting:
-            return [CUT] if self.cuts[number] is None else []
+        if not self.is_dealt:
+            todo = CUT if self.draw.phase == "commit" else REVEAL
+            return [todo] if number in self.draw.waits_for() else []
         assert self.table is not None
         return [PLAYS[card] for card in legal_cards(self.table, number)]
 
     # -- acting -----------------------------------------------------------------------------------
     @action(preconditions=["The cards are not dealt yet", "You have not cut"])
-    def cut(self, by: Seat, nonce: Nonce = "") -> Outcome:
-        """Cut the cards before the deal, with a nonce if you like. Nobody sees it before the hand is over."""
+    def cut(self, by: Seat, commitment: Commitment = "") -> Outcome:
+        """Cut the cards before the deal."""
         number = self.order.index(by.id)
-        if not self.cutting:
+        if self.is_dealt:
             raise GameRejected("the cards are dealt; play one of yours with `play`")
-        if self.cuts[number] is not None:
+        if self.draw.cut[number]:
             raise GameRejected("you have cut; wait for the others")
-        if not is_nonce(nonce):
-            raise GameRejected(f"a nonce has at most {MAX_NONCE} printable characters, and no line breaks")
-        self.cuts[number] = nonce
+        if commitment and self.missed[number]:
+            raise GameRejected(
+                "you did not reveal your nonce in an earlier deal, so you add nothing in this game; "
+                "`cut` without a commitment"
+            )
+        self.draw = self.draw.commit(number, commitment or None)
         self.moves += 1
-        return _outcome("You have cut", f"{NAMES[number]} cuts", self._deal_if_all_cut())
+        trust = "" if commitment else " and added nothing, so you trust the house with the shuffle"
+        return _outcome(f"You have cut{trust}", f"{NAMES[number]} cuts", self._after_draw())
+
+    @action(preconditions=["All have cut", "You have cut with a commitment, and not revealed yet"], listed=False)
+    def reveal(self, by: Seat, nonce: Nonce = "") -> Outcome:
+        """Reveal the nonce that you have committed to, when all have cut. It is published after the hand."""
+        number = self.order.index(by.id)
+        if self.is_dealt:
+            raise GameRejected("the cards are dealt; play one of yours with `play`")
+        self.draw = self.draw.reveal(number, nonce) if nonce else self.draw.give_up(number)
+        self.moves += 1
+        own, public = ("You reveal", "reveals") if nonce else ("You do not reveal", "does not reveal")
+        return _outcome(f"{own} your nonce", f"{NAMES[number]} {public} its nonce", self._after_draw())
 
     @action(preconditions=["It is your turn", "The card follows suit, or you cannot"])
     def play(self, by: Seat, card: CardName) -> Outcome:
         """Play a card of your hand."""
         number, chosen = self.order.index(by.id), card.strip().upper()
         table = self.table
-        if self.cutting or table is None:
+        if not self.is_dealt or table is None:
             raise GameRejected("the cards are not dealt yet; `cut` first")
         if not is_legal(table, number, chosen):
             raise GameRejected(_why_illegal(table, number, chosen))
+        led = table.trick.led
+        if led is not None and led not in (suit_of(chosen), *self.lacks[number]):
+            self.lacks[number] += led
         self.table = play(table, number, chosen)
         self.moves += 1
         name = card_name(chosen)
         return _outcome(f"You play {name}", f"{NAMES[number]} plays {name}", self._after_card())
 
     def skip(self, seat: Seat) -> Outcome:
-        """A player who runs out of time cuts without a nonce, or plays its first legal card."""
+        """A player who runs out of time cuts and adds nothing, does not reveal, or plays its first legal card."""
         late = self.fallback(seat)
         assert late is not None
-        done = self.cut(seat) if late is CUT else self.play(seat, late.parameters["card"])
+        done = self.play(seat, **late.parameters) if late.name == "play" else getattr(self, late.name)(seat)
         what, *results = done.told
         return Outcome(public=f"{NAMES[self.order.index(seat.id)]}'s time is up; {what.text}", told=tuple(results))
 
-    def _deal_if_all_cut(self) -> tuple[Told, ...]:
-        nonces = [nonce for nonce in self.cuts if nonce is not None]
-        if len(nonces) < SEATS:
+    def _after_draw(self) -> tuple[Told, ...]:
+        """Deal as soon as the draw is ready; begin another one if it is void."""
+        phase = self.draw.phase
+        if phase == "void":
+            return (self._void(),)
+        if phase != "ready":
             return ()
-        deck = shuffled_deck(self.secret, self._hand_number(), nonces)
+        deck = self.draw.luck().shuffled(DECK)
         before = self.table
         self.table = deal(deck, FIRST_DEALER, game_points=self.points) if before is None else next_hand(before, deck)
         self.dealt = self.table.hands
-        self.cutting = False
         table = self.table
         turned = f"{NAMES[table.dealer]} deals hand {table.hand_number} and turns up {card_name(table.trump_card)}"
         return (_by_world(f"{turned}; {NAMES[table.turn]} leads"),)
+
+    def _void(self) -> Told:
+        """Record a deal that somebody has stopped by not revealing. Its seat cannot do that again in this game."""
+        missed = sorted(self.draw.missed)
+        self.finished.append(Deal(self._hand_number(), self._next_dealer(), self.draw.proof(), tuple(missed)))
+        for seat in missed:
+            self.missed[seat] = True
+        self._begin_draw()
+        who = listed([NAMES[seat] for seat in missed])
+        return _by_world(
+            f"The deal is void, because {who} did not reveal. Cut again; {who} can add nothing in the rest of this game"
+        )
 
     def _after_card(self) -> tuple[Told, ...]:
         """Take a complete trick from the table, and score a complete hand."""
@@ -188,22 +263,20 @@ class Whist(World):
         told = [_by_world(f"{NAMES[complete.turn]} takes the trick. Tricks: {by_team(table.tricks_won)}")]
         if table.phase == "playing":
             return tuple(told)
-        self.finished.append(self._reveal(table))
+        self.finished.append(self._result(table))
         points = hand_points(table.tricks_won)
         result = result_text(table.hand_number, table.tricks_won, points)
         told.append(_by_world(f"{result}. Score: {by_team(table.scores)}"))
         if table.winner is not None:
             return (*told, _by_world(f"{TEAMS[table.winner]} win the game"))
-        self._commit()
+        self._begin_draw()
         return tuple(told)
 
-    def _reveal(self, table: Table) -> Deal:
+    def _result(self, table: Table) -> Deal:
         """The public facts of a deal, after the hand."""
-        assert self.dealt is not None
-        north, east, south, west = (nonce or "" for nonce in self.cuts)
         return Deal(
-            table.hand_number, table.dealer, commitment_of(self.secret), self.secret, (north, east, south, west),
-            table.trump_card, self.dealt, table.tricks_won,
+            table.hand_number, table.dealer, self.draw.proof(), trump_card=table.trump_card, hands=self.dealt,
+            tricks_won=table.tricks_won,
         )  # fmt: skip
 
     # -- observing --------------------------------------------------------------------------------
@@ -213,12 +286,12 @@ class Whist(World):
 
     def _status(self, eye: Eye) -> Status:
         me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None
-        table = None if self.cutting else self.table  # the hand that is played now
+        table = self.table if self.is_dealt else None  # the hand that is played now
         dealer = self._next_dealer() if table is None else table.dealer
         hands = [list(hand) for hand in table.hands] if table is not None else [[], [], [], []]
         trick = Trick(next_seat(dealer)) if table is None else table.trick
         return Status(
-            phase="cut" if table is None else "gameOver" if table.phase == "gameOver" else "playing",
+            phase=self._phase(table),
             hand_number=self._hand_number(),
             dealer=dealer,
             turn=table.turn if table is not None and table.phase == "playing" else None,
@@ -240,8 +313,18 @@ class Whist(World):
             hands=hands if eye.sees == "all" else None,
         )
 
+    def _phase(self, table: Table | None) -> Phase:
+        if table is None:
+            return "cut" if self.draw.phase == "commit" else "reveal"
+        return "gameOver" if table.phase == "gameOver" else "playing"
+
     def _shown_deal(self) -> ShownDeal:
-        return ShownDeal(commitment_of(self.secret), [nonce is not None for nonce in self.cuts])
+        draw = self.draw
+        return ShownDeal(
+            draw.game, draw.number, draw.commitment, list(draw.cut), list(draw.commitments),
+            [nonce is not None for nonce in draw.nonces], list(self.missed),
+            sum(1 for hand in self.finished if hand.missed),
+        )  # fmt: skip
 
     def _last_trick(self) -> ShownTrick | None:
         if self.table is None or self.table.last_trick is None:
@@ -250,27 +333,44 @@ class Whist(World):
 
     def _last_hand(self) -> ShownHand | None:
         """The result of the hand before; at the end of the game, of the last one."""
-        if not self.finished:
-            return None
-        hand = self.finished[-1]
-        return ShownHand(
-            hand.hand_number, hand.dealer, suit_of(hand.trump_card), list(hand.tricks_won),
-            list(hand_points(hand.tricks_won)), hand.commitment, hand.secret, list(hand.nonces),
-        )  # fmt: skip
+        for hand in reversed(self.finished):
+            if hand.trump_card is not None and hand.tricks_won is not None:
+                won, points = list(hand.tricks_won), list(hand_points(hand.tricks_won))
+                return ShownHand(hand.hand_number, hand.dealer, suit_of(hand.trump_card), won, points)
+        return None
 
     def _hand_number(self) -> int:
         """Of the hand that is played, or of the one that will be dealt."""
         if self.table is None:
             return 1
-        return self.table.hand_number + 1 if self.cutting else self.table.hand_number
+        return self.table.hand_number if self.is_dealt else self.table.hand_number + 1
 
     def _next_dealer(self) -> int:
         return FIRST_DEALER if self.table is None else next_seat(self.table.dealer)
 
     @query()
     def deals(self, eye: Eye) -> list[Deal]:
-        """The finished hands of this game: commitment, secret and nonces, and the cards that followed from them."""
+        """The finished hands and void deals of this game: commitments, secret and nonces, and the cards that follow."""
         return list(self.finished)
+
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        """Redraw the hands that the eye does not see, the secret, the nonces of others, and what is dealt next.
+
+        Commitments are public and stay as they are. So the proof of a redrawn deal is wrong: deals are fair because
+        nobody can find another secret for a commitment."""
+        me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None
+        self.secrets = Stream(stream.bits64(), "whist secrets")
+        nonces = tuple(
+            nonce if nonce is None or seat == me else draw_secret(stream) for seat, nonce in enumerate(self.draw.nonces)
+        )
+        self.draw = replace(self.draw, secret=draw_secret(stream), nonces=nonces)
+        table = self.table
+        if table is None or self.dealt is None:
+            return
+        seen = range(SEATS) if eye.sees == "all" else [] if me is None else [me]
+        hands = redealt(table, seen, self.lacks, stream)
+        self.dealt = with_played(hands, table.hands, self.dealt)
+        self.table = replace(table, hands=hands)
 
     # -- results ----------------------------------------------------------------------------------
     def returns(self) -> Mapping[SeatId, float]:
@@ -286,7 +386,7 @@ class Whist(World):
         return [Standing(self.order[n], self.order[n], scores[team_of(n)]) for n in best_first]
 
     def numbered(self) -> Sequence[Action]:
-        return [CUT, *PLAYS.values()]
+        return [CUT, *PLAYS.values(), REVEAL]
 
 
 def _why_illegal(table: Table, seat: int, card: str) -> str:

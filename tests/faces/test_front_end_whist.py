@@ -1,0 +1,339 @@
+"""The table of Whist takes part in the deals and checks each hand: in a real browser, against houses that cheat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from playwright.sync_api import Frame, FrameLocator, Page, expect
+
+from cohabit import fair
+from cohabit.fair import Draw, Luck, Proof, broken_promises, seat_commitment
+from cohabit.scenario import AgentSpec, Scenario
+
+from .page import Running, Visit, token
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Running]:
+    running = Running(tmp_path / "data")
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def whist(*people: str, points: int = 50) -> Scenario:
+    """A table with ann, these others, bots on the other seats, a watcher and a host."""
+    seated = [
+        AgentSpec(id=name, kind="human", role="human", claim=f"auto:{i}", token=token(name))
+        for i, name in enumerate(("ann", *people))
+    ]
+    bots = [
+        AgentSpec(id=name, role="player", claim=f"auto:{i}", brain="whist")
+        for i, name in list(enumerate(("pat", "alex", "robin"), 1))[len(people) :]
+    ]
+    others = [
+        AgentSpec(id="eve", kind="human", role="agent", token=token("eve")),
+        AgentSpec(id="hal", kind="human", role="host", token=token("hal")),
+    ]
+    agents = [*seated, *bots, *others]
+    return Scenario(scenario="whist", world="whist", config={"points": points}, seed=1, agents=agents)
+
+
+def document(page: Page) -> FrameLocator:
+    return page.frame_locator(".front-end-frame")
+
+
+def frame_of(page: Page) -> Frame:
+    handle = page.locator(".front-end-frame").element_handle()
+    frame = handle.content_frame() if handle is not None else None
+    assert frame is not None
+    return frame
+
+
+def status(house: Running, who: str = "ann") -> dict[str, Any]:
+    seen: dict[str, Any] = house.call(who, "view").observation.status
+    return seen
+
+
+def dealt(page: Page) -> None:
+    """Wait until the table has cut and revealed by itself, and shows the cards."""
+    expect(document(page).locator("#hand button")).to_have_count(13)
+
+
+def play_hand(house: Running, *people: str) -> None:
+    """Play the rest of a hand for these people, without their pages."""
+    hand = status(house)["handNumber"]
+    while (now := status(house))["phase"] == "playing" and now["handNumber"] == hand:
+        for who in people or ("ann",):
+            view = house.call(who, "view")
+            if view.your_turn and view.observation.status["legal"]:
+                house.call(who, "play", card=view.observation.status["legal"][0])
+
+
+def verdict(page: Page, text: str, why: str) -> None:
+    """This mark is shown beside the question, and its reason below it."""
+    shown = document(page).locator("#verdicts b").filter(has_text=text)
+    expect(shown.first).to_be_visible()
+    expect(document(page).locator("#fair dd").filter(has_text=why).first).to_be_attached()
+
+
+def test_the_table_commits_reveals_and_confirms_each_hand_to_its_player_and_to_a_watcher(
+    house: Running, visit: Visit
+) -> None:
+    house.open(whist())
+    watcher = visit(house.link("eve"))
+    expect(document(watcher).locator("#felt")).to_be_visible()
+    page = visit(house.link("ann"))
+    dealt(page)
+    expect(document(watcher).locator(".backs i").first).to_be_visible()
+    promised = status(house)["deal"]
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it: nobody can have chosen them")
+    verdict(watcher, "Hand 1 ✔", "they are fair unless the house works with North")
+    proof = house.call("ann", "deals")[0].proof
+    assert [made is not None for made in proof.commitments] == [True, False, False, False]
+    own = frame_of(page).evaluate("[...mine.values()][0]")
+    assert broken_promises(proof, proof.promise, 0, own["nonce"]) == []
+    assert (proof.commitment, list(proof.commitments)) == (promised["commitment"], promised["commitments"])
+    dealt(page)  # the next hand has begun, and the table takes part again
+    play_hand(house)
+    verdict(page, "Hand 2 ✔", "your number is in it")
+
+
+def other_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The house deals another order of the cards."""
+    true = Luck.shuffled
+    monkeypatch.setattr(Luck, "shuffled", lambda luck, items: true(luck, items)[::-1])
+
+
+def other_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The house chooses the nonce of a bot after the person has revealed, as it could do before there was `reveal`."""
+    true = Draw.proof
+    monkeypatch.setattr(
+        Draw, "proof", lambda draw: replace(true(draw), nonces=(*true(draw).nonces[:3], "0" * 63 + "1"))
+    )
+
+
+def other_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The house changes its secret, and the nonces and the commitment with it."""
+    true = Draw.proof
+
+    def proof(draw: Draw) -> Proof:
+        mine = fair.house_commitment(draw.game, draw.number, "f" * 64)
+        return true(replace(draw, secret="f" * 64, commitment=mine))
+
+    monkeypatch.setattr(Draw, "proof", proof)
+
+
+@pytest.mark.parametrize(
+    ("cheat", "why"),
+    [
+        (other_cards, "the cards do not follow from the numbers"),
+        (other_bot, "the number of West is not the one that was committed to"),
+        (other_secret, "the commitments are not those that were shown before the deal"),
+    ],
+)
+def test_a_hand_of_a_house_that_cheats_gets_a_cross(
+    house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch, cheat: Any, why: str
+) -> None:
+    cheat(monkeypatch)
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    play_hand(house)
+    verdict(page, "Hand 1 ✘", why)
+    expect(document(page).locator("#verdicts b[data-is=✔]")).to_have_count(0)
+
+
+TAMPERED = [
+    ("deal.proof.secret = '0'.repeat(64)", "the secret is not the one that the house had committed to"),
+    ("deal.proof.number += 1", "the secret is not the one that the house had committed to"),
+    ("deal.proof.game += 'x'", "the secret is not the one that the house had committed to"),
+    ("deal.proof.nonces[0] = '0'.repeat(64)", "the number of North is not the one that was committed to"),
+    ("deal.proof.nonces[0] = '0'.repeat(64)", "your number, which you revealed, is not in it"),
+    ("deal.proof.nonces[1] = '0'.repeat(64)", "the number of East is not the one that was committed to"),
+    ("deal.proof.commitment = '0'.repeat(64)", "the commitments are not those that were shown before the deal"),
+    ("deal.proof.commitments[0] = null", "the commitments are not those that were shown before the deal"),
+    (
+        "[deal.hands[0][0], deal.hands[1][0]] = [deal.hands[1][0], deal.hands[0][0]]",
+        "the cards are not those that were shown during the hand",
+    ),
+    ("deal.hands.reverse()", "the cards do not follow from the numbers"),
+    ("deal.trumpCard = deal.hands[3].find((card) => card !== deal.trumpCard)", "do not follow from the numbers"),
+    ("deal.dealer = 0", "it has another number, or another dealer, than the rules say"),
+    ("deal.handNumber = 2", "it has another number, or another dealer, than the rules say"),
+    ("deal.missed = [0]", "North is said to have revealed, and not to have revealed"),
+    ("[deal.missed, deal.proof.nonces[0]] = [[0], null]", "your number, which you revealed, is not in it"),
+    ("deal.hands = null", "cannot be read"),
+]
+
+
+def test_every_way_to_change_a_deal_is_found_in_the_browser(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    for change, why in [("", "your number is in it"), *TAMPERED]:
+        script = f"""async () => {{
+            const {{ result: [deal] }} = await call("deals"), key = keyOf(deal.proof);
+            {change};
+            const place = {{ number: 1, handNumber: 1 }};
+            return verdictOn(deal, place, mine.get(key), noted.get(key)).catch(() => ["✘", "Its values cannot be read."]);
+        }}"""
+        mark, said = frame_of(page).evaluate(script)
+        assert mark == ("✘" if change else "✔"), (change, said)
+        assert why in said, (change, said)
+
+
+def test_a_house_that_shows_another_commitment_for_me_does_not_get_my_number(
+    house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = Draw.commit
+    monkeypatch.setattr(
+        Draw, "commit", lambda draw, seat, made: true(draw, seat, "0" * 64 if seat == 0 and made else made)
+    )
+    house.open(whist())
+    page = visit(house.link("ann"))
+    verdict(page, "Deal 1 ✘", "The house shows another commitment for you")
+    assert (status(house)["phase"], status(house)["deal"]["revealed"]) == ("reveal", [False] * 4)
+
+
+def test_a_deal_that_somebody_stops_is_shown_as_void_and_the_next_one_is_checked(house: Running, visit: Visit) -> None:
+    house.open(whist("bob"))
+    page = visit(house.link("ann"))
+    expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
+    deal = status(house)["deal"]
+    house.call("bob", "cut", commitment=seat_commitment(deal["game"], 1, 1, "0" * 64))
+    expect(document(page).locator("#turn")).to_have_text("Waiting for the reveal of bob.")
+    house.call("bob", "reveal")
+    verdict(page, "Deal 1 ○", "Void, because East did not reveal")
+    house.call("bob", "cut")
+    dealt(page)
+    play_hand(house, "ann", "bob")
+    verdict(page, "Hand 1 ✔", "your number is in it")
+
+
+def test_a_house_that_says_that_i_did_not_reveal_gets_a_cross(
+    house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Draw, "reveal", lambda draw, seat, nonce: draw.give_up(seat))
+    house.open(whist())
+    page = visit(house.link("ann"))
+    verdict(page, "Deal 1 ✘", "your number, which you revealed, is not in it")
+    expect(document(page).locator("#hand button")).to_have_count(13)  # the game goes on without it
+    assert status(house)["deal"]["commitments"][0] is None
+
+
+def test_a_deal_that_the_house_leaves_out_gets_a_cross(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    frame_of(page).evaluate(
+        """() => {
+            const real = call;
+            call = async (name, args) => name === "deals" ? { result: [] } : real(name, args);
+        }"""
+    )
+    play_hand(house)
+    verdict(page, "Deal 1 ✘", "the house does not list it")
+
+
+@pytest.mark.parametrize("how", ["reset", "rematch"])
+def test_a_deal_that_is_left_after_i_have_revealed_gets_a_cross(house: Running, visit: Visit, how: str) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    first = status(house)["myHand"]
+    house.call("hal", how)
+    verdict(page, "Deal 1 ✘", "You had revealed your number; then the ")
+    dealt(page)
+    assert status(house)["myHand"] != first  # my number is another one
+
+
+def test_a_table_that_goes_back_to_a_hand_that_was_played_gets_a_cross(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    dealt(page)
+    house.call("hal", "reset")
+    verdict(page, "Deal 1 ✘", "which had been dealt before")
+
+
+def test_the_last_hand_of_a_game_is_checked_and_a_rematch_after_it_is_no_reason_for_a_cross(
+    house: Running, visit: Visit
+) -> None:
+    house.open(whist(points=1))
+    page = visit(house.link("ann"))
+    dealt(page)
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    house.call("hal", "rematch")
+    dealt(page)
+    expect(document(page).locator("#verdicts b")).to_have_text(["Hand 1 ✔"])
+
+
+def test_a_browser_without_webcrypto_adds_nothing_and_says_so(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    missing = "Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined })"
+    page = visit(house.link("ann"), prepare=lambda tab: tab.add_init_script(missing))
+    dealt(page)
+    assert status(house)["deal"]["commitments"] == [None] * 4
+    play_hand(house)
+    verdict(page, "Hand 1 ○", "This browser cannot check deals")
+
+
+def test_hands_to_which_nobody_added_a_number_are_not_called_fair(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("eve"))
+    expect(document(page).locator("#felt")).to_be_visible()
+    house.call("ann", "cut")
+    play_hand(house)
+    verdict(page, "Hand 1 ○", "Nobody added a number")
+
+
+def test_a_table_that_is_out_of_sight_still_reveals_and_checks(house: Running, visit: Visit) -> None:
+    house.open(whist("bob"))
+    page = visit(house.link("ann"))
+    expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
+    frame_of(page).evaluate("document.body.style.display = 'none'")
+    frame_of(page).wait_for_function("() => visible === false")
+    house.call("bob", "cut")
+    frame_of(page).wait_for_function("() => [...mine.values()].some(({ promise }) => promise)")
+    play_hand(house, "ann", "bob")
+    frame_of(page).wait_for_function(
+        "() => [...verdicts.values()].some(({ what, is }) => what === 'Hand 1' && is === '✔')"
+    )
+
+
+def test_a_table_whose_house_is_restarted_before_the_reveal_still_reveals(house: Running, visit: Visit) -> None:
+    house.open(whist("bob"))
+    page = visit(house.link("ann"))
+    expect(document(page).locator("#turn")).to_have_text("Waiting for the cut of bob.")
+    house.stop()
+    house.start()
+    house.call("bob", "cut")
+    dealt(page)
+    play_hand(house, "ann", "bob")
+    verdict(page, "Hand 1 ✔", "your number is in it")
+
+
+def test_a_save_that_is_loaded_after_a_hand_gets_a_cross(house: Running, visit: Visit) -> None:
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    house.call("hal", "save_world", folder="before")
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    house.call("hal", "load_world", path="before")
+    verdict(page, "Deal 1 ✘", "which had been dealt before")
