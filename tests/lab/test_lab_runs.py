@@ -194,15 +194,15 @@ def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
     from tests.agents.minds import ScriptedModel, mind
 
     from cohabit.agents.llm.backend import BackendError, Completion
+    from cohabit.agents.spending import Spending
     from cohabit.lab.answers import AnswerLog, logged
-    from cohabit.lab.run import Spending, _Plain
 
     def planned(*answers: Any) -> tuple[list[str], list[Any]]:
         agent = mind(ScriptedModel(*answers))
-        log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+        log = AnswerLog(Spending(), tmp_path / "log")
         logged(agent, 0, log)
         try:
-            return asyncio.run(agent.plan([Goal("g", "win")])), agent._planning
+            return asyncio.run(agent.plan([Goal("g", "win")])), agent.unanswered()
         finally:
             log.close()
 
@@ -229,8 +229,9 @@ class Forgetful:
 def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(tmp_path: Path) -> None:
     import asyncio
 
+    from cohabit.agents.spending import Spending
     from cohabit.lab.folder import answers_path
-    from cohabit.lab.run import Spending, Table, _Plain, play_game
+    from cohabit.lab.run import Table, play_game
 
     path = tmp_path / "mine.py"
 
@@ -238,7 +239,7 @@ def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(
         path.write_text(FORGETFUL % word)
         design = match_design("nim", [f"{path}:Forgetful", "random"], games=1)
         table = Table(design, tmp_path, 1)
-        return asyncio.run(play_game(table, design.specs()[0], Spending(None, _Plain(0)), DecisionCount()))
+        return asyncio.run(play_game(table, design.specs()[0], Spending(), DecisionCount()))
 
     for name in ("records", UNFINISHED):
         (tmp_path / name).mkdir()

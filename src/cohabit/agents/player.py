@@ -15,7 +15,9 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from cohabit.agents.causes import what_was_tried
 from cohabit.agents.contract import (
+    Accountable,
     Agent,
     Closing,
     Direct,
@@ -230,9 +232,11 @@ class Player:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
             except TimeoutError as late:
-                outcome, first_problem = "timeout", self._too_late(late)
+                exchanges += self._unanswered()
+                outcome, first_problem = "timeout", self._too_late(late, exchanges)
                 break
             except (Exception, SystemExit) as bug:  # of the agent or its backend; the game goes on
+                exchanges += self._unanswered()
                 outcome, first_problem = "failed", self._failure(bug)
                 break
             exchanges += thought.exchanges
@@ -279,9 +283,14 @@ class Player:
             return _no_fallback(turn, outcome, problem, [], refusal)
         return _fallen_back(turn, outcome, problem, [], action, result)
 
-    def _too_late(self, late: TimeoutError) -> str:
-        limit = self.limits.seconds
+    def _unanswered(self) -> list[Exchange]:
+        """What the agent asked a model before it was interrupted or failed."""
+        return self.agent.unanswered() if isinstance(self.agent, Accountable) else []
+
+    def _too_late(self, late: TimeoutError, exchanges: Sequence[Exchange] = ()) -> str:
+        limit, tried = self.limits.seconds, what_was_tried(exchanges)
         problem = str(late) or f"no answer in {'time' if limit is None else f'{limit:g} s'}"
+        problem += f" ({tried})" if tried else ""
         self._log(problem)
         return problem
 

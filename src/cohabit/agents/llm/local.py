@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.clients import completion
+from cohabit.agents.llm.clients import called_tool, completion
+from cohabit.agents.llm.openai import STOPPED
 from cohabit.agents.llm.options import known_options
 from cohabit.errors import BadArgs
 
@@ -60,11 +61,16 @@ class LocalBackend:
         finally:
             asking.give_up()
         if "choices" not in found:
-            raise BackendError(f"the embedded model gave no answer: {_reason(found)[:200]}")
+            raise BackendError(
+                f"the embedded model gave no answer: {_reason(found)[:200]}", cause="rejected", unpaid=True
+            )
         choice, usage = found["choices"][0], found.get("usage", {})
         tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        stopped: Stopped = "end" if choice.get("finish_reason") == "stop" else "length"
-        return completion(self.name, request, choice["message"].get("content"), "", tokens, stopped, free=True)
+        stopped: Stopped = STOPPED.get(choice.get("finish_reason"), "length")
+        text = choice["message"].get("content")
+        if not text and (calls := choice["message"].get("tool_calls")):
+            text, stopped = called_tool(calls[0].get("function", {}).get("name")), "tool"
+        return completion(self.name, request, text, "", tokens, stopped, free=True)
 
     async def close(self) -> None:
         """The model stays loaded for the next agent."""
@@ -147,7 +153,7 @@ class _Asking:
             if not line:
                 _end(process)
                 _processes.pop(self._path, None)  # the next request starts another one
-                raise BackendError("the process of the embedded model has ended", retry=True)
+                raise BackendError("the process of the embedded model has ended", cause="broken_reply", retry=True)
         found: dict[str, Any] = json.loads(line)
         return found
 

@@ -58,6 +58,8 @@ KeepsWord = Annotated[dict[str, Rating], Range(doc="nation -> how well it keeps 
 Aggressor = Annotated[dict[str, Rating], Range(doc="nation -> how aggressive it is, 1 to 10")]
 Answer = Annotated[Any, Range(doc="the whole answer as one object or JSON text, instead of the fields")]
 AcceptDrops = Annotated[bool, Range(doc="leave out or cut the parts that cannot be used, instead of a refusal")]
+MAX_ANSWER_CHARS = 100_000
+"""Of an answer that is one text. All fields together, as long as they may be, have fewer."""
 MAX_ECHO_CHARS = 2000
 """How much of its submitted answer is shown to a nation."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
@@ -169,6 +171,8 @@ class Statecraft(World):
         given = {name: value for name, value in fields.items() if value is not None and value != DEFAULTS.get(name)}
         if answer is not None and given:
             raise GameRejected("Nothing was submitted: send either answer or the fields, not both.")
+        if isinstance(answer, str) and len(answer) > MAX_ANSWER_CHARS:
+            raise GameRejected(f"Nothing was submitted: an answer has at most {MAX_ANSWER_CHARS:,} characters.")
         text = _as_text(given if answer is None else answer)
         dropped, messages_sent = check_orders(self.state, by.id, text, self.rules)
         if accept_drops is not True and any(entry.kind != "changed" for entry in dropped):
