@@ -144,8 +144,8 @@ async def test_a_request_that_is_given_up_counts() -> None:
 async def test_requests_under_way_are_counted_so_that_many_at_once_do_not_pass_the_cap() -> None:
     backend, _, model = capped(700, Completion("", usage=Usage(1, 1, 100.0)))
     found = await asyncio.gather(*(backend.complete(REQUEST) for _ in range(20)), return_exceptions=True)
-    assert len(model.requests) == 2
-    assert sum(isinstance(each, SpendingCapReached) for each in found) == 18
+    assert len(model.requests) == 4  # a fifth could have cost more than was left
+    assert sum(isinstance(each, SpendingCapReached) for each in found) == 16
 
 
 @pytest.mark.usefixtures("prices")
@@ -193,7 +193,7 @@ def test_a_run_counts_requests_that_time_out(monkeypatch: pytest.MonkeyPatch) ->
         async with http_server(hang) as url:
             name = f"{MODEL}@{url}/v1?retries=0"
             return await asyncio.to_thread(
-                match, "nim", name, "random", games=1, seconds=0.2, max_cost=0.01, progress=False
+                match, "nim", name, "random", games=1, seconds=0.2, max_cost=2500, progress=False
             )
 
     results = asyncio.run(play())
@@ -217,7 +217,7 @@ async def test_a_player_who_hands_the_seat_over_and_takes_it_back_does_not_pass_
         asked.release()
         await asyncio.Event().wait()
 
-    async with http_server(slow) as url, open_house(agents_dollars=0.01) as house:
+    async with http_server(slow) as url, open_house(agents_dollars=2500) as house:
         who = await make_room(
             house,
             player("ann", 0, stand_in=f"{MODEL}@{url}/v1?retries=0&strict=false"),
@@ -237,7 +237,7 @@ async def test_a_player_who_hands_the_seat_over_and_takes_it_back_does_not_pass_
                 "ann" not in [who for _, who in house.bots.agents] or not house.bots.agents["den", "ann"].tally.failures
             ):
                 await asyncio.sleep(0)
-        assert "the spending cap of $0.01 is reached" in house.bots.agents["den", "ann"].last.problem
+        assert "the spending cap of $2500 leaves $" in house.bots.agents["den", "ann"].last.problem
     assert len(count) == 1
 
 

@@ -29,7 +29,7 @@ CAUSES: dict[str, str] = {
     "time": "the agent did not return in time",
     "exception": "the agent raised an exception",
 }
-"""Every cause with its meaning. The first eight are of a request, the next six of an answer, the others of any agent."""
+"""Every cause with its meaning: eight of a request, six of an answer, and three of any agent."""
 
 
 def cause_of_failure(outcome: str, exchanges: Sequence[Exchange]) -> str:

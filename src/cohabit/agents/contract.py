@@ -39,6 +39,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     heard: list[Heard] = []  # messages since the last decision
     fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
     may_pass: bool = True  # False: the game waits for this agent, so doing nothing is no answer
+    turn: int = 0  # of the game, from 1, that this decision is a part of; 0: not counted
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):

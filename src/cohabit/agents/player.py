@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cohabit.agents.causes import what_was_tried
 from cohabit.agents.contract import (
@@ -31,6 +32,7 @@ from cohabit.agents.contract import (
 )
 from cohabit.agents.decision import Decision, Outcome, Tally
 from cohabit.agents.secrets import in_public
+from cohabit.agents.spans import describe, span
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -157,10 +159,19 @@ class Player:
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
         """Decide and act. Raises only what is not about this decision, such as a lost connection."""
-        if self._seconds is None:
-            return self._counted(await self._move(turn, act), 0.0)
-        watch = Stopwatch(self._seconds)
-        return self._counted(await self._move(turn, watch.leaving_out(act)), watch.read())
+        if self.is_quick:
+            return await self._timed_move(turn, act)
+        with span("decision", player=self._name, decision=turn.number, turn=turn.turn) as found:
+            decision = await self._timed_move(turn, act)
+            describe(found, decision)
+            return decision
+
+    async def _timed_move(self, turn: Turn, act: Act) -> Decision:
+        watch = Stopwatch(self._seconds) if self._seconds is not None else None
+        decision = await self._move(turn, watch.leaving_out(act) if watch is not None else act)
+        if turn.turn:
+            decision = replace(decision, turn=turn.turn)
+        return self._counted(decision, watch.read() if watch is not None else 0.0)
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision.
@@ -237,7 +248,7 @@ class Player:
                 break
             except (Exception, SystemExit) as bug:  # of the agent or its backend; the game goes on
                 exchanges += self._unanswered()
-                outcome, first_problem = "failed", self._failure(bug)
+                outcome, first_problem = "failed", self._failure(bug, exchanges)
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
@@ -294,8 +305,11 @@ class Player:
         self._log(problem)
         return problem
 
-    def _failure(self, bug: Exception | SystemExit) -> str:
+    def _failure(self, bug: Exception | SystemExit, exchanges: Sequence[Exchange] = ()) -> str:
         problem = _text(bug)
+        calls = exchanges[-1].calls if exchanges else []
+        if len(calls) > 1 and calls[-1].cause:
+            problem += f" ({len(calls)} requests failed)"
         self._log(problem)
         return problem
 

@@ -6,8 +6,8 @@ The size in bytes is limited where a call arrives. Here it is the number of valu
 from typing import Any
 
 MAX_VALUES = 5_000
-"""Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world has
-some hundred."""
+"""Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world
+has some hundred."""
 MAX_DEPTH = 32
 """Lists and objects within each other."""
 _CONTAINERS = (dict, list, tuple)
