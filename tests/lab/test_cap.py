@@ -95,7 +95,7 @@ def prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cohabit.agents.llm.retrying.FIRST_WAIT_S", 0.0)
 
 
-def design(url: str, cap: float | None, seconds: float | None = None, games: int = 40) -> Design:
+def design(url: str, cap: float | None, seconds: float | None = None, games: int = 8) -> Design:
     names = [f"openai:m@{url}/v1?retries=2", "random"]
     return match_design("nim", names, games=games, max_cost=cap, seconds=seconds)
 
@@ -108,8 +108,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize(("plan", "workers"), [*((plan, 1) for plan in PLANS), ("mixed", 2)])
 def test_a_service_never_bills_more_than_the_cap_and_the_run_says_what_it_spent(
     plan: str, workers: int, tmp_path: Path
 ) -> None:
@@ -117,14 +116,14 @@ def test_a_service_never_bills_more_than_the_cap_and_the_run_says_what_it_spent(
     service = Service(*kinds)
     with serving(service) as url:
         results = run(design(url, 1.0, seconds), tmp_path / "run", workers)
-        first = service.requests
+        billed = service.billed
         again = run(design(url, 1.0, seconds), tmp_path / "run", workers)
     assert service.billed <= 1.0
-    assert first > 3
     paid, reserved = results.spent
-    assert paid <= service.billed + 1e-6
-    assert service.billed <= paid + reserved + 1e-6
+    assert paid <= billed + 1e-6
+    assert billed <= paid + reserved + 1e-6
     assert paid + reserved <= 1.0 + 1e-6
+    assert paid + reserved > 0.2
     assert "reached its spending cap of $1" in results.stopped
     assert "the run has spent $" in str(results)
     assert again.spent[0] + again.spent[1] <= 1.0 + 1e-6
