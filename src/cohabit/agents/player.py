@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import count
 from typing import Any, cast
 
 from msgspec import Struct
@@ -98,6 +99,7 @@ class Player:
         self.reads_choices = getattr(self._script, "reads_choices", True)
         self.reads_text = getattr(self._script, "reads_text", True)
         self.looks = getattr(self._script, "looks", True)  # False: it decides without an observation
+        self._asks_on = self.thinks and getattr(agent, "corrections", 0) is None  # until an answer is accepted
         self._reflects = getattr(self._script, "reflects", True)  # False: it does not look at results
         self._goals: list[tuple[str, str]] = []  # those of the last plan
         self._game = 1
@@ -235,7 +237,7 @@ class Player:
         first_problem = correction = ""
         outcome: Outcome = "unreadable"
         ends = self._deadline()
-        for attempt in range(1 + (self.limits.corrections if self.thinks else 0)):
+        for attempt in count() if self._asks_on else range(1 + (self.limits.corrections if self.thinks else 0)):
             try:
                 if ends is None:
                     thought = await self._think(turn, correction)
