@@ -25,7 +25,13 @@ from cohabit.world import (
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.maps import make_map, validate_map
-from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
+from cohabit.worlds.statecraft.observation_text import (
+    HOW_TO_PLEDGE,
+    quoted,
+    rules_text,
+    text_for_nation,
+    text_for_spectator,
+)
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
@@ -83,8 +89,8 @@ class Statecraft(World):
     never conquered; it can be ceded to a neighbour, except a capital.
 
     `messages` reach only their recipient, or everybody under "all". If a part of your orders cannot be used, nothing
-    is submitted and you are told why. A nation that submits nothing does nothing. Your view has the rules with their
-    numbers, what happened, and how to answer.
+    is submitted and you are told why. A nation that submits nothing does nothing. Your view says what happened; in the
+    first turn it also has the rules and how to answer.
     """
 
     spec = WorldSpec(
@@ -117,6 +123,11 @@ class Statecraft(World):
         self.open_messages = open_messages
         self.publish_ratings = publish_ratings
         self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
+
+    def describe(self) -> str:
+        """With the rules and their numbers, which the view has in full only once."""
+        rules = rules_text(self.rules.constants, publishes_ratings=self.publish_ratings)
+        return f"{super().describe()}\n\n{rules}\n\n{HOW_TO_PLEDGE}"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
