@@ -159,12 +159,12 @@ class Results:
             notes.append(
                 "the higher of two costs includes the most that requests may have cost whose cost is not known"
             )
-        notes += self._spent_in_words()
+        notes += self.spent_in_words()
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
         return notes
 
-    def _spent_in_words(self) -> list[str]:
+    def spent_in_words(self) -> list[str]:
         """What the whole run has spent, if the table does not say it all or there is a cap."""
         (paid, reserved), tallies = self.spent, [tally for game in self.games for tally in game.tallies]
         in_table = sum(tally.charged for tally in tallies)

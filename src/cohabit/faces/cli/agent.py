@@ -118,7 +118,10 @@ def summary(tally: Tally) -> str:
 
 
 def cost(tally: Tally) -> str:
-    price = f"${tally.dollars:.4f}" + (f" and {tally.unpriced} answers of unknown price" if tally.unpriced else "")
+    most = f" to ${tally.charged:.4f}" if tally.charged > tally.dollars else ""
+    price = f"${tally.dollars:.4f}{most}" + (
+        f" and {tally.unpriced} answers of unknown price" if tally.unpriced else ""
+    )
     return f"{tally.prompt_tokens:,} + {tally.completion_tokens:,} tokens, {tally.seconds:.1f} s, {price}"
 
 
