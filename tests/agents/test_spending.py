@@ -85,6 +85,31 @@ def test_a_cap_that_is_no_amount_is_refused(cap: float) -> None:
         Spending(cap)
 
 
+OWN = """
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.llm.mind import LlmAgent
+from cohabit.agents.llm.openai import OpenAiBackend
+
+class Mine(LlmAgent):
+    def __init__(self, purpose=""):
+        super().__init__(OpenAiBackend, parse_brain("openai:m@{url}/v1?retries=0"))
+"""
+
+
+@pytest.mark.usefixtures("prices")
+async def test_an_agent_in_a_file_that_is_made_of_ours_keeps_the_cap(tmp_path: Path) -> None:
+    spending = Spending(400)
+    async with http_server(answers_html) as url:
+        (tmp_path / "mine.py").write_text(OWN.format(url=url))
+        agent = make_agent(f"{tmp_path}/mine.py:Mine", "test", setting=Setting(spending=spending))
+        with pytest.raises(BackendError, match="cannot be read"):
+            await agent.backend.complete(REQUEST)
+        with pytest.raises(SpendingCapReached):
+            await agent.backend.complete(REQUEST)
+        await agent.close()
+    assert spending.spent == MOST
+
+
 # -- counting ---------------------------------------------------------------------------------------
 @given(st.lists(st.tuples(st.floats(), st.one_of(st.none(), st.floats()))))
 def test_no_amount_ends_the_counting(amounts: list[tuple[float, float | None]]) -> None:

@@ -19,7 +19,7 @@ from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
-from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
+from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match_design
 from cohabit.lab.progress import ProgressLines, progress_bar
@@ -87,9 +87,10 @@ def small(**changes: Any) -> Design:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All files but the timings."""
+    """All files but the timings and the log of spending, which differ from run to run."""
     found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     del found[TIMINGS]
+    found.pop(SPENDING, None)
     return found
 
 
@@ -482,8 +483,11 @@ def test_a_resumed_run_counts_the_requests_that_got_no_answer(
     (tmp_path / "asked-killed").mkdir()
     (tmp_path / "asked-killed" / "kill").write_text(str(killed_at))
     play("killed", -signal.SIGKILL)
-    assert play("killed") == requests
-    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert play("killed") <= requests, "what was under way when it was killed may have cost something"
+    assert Results.read("killed").spent[1] >= Results.read("whole").spent[1] - 1e-6
+    played = len(Results.read("killed").games)
+    assert Results.read("killed").games == Results.read("whole").games[:played]
+    assert played
 
 
 def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Path) -> None:
@@ -491,7 +495,9 @@ def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Pat
     assert not results.notes()
     results.games[0].tallies[0] = Tally({"chosen": 1, "timeout": 1}, 50, 9, dollars=0.5, charged=2.25)
     assert "$0.50 to $2.25" in results.rows()[0]
-    assert results.notes() == ["the higher of two costs includes the requests that got no answer, by estimate"]
+    assert results.notes() == [
+        "the higher of two costs includes the most that requests may have cost whose cost is not known"
+    ]
 
 
 PAID = """

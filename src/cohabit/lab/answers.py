@@ -19,6 +19,7 @@ from msgspec import Struct
 from cohabit.agents.contract import Agent, Call, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
 from cohabit.agents.llm.calls import gathered, note
+from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import Conflict, RecordCorrupt
@@ -144,6 +145,10 @@ def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
     if kind_of(agent) == "quick":
         return adapted(agent)
     if hasattr(getattr(agent, "backend", None), "complete"):
+        if hasattr(agent, "spend_from"):
+            agent.spend_from(log.spending)
+        else:  # a backend that is not behind ours
+            agent.backend = MeteredBackend(agent.backend, log.spending)
         agent.backend = LoggedBackend(agent.backend, seat, log)
         return adapted(agent)
     made = adapted(agent)

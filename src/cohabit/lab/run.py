@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
+from cohabit.agents.contract import Agent, PlayerLeft, kind_of
 from cohabit.agents.decision import Decision
 from cohabit.agents.llm.metered import check_price
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
@@ -410,5 +410,4 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
 
 
 def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    setting = Setting(spending=log.spending)
-    return logged(make_agent(located(spec.players[seat], design.folder), purpose, setting=setting), seat, log)
+    return logged(make_agent(located(spec.players[seat], design.folder), purpose), seat, log)

@@ -23,18 +23,18 @@ GIVEN_UP = "the request was given up"
 class MeteredBackend:
     def __init__(self, backend: Backend, spending: Spending) -> None:
         self.name, self.constrains = backend.name, backend.constrains
-        self._backend, self._spending = backend, spending
+        self._backend, self.spending = backend, spending
         self._factor = float(getattr(backend, "prompt_factor", 1.0))
 
     async def complete(self, request: Request) -> Completion:
-        reserved = most_dollars(self.name, request, self._factor)
-        if not self._spending.reserve(reserved):
+        reserved, spending = most_dollars(self.name, request, self._factor), self.spending
+        if not spending.reserve(reserved):
             raise SpendingCapReached(self._cap_text(reserved), unpaid=True, cause="spending_cap")
         try:
             completion = await self._backend.complete(request)
         except BackendError as wrong:
             if wrong.unpaid:
-                self._spending.settle(reserved, 0.0)
+                spending.settle(reserved, 0.0)
             note(Call(wrong.cause, str(wrong), reserved=0.0 if wrong.unpaid else reserved))
             raise
         except Exception as bug:
@@ -48,12 +48,12 @@ class MeteredBackend:
         paid = 0.0 if usage.cached else usage.dollars if usage.counted else None
         if paid is not None and amount(paid) is None:
             paid = None  # such as NaN
-        self._spending.settle(reserved, paid)
+        spending.settle(reserved, paid)
         note(Call(paid=paid) if paid is not None else Call(reserved=reserved))
         return completion
 
     def _cap_text(self, reserved: float) -> str:
-        spending, cap = self._spending, self._spending.cap or 0.0
+        spending, cap = self.spending, self.spending.cap or 0.0
         if spending.spent >= cap:
             return f"the spending cap of ${cap:g} is reached"
         return (

@@ -72,9 +72,14 @@ class LlmAgent:
         """Ask the cache first, then the server, again if need be. Every request is counted."""
         rate, spending = rate_limit_of(account_of_backend(backend)), setting.spending or Spending()
         check_price(self, spending.cap)
-        metered = MeteredBackend(traced(backend), spending)
-        backend = RetryingBackend(metered, self.options.retries, self.options.per_minute, rate=rate)
+        self._metered = MeteredBackend(traced(backend), spending)
+        backend = RetryingBackend(self._metered, self.options.retries, self.options.per_minute, rate=rate)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
+
+    def spend_from(self, spending: Spending) -> None:
+        """Count what it spends from now on there: an agent in a file is made without a setting."""
+        check_price(self, spending.cap)
+        self._metered.spending = spending
 
     @property
     def priced(self) -> bool:
