@@ -102,7 +102,7 @@ async def test_an_agent_in_a_file_that_is_made_of_ours_keeps_the_cap(tmp_path: P
     async with http_server(answers_html) as url:
         (tmp_path / "mine.py").write_text(OWN.format(url=url))
         agent = make_agent(f"{tmp_path}/mine.py:Mine", "test", setting=Setting(spending=spending))
-        with pytest.raises(BackendError, match="cannot be read"):
+        with pytest.raises(BackendError, match="has no choices"):
             await agent.backend.complete(REQUEST)
         with pytest.raises(SpendingCapReached):
             await agent.backend.complete(REQUEST)
