@@ -46,7 +46,7 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=DEFAULT_SECONDS, help=f"per decision (default {DEFAULT_SECONDS:g})"
     )
-    parser.add_argument("--max-dollars", type=float, metavar="X", help="stop asking the model after spending this much")
+    parser.add_argument("--max-dollars", type=float, metavar="X", help="the most that the model may cost")
     parser.add_argument("--memory", metavar="FILE", help="keep the agent's memory in this file")
 
 
