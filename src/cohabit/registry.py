@@ -161,7 +161,7 @@ def make_agent(
         return script(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
-        return _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose)
+        return _spending_from(setting, _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose))
     if brain.kind in BACKENDS:
         made = partial(_imported(LLM_AGENT), _imported(BACKENDS[brain.kind]), brain)
         return made() if setting is None else made(setting)
@@ -169,7 +169,14 @@ def make_agent(
     if target is None or brain.target:
         known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
-    return _called(brain, _imported(target), purpose)
+    return _spending_from(setting, _called(brain, _imported(target), purpose))
+
+
+def _spending_from(setting: "Setting | None", agent: Any) -> Any:
+    """An agent of somebody's own that is made of ours spends what ours may spend."""
+    if setting is not None and setting.spending is not None and hasattr(agent, "spend_from"):
+        agent.spend_from(setting.spending)
+    return agent
 
 
 def make_comments(world: str, stream: "Stream") -> Any:

@@ -13,12 +13,11 @@ from tests.house.making import make_room, open_house, player
 
 from cohabit.agents.contract import Setting, Usage
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Completion, Request, SpendingCapReached
-from cohabit.agents.llm.capped import CappedBackend, estimate
+from cohabit.agents.llm.metered import MeteredBackend, most_dollars
 from cohabit.agents.spending import Spending
 from cohabit.errors import BadArgs, Busy
 from cohabit.house.brains import check_makeable
 from cohabit.lab.match import match
-from cohabit.lab.run import Spending as SpendingOfARun
 from cohabit.registry import make_agent
 
 from .minds import ScriptedModel
@@ -27,11 +26,13 @@ from .test_bad_days import said
 
 REQUEST = Request([ChatMessage("user", "x" * 300)], max_tokens=10)
 MODEL = "openai:m"
+MOST = 330.0
+"""300 bytes, 10 tokens for the message and 10 for the answer's, and an answer of 10."""
 
 
 @pytest.fixture
 def prices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One dollar per token, so that the request above is estimated at $110."""
+    """One dollar per token, so that the request above costs $330 at most."""
     path = tmp_path / "prices.json"
     path.write_text(json.dumps({MODEL: [1e6, 1e6]}))
     monkeypatch.setenv("COHABIT_PRICES", str(path))
@@ -42,9 +43,9 @@ class Model(ScriptedModel):
     name = MODEL
 
 
-def capped(cap: float, *answers: Any) -> tuple[CappedBackend, Spending, Model]:
+def capped(cap: float, *answers: Any) -> tuple[MeteredBackend, Spending, Model]:
     spending, model = Spending(cap), Model(*answers)
-    return CappedBackend(model, spending), spending, model
+    return MeteredBackend(model, spending), spending, model
 
 
 # -- prices -----------------------------------------------------------------------------------------
@@ -75,13 +76,38 @@ def test_a_price_that_is_none_is_refused(price: str, tmp_path: Path, monkeypatch
     path.write_text(f'{{"openai:m": [{price}, 1]}}')
     monkeypatch.setenv("COHABIT_PRICES", str(path))
     with pytest.raises(BadArgs, match="is not a price"):
-        estimate(MODEL, REQUEST)
+        most_dollars(MODEL, REQUEST)
 
 
 @pytest.mark.parametrize("cap", [float("nan"), float("inf"), -1.0])
 def test_a_cap_that_is_no_amount_is_refused(cap: float) -> None:
     with pytest.raises(BadArgs, match="must be an amount of dollars"):
         Spending(cap)
+
+
+OWN = """
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.llm.mind import LlmAgent
+from cohabit.agents.llm.openai import OpenAiBackend
+
+class Mine(LlmAgent):
+    def __init__(self, purpose=""):
+        super().__init__(OpenAiBackend, parse_brain("openai:m@{url}/v1?retries=0"))
+"""
+
+
+@pytest.mark.usefixtures("prices")
+async def test_an_agent_in_a_file_that_is_made_of_ours_keeps_the_cap(tmp_path: Path) -> None:
+    spending = Spending(400)
+    async with http_server(answers_html) as url:
+        (tmp_path / "mine.py").write_text(OWN.format(url=url))
+        agent = make_agent(f"{tmp_path}/mine.py:Mine", "test", setting=Setting(spending=spending))
+        with pytest.raises(BackendError, match="has no choices"):
+            await agent.backend.complete(REQUEST)
+        with pytest.raises(SpendingCapReached):
+            await agent.backend.complete(REQUEST)
+        await agent.close()
+    assert spending.spent == MOST
 
 
 # -- counting ---------------------------------------------------------------------------------------
@@ -99,7 +125,7 @@ def test_no_amount_ends_the_counting(amounts: list[tuple[float, float | None]]) 
 
 @pytest.mark.usefixtures("prices")
 async def test_an_answer_counts_with_what_it_cost_and_not_with_the_estimate() -> None:
-    backend, spending, _ = capped(200, Completion("", usage=Usage(1, 1, 2.0)))
+    backend, spending, _ = capped(400, Completion("", usage=Usage(1, 1, 2.0)))
     await backend.complete(REQUEST)
     assert spending.spent == 2.0
 
@@ -107,15 +133,15 @@ async def test_an_answer_counts_with_what_it_cost_and_not_with_the_estimate() ->
 @pytest.mark.usefixtures("prices")
 @pytest.mark.parametrize("dollars", [None, float("nan"), float("inf"), -5.0])
 async def test_an_answer_of_unknown_price_counts_with_the_estimate(dollars: float | None) -> None:
-    backend, spending, _ = capped(200, Completion("", usage=Usage(1, 1, dollars)))
+    backend, spending, _ = capped(400, Completion("", usage=Usage(1, 1, dollars)))
     await backend.complete(REQUEST)
-    assert spending.spent == 110.0
+    assert spending.spent == MOST
 
 
 @pytest.mark.usefixtures("prices")
-@pytest.mark.parametrize(("unpaid", "counted"), [(True, 0.0), (False, 110.0)])
+@pytest.mark.parametrize(("unpaid", "counted"), [(True, 0.0), (False, MOST)])
 async def test_a_failure_counts_unless_it_is_certain_that_it_costs_nothing(unpaid: bool, counted: float) -> None:
-    backend, spending, _ = capped(200, BackendError("no", unpaid=unpaid))
+    backend, spending, _ = capped(400, BackendError("no", unpaid=unpaid))
     with pytest.raises(BackendError):
         await backend.complete(REQUEST)
     assert spending.spent == counted
@@ -128,23 +154,23 @@ async def test_a_request_that_is_given_up_counts() -> None:
             await asyncio.Event().wait()
             raise AssertionError
 
-    spending = Spending(100)
-    asking = asyncio.ensure_future(CappedBackend(Slow(), spending).complete(REQUEST))
+    spending = Spending(400)
+    asking = asyncio.ensure_future(MeteredBackend(Slow(), spending).complete(REQUEST))
     await asyncio.sleep(0)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert spending.spent == 110.0
+    assert spending.spent == MOST
     with pytest.raises(SpendingCapReached):
-        await CappedBackend(Model("x"), spending).complete(REQUEST)
+        await MeteredBackend(Model("x"), spending).complete(REQUEST)
 
 
 @pytest.mark.usefixtures("prices")
 async def test_requests_under_way_are_counted_so_that_many_at_once_do_not_pass_the_cap() -> None:
-    backend, _, model = capped(150, Completion("", usage=Usage(1, 1, 100.0)))
+    backend, _, model = capped(700, Completion("", usage=Usage(1, 1, 100.0)))
     found = await asyncio.gather(*(backend.complete(REQUEST) for _ in range(20)), return_exceptions=True)
-    assert len(model.requests) == 2
-    assert sum(isinstance(each, SpendingCapReached) for each in found) == 18
+    assert len(model.requests) == 4  # a fifth could have cost more than was left
+    assert sum(isinstance(each, SpendingCapReached) for each in found) == 16
 
 
 @pytest.mark.usefixtures("prices")
@@ -155,7 +181,7 @@ async def test_every_attempt_of_a_request_that_is_tried_again_counts() -> None:
         with pytest.raises(BackendError):
             await agent.backend.complete(REQUEST)
         await agent.close()
-    assert spending.spent == 220.0
+    assert spending.spent == 2 * MOST
 
 
 async def answers_html(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
@@ -163,20 +189,21 @@ async def answers_html(path: str, body: dict[str, Any], writer: asyncio.StreamWr
 
 
 def add_many(total: Any) -> None:
-    spending = SpendingOfARun(None, total)
-    for _ in range(20_000):
-        spending.add(1.0)
+    spending = Spending(None, total)
+    for _ in range(10_000):
+        assert spending.reserve(2.0)
+        spending.settle(2.0, 1.0)
 
 
 def test_the_processes_of_a_run_lose_no_dollar() -> None:
     context = get_context("spawn")
-    total = context.Value("d", 0.0)
+    total = context.Array("d", 2)
     processes = [context.Process(target=add_many, args=(total,)) for _ in range(2)]
     for process in processes:
         process.start()
     for process in processes:
         process.join()
-    assert total.value == 40_000
+    assert list(total) == [20_000, 0]
 
 
 @pytest.mark.usefixtures("prices")
@@ -191,7 +218,7 @@ def test_a_run_counts_requests_that_time_out(monkeypatch: pytest.MonkeyPatch) ->
         async with http_server(hang) as url:
             name = f"{MODEL}@{url}/v1?retries=0"
             return await asyncio.to_thread(
-                match, "nim", name, "random", games=1, seconds=0.2, max_cost=0.01, progress=False
+                match, "nim", name, "random", games=1, seconds=0.2, max_cost=2500, progress=False
             )
 
     results = asyncio.run(play())
@@ -215,7 +242,7 @@ async def test_a_player_who_hands_the_seat_over_and_takes_it_back_does_not_pass_
         asked.release()
         await asyncio.Event().wait()
 
-    async with http_server(slow) as url, open_house(agents_dollars=0.01) as house:
+    async with http_server(slow) as url, open_house(agents_dollars=2500) as house:
         who = await make_room(
             house,
             player("ann", 0, stand_in=f"{MODEL}@{url}/v1?retries=0&strict=false"),
@@ -235,7 +262,7 @@ async def test_a_player_who_hands_the_seat_over_and_takes_it_back_does_not_pass_
                 "ann" not in [who for _, who in house.bots.agents] or not house.bots.agents["den", "ann"].tally.failures
             ):
                 await asyncio.sleep(0)
-        assert "the spending cap of $0.01 is reached" in house.bots.agents["den", "ann"].last.problem
+        assert "the spending cap of $2500 leaves $" in house.bots.agents["den", "ann"].last.problem
     assert len(count) == 1
 
 

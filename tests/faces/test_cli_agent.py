@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from cohabit.faces.cli.options import Place
 from cohabit.faces.cli.say import UsageError
 from cohabit.faces.cli.up import plan_of, up_options
 from cohabit.house.settings import Settings
+from cohabit.lab.game import Game, GameSpec
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.registry import make_agent
@@ -240,6 +242,10 @@ CHOICES = [{"action": "take", "params": {"n": 1}}, {"action": "take", "params": 
         ("2\n", Action("take", {"n": 2})),
         ("take n=1\n", Action("take", {"n": 1})),
         ("say text=hello", Action("say", {"text": "hello"})),
+        ('take {"n": 2}\n', Action("take", {"n": 2})),
+        ('take {"n":2}\n', Action("take", {"n": 2})),
+        ('{"action": "take", "params": {"n": 2}}\n', Action("take", {"n": 2})),
+        ('{"action": "take", "params": {"n": 2}, "reasoning": "two left"}\n', Action("take", {"n": 2}, "two left")),
         ("\n", None),
     ],
 )
@@ -256,14 +262,46 @@ def test_an_agent_without_time_or_money_is_refused(
     assert f"{option} must be above 0, not {float(number):g}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", ["3", "0", "take n"])
-async def test_what_cannot_be_understood_is_asked_for_again(line: str) -> None:
+@pytest.mark.parametrize("line", ["3", "0", "take n", "{", '{"n": 1}', "9" * 5000, "take {n: 2}"])
+async def test_a_line_that_cannot_be_understood_is_asked_for_again_as_often_as_needed(line: str) -> None:
     said = io.StringIO()
-    thought = await Human(io.StringIO(f"{line}\n"), said).think(Turn(Observation(choices=CHOICES), "\x1b[2Ja heap"))
-    assert thought.action is None
-    assert thought.problem
+    person = Human(io.StringIO(f"{line}\n" * 5 + "2\n"), said)
+    thought = await person.think(Turn(Observation(choices=CHOICES), "\x1b[2Ja heap"))
+    assert thought.action == Action("take", {"n": 2})
     assert "\x1b" not in said.getvalue()
     assert '1  take {"n":1}' in said.getvalue()
+
+
+def typed(text: str) -> Human:
+    return Human(io.StringIO(text), io.StringIO())
+
+
+async def test_a_person_never_loses_a_turn_to_lines_that_the_game_does_not_accept() -> None:
+    """Unreadable, unknown, illegal, and a pass where the game waits; then two good moves."""
+    bad = ["", "x y", "fly", "take n=9", '{"action": "take", "params": {"n": 0}}', "take n=two"]
+    made: list[Decision] = []
+    spec = GameSpec("g", "nim", ["human", "random"], seed="1", max_decisions=3)
+    rival = adapted(make_agent("random", "rival"))
+    lines = "\n".join([*bad, "1", *bad, "1"]) + "\n"
+    game = Game(spec, agents=[typed(lines), rival], on_decision=lambda i, d, _: made.append(d) if i == 0 else None)
+    await game.play()
+    assert [(decision.outcome, decision.failed) for decision in made] == [("corrected", False)] * 2
+    assert game.players[0].tally.failures == 0
+
+
+async def test_a_line_that_comes_after_the_time_limit_is_not_the_answer_to_the_next_turn() -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader) as stdin, os.fdopen(writer, "w") as keyboard:
+        person = Human(stdin, io.StringIO())
+        turn = Turn(Observation(choices=CHOICES), "a heap")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await person.think(turn)
+        print("1", file=keyboard, flush=True)  # late
+        assert person._line is not None
+        await asyncio.wait([person._line])
+        print("2", file=keyboard, flush=True)
+        assert (await person.think(turn)).action == Action("take", {"n": 2})
 
 
 def test_the_live_view_shows_the_world_the_thought_and_the_cost_without_control_characters() -> None:

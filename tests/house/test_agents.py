@@ -260,7 +260,10 @@ async def test_the_game_goes_on_if_the_backend_goes_down(tmp_path: Path) -> None
     assert line.outcomes == {"failed": line.decisions}
     assert line.decisions
     lines = [json.loads(text) for text in (tmp_path / "agents/den" / TRANSCRIPT).read_text().splitlines()]
-    assert all("cannot reach the server" in line["decision"]["problem"] for line in lines)
+    assert all("ended before the reply was complete" in line["decision"]["problem"] for line in lines)
+    calls = [[call["cause"] for each in line["decision"]["exchanges"] for call in each["calls"]] for line in lines]
+    assert calls == [["broken_reply"]] * len(lines)
+    assert all(line["decision"]["turn"] == number for number, line in enumerate(lines, 1))
 
 
 async def test_the_thread_of_the_agents_ends_with_the_house(gate: ModuleType) -> None:

@@ -19,7 +19,7 @@ from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
-from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
+from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match_design
 from cohabit.lab.progress import ProgressLines, progress_bar
@@ -87,9 +87,10 @@ def small(**changes: Any) -> Design:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All files but the timings."""
+    """All files but the timings and the log of spending, which differ from run to run."""
     found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     del found[TIMINGS]
+    found.pop(SPENDING, None)
     return found
 
 
@@ -194,15 +195,15 @@ def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
     from tests.agents.minds import ScriptedModel, mind
 
     from cohabit.agents.llm.backend import BackendError, Completion
+    from cohabit.agents.spending import Spending
     from cohabit.lab.answers import AnswerLog, logged
-    from cohabit.lab.run import Spending, _Plain
 
     def planned(*answers: Any) -> tuple[list[str], list[Any]]:
         agent = mind(ScriptedModel(*answers))
-        log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+        log = AnswerLog(Spending(), tmp_path / "log")
         logged(agent, 0, log)
         try:
-            return asyncio.run(agent.plan([Goal("g", "win")])), agent._planning
+            return asyncio.run(agent.plan([Goal("g", "win")])), agent.unanswered()
         finally:
             log.close()
 
@@ -229,8 +230,9 @@ class Forgetful:
 def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(tmp_path: Path) -> None:
     import asyncio
 
+    from cohabit.agents.spending import Spending
     from cohabit.lab.folder import answers_path
-    from cohabit.lab.run import Spending, Table, _Plain, play_game
+    from cohabit.lab.run import Table, play_game
 
     path = tmp_path / "mine.py"
 
@@ -238,7 +240,7 @@ def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(
         path.write_text(FORGETFUL % word)
         design = match_design("nim", [f"{path}:Forgetful", "random"], games=1)
         table = Table(design, tmp_path, 1)
-        return asyncio.run(play_game(table, design.specs()[0], Spending(None, _Plain(0)), DecisionCount()))
+        return asyncio.run(play_game(table, design.specs()[0], Spending(), DecisionCount()))
 
     for name in ("records", UNFINISHED):
         (tmp_path / name).mkdir()
@@ -481,8 +483,11 @@ def test_a_resumed_run_counts_the_requests_that_got_no_answer(
     (tmp_path / "asked-killed").mkdir()
     (tmp_path / "asked-killed" / "kill").write_text(str(killed_at))
     play("killed", -signal.SIGKILL)
-    assert play("killed") == requests
-    assert files(tmp_path / "killed") == files(tmp_path / "whole")
+    assert play("killed") <= requests, "what was under way when it was killed may have cost something"
+    assert Results.read("killed").spent[1] >= Results.read("whole").spent[1] - 1e-6
+    played = len(Results.read("killed").games)
+    assert Results.read("killed").games == Results.read("whole").games[:played]
+    assert played
 
 
 def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Path) -> None:
@@ -490,7 +495,9 @@ def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Pat
     assert not results.notes()
     results.games[0].tallies[0] = Tally({"chosen": 1, "timeout": 1}, 50, 9, dollars=0.5, charged=2.25)
     assert "$0.50 to $2.25" in results.rows()[0]
-    assert results.notes() == ["the higher of two costs includes the requests that got no answer, by estimate"]
+    assert results.notes() == [
+        "the higher of two costs includes the most that requests may have cost whose cost is not known"
+    ]
 
 
 PAID = """

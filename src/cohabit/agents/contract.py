@@ -39,6 +39,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     heard: list[Heard] = []  # messages since the last decision
     fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
     may_pass: bool = True  # False: the game waits for this agent, so doing nothing is no answer
+    turn: int = 0  # of the game, from 1, that this decision is a part of; 0: not counted
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -48,6 +49,21 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     completion_tokens: int = 0
     dollars: float | None = None
     cached: bool = False  # the answer came from the cache of this run, at no cost
+    counted: bool = True  # False: the server sent no count of tokens, so they are guessed from the texts
+
+
+class Call(Struct, frozen=True, omit_defaults=True):
+    """One request to a model. A question needs several if the first ones fail."""
+
+    cause: str = ""  # why there was no answer, as in ``causes.CAUSES``; empty: there was one
+    problem: str = ""  # the same in words
+    paid: float = 0.0  # dollars
+    reserved: float = 0.0  # dollars that it may have cost, if that is not known
+
+    @property
+    def charged(self) -> float:
+        """What counts against a spending cap."""
+        return self.paid + self.reserved
 
 
 class Exchange(Struct, frozen=True, omit_defaults=True):
@@ -59,6 +75,8 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
     usage: Usage = Usage()
     problem: str = ""  # why the answer could not be used
     tool: str = ""  # the tool that the answer called, instead of deciding
+    cause: str = ""  # the name of the problem, as in ``causes.CAUSES``
+    calls: list[Call] = []  # the requests; none if the answer came from a cache or the agent does not say
 
 
 class Thought(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -121,6 +139,14 @@ class Thinker(Protocol):
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         """Decide. ``correction``: why the last answer in this turn was not accepted, and what would be."""
+
+
+@runtime_checkable
+class Accountable(Protocol):
+    """An agent that can say what it asked a model when it was interrupted or failed."""
+
+    def unanswered(self) -> list[Exchange]:
+        """What was asked since the last thought. Each exchange is returned once."""
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from cohabit.agents.causes import cause_of_failure
 from cohabit.agents.contract import Exchange
 from cohabit.model.action import Action
 
@@ -27,6 +28,12 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     exchanges: list[Exchange] = []
     reward: float = 0.0
     message: str = ""  # of the world
+    turn: int = 0  # of the game, from 1, that the decision was a part of; 0: not counted
+
+    @property
+    def cause(self) -> str:
+        """Why it failed, as in ``causes.CAUSES``; empty if it did not."""
+        return cause_of_failure(self.outcome, self.exchanges) if self.failed else ""
 
     @property
     def failed(self) -> bool:
@@ -45,10 +52,12 @@ class Tally(Struct, gc=False):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     dollars: float = 0.0
-    charged: float = 0.0  # in a run of the lab: dollars with the estimates of requests that got no answer
+    charged: float = 0.0  # dollars, with the most that requests whose cost is not known may have cost
     unpriced: int = 0  # answers whose price is unknown
     tool_calls: int = 0
     seconds: float = 0.0  # of thinking, without the time in which actions were performed
+    requests: int = 0  # to a model, including those that failed
+    causes: dict[str, int] = {}  # of the failures
 
     @property
     def decisions(self) -> int:
@@ -64,6 +73,9 @@ class Tally(Struct, gc=False):
         self.seconds += seconds
         if decision.exchanges:
             self._add_exchanges(decision.exchanges)
+        if decision.failed:
+            cause = decision.cause
+            self.causes[cause] = self.causes.get(cause, 0) + 1
 
     def _add_exchanges(self, exchanges: Sequence[Exchange]) -> None:
         for exchange in exchanges:
@@ -71,7 +83,13 @@ class Tally(Struct, gc=False):
             self.prompt_tokens += usage.prompt_tokens
             self.completion_tokens += usage.completion_tokens
             self.tool_calls += bool(exchange.tool)
+            calls = exchange.calls
+            answered = not calls or not calls[-1].cause
             if usage.dollars is None:
-                self.unpriced += 1
-            elif not usage.cached:
+                self.unpriced += answered
+            elif not calls and not usage.cached:  # of an agent that does not say what it asked
                 self.dollars += usage.dollars
+                self.charged += usage.dollars
+            self.requests += len(calls)
+            self.dollars += sum(call.paid for call in calls)
+            self.charged += sum(call.charged for call in calls)

@@ -11,11 +11,15 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import count
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from cohabit.agents.causes import what_was_tried
 from cohabit.agents.contract import (
+    Accountable,
     Agent,
     Closing,
     Direct,
@@ -29,6 +33,7 @@ from cohabit.agents.contract import (
 )
 from cohabit.agents.decision import Decision, Outcome, Tally
 from cohabit.agents.secrets import in_public
+from cohabit.agents.spans import describe, span
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal
@@ -94,6 +99,7 @@ class Player:
         self.reads_choices = getattr(self._script, "reads_choices", True)
         self.reads_text = getattr(self._script, "reads_text", True)
         self.looks = getattr(self._script, "looks", True)  # False: it decides without an observation
+        self._asks_on = self.thinks and getattr(agent, "corrections", 0) is None  # until an answer is accepted
         self._reflects = getattr(self._script, "reflects", True)  # False: it does not look at results
         self._goals: list[tuple[str, str]] = []  # those of the last plan
         self._game = 1
@@ -155,10 +161,19 @@ class Player:
     # -- a decision -------------------------------------------------------------------------------
     async def move(self, turn: Turn, act: Act) -> Decision:
         """Decide and act. Raises only what is not about this decision, such as a lost connection."""
-        if self._seconds is None:
-            return self._counted(await self._move(turn, act), 0.0)
-        watch = Stopwatch(self._seconds)
-        return self._counted(await self._move(turn, watch.leaving_out(act)), watch.read())
+        if self.is_quick:
+            return await self._timed_move(turn, act)
+        with span("decision", player=self._name, decision=turn.number, turn=turn.turn) as found:
+            decision = await self._timed_move(turn, act)
+            describe(found, decision)
+            return decision
+
+    async def _timed_move(self, turn: Turn, act: Act) -> Decision:
+        watch = Stopwatch(self._seconds) if self._seconds is not None else None
+        decision = await self._move(turn, watch.leaving_out(act) if watch is not None else act)
+        if turn.turn:
+            decision = replace(decision, turn=turn.turn)
+        return self._counted(decision, watch.read() if watch is not None else 0.0)
 
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision.
@@ -222,7 +237,7 @@ class Player:
         first_problem = correction = ""
         outcome: Outcome = "unreadable"
         ends = self._deadline()
-        for attempt in range(1 + (self.limits.corrections if self.thinks else 0)):
+        for attempt in count() if self._asks_on else range(1 + (self.limits.corrections if self.thinks else 0)):
             try:
                 if ends is None:
                     thought = await self._think(turn, correction)
@@ -230,10 +245,12 @@ class Player:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
             except TimeoutError as late:
-                outcome, first_problem = "timeout", self._too_late(late)
+                exchanges += self._unanswered()
+                outcome, first_problem = "timeout", self._too_late(late, exchanges)
                 break
             except (Exception, SystemExit) as bug:  # of the agent or its backend; the game goes on
-                outcome, first_problem = "failed", self._failure(bug)
+                exchanges += self._unanswered()
+                outcome, first_problem = "failed", self._failure(bug, exchanges)
                 break
             exchanges += thought.exchanges
             problem, outcome = thought.problem, "unreadable"
@@ -279,14 +296,22 @@ class Player:
             return _no_fallback(turn, outcome, problem, [], refusal)
         return _fallen_back(turn, outcome, problem, [], action, result)
 
-    def _too_late(self, late: TimeoutError) -> str:
-        limit = self.limits.seconds
+    def _unanswered(self) -> list[Exchange]:
+        """What the agent asked a model before it was interrupted or failed."""
+        return self.agent.unanswered() if isinstance(self.agent, Accountable) else []
+
+    def _too_late(self, late: TimeoutError, exchanges: Sequence[Exchange] = ()) -> str:
+        limit, tried = self.limits.seconds, what_was_tried(exchanges)
         problem = str(late) or f"no answer in {'time' if limit is None else f'{limit:g} s'}"
+        problem += f" ({tried})" if tried else ""
         self._log(problem)
         return problem
 
-    def _failure(self, bug: Exception | SystemExit) -> str:
+    def _failure(self, bug: Exception | SystemExit, exchanges: Sequence[Exchange] = ()) -> str:
         problem = _text(bug)
+        calls = exchanges[-1].calls if exchanges else []
+        if len(calls) > 1 and calls[-1].cause:
+            problem += f" ({len(calls)} requests failed)"
         self._log(problem)
         return problem
 

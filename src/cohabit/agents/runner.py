@@ -14,6 +14,7 @@ from msgspec import Struct
 from cohabit.agents.contract import Heard, Turn
 from cohabit.agents.decision import Decision
 from cohabit.agents.player import Player
+from cohabit.agents.spans import OpenSpan, span
 from cohabit.client import Client
 from cohabit.errors import Busy, CohabitError
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -92,6 +93,8 @@ class Seated:
         self._on_over = on_over
         self._number = 0
         self._game = 0
+        self._turn = 0  # of this player, in this game
+        self._span: OpenSpan | None = None  # of the game
         self._ends_turns = False
         self._takes_turns = True
         self._messages_since: int | None = None
@@ -99,6 +102,12 @@ class Seated:
 
     async def play(self, games: int | None = None) -> None:
         """Play until the client is closed, the member is removed, or ``games`` games are over."""
+        try:
+            await self._play(games)
+        finally:
+            self._end_span()
+
+    async def _play(self, games: int | None) -> None:
         await self._introduce()
         finished, refused = 0, 0
         while refused < MAX_REFUSALS:
@@ -110,7 +119,8 @@ class Seated:
                         return
                     await self._next_game()
                 elif seen.your_turn or not self._takes_turns:
-                    decision = await self._take_turn(seen)
+                    self._turn += 1
+                    decision = await self._take_turn_in_span(seen)
                     if decision is not None:
                         refused = refused + 1 if decision.was_refused else 0
                         if self._takes_turns and decision.action is None and not self._ends_turns:
@@ -118,6 +128,10 @@ class Seated:
             except Busy:
                 await asyncio.sleep(BUSY_MS / 1000)
         raise Stopped(f"{MAX_REFUSALS} moves in a row were refused, and the fallbacks, too")
+
+    def _end_span(self) -> None:
+        if self._span is not None:
+            self._span.end()
 
     # -- the world --------------------------------------------------------------------------------
     async def _introduce(self) -> None:
@@ -132,6 +146,11 @@ class Seated:
         self._ends_turns = bool(info.get("ends_turns"))
         self._seats = {m["handle"]: m.get("seat") for m in info.get("members", [])}
         self._takes_turns = (await self._call("whoami"))["takes_turns"]
+        self._turn = 0
+        self._end_span()
+        self._span = (
+            None if self.player.is_quick else OpenSpan("game", game=str(self._game), world=str(info.get("world", "")))
+        )
 
     async def _wait(self) -> Seen:
         if self._takes_turns:
@@ -158,6 +177,12 @@ class Seated:
             if not info["over"] or info.get("game", 1) != self._game:
                 await self._new_game()
                 return
+
+    async def _take_turn_in_span(self, seen: Seen) -> Decision | None:
+        if self._span is None:
+            return await self._take_turn(seen)
+        with self._span.entered(), span("turn", game=str(self._game), turn=self._turn):
+            return await self._take_turn(seen)
 
     # -- a turn -----------------------------------------------------------------------------------
     async def _take_turn(self, seen: Seen) -> Decision | None:
@@ -189,7 +214,8 @@ class Seated:
         if seen.over or (self._takes_turns and not seen.your_turn):
             return None
         self._number += 1
-        turn = Turn(seen.observation, seen.text, self._number, self._game, await self._heard(), seen.fall_back)
+        heard = await self._heard()
+        turn = Turn(seen.observation, seen.text, self._number, self._game, heard, seen.fall_back, turn=self._turn)
         return await self.player.move(turn, self._act)
 
     async def _act(self, action: Action | None) -> ActionResult | None:

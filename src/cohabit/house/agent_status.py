@@ -23,6 +23,7 @@ class LastDecision(Struct, omit_defaults=True):
     action: dict[str, Any] | None = None  # what was played
     reasoning: str = ""
     problem: str = ""
+    cause: str = ""  # the name of the problem, if the decision failed
     prompt_tokens: int = 0
     completion_tokens: int = 0
     dollars: float | None = None
@@ -49,6 +50,7 @@ class AgentStatus:
             action.choice if action is not None else None,
             one_line(reasoning)[:MAX_REASONING],
             one_line(decision.problem)[:MAX_REASONING],
+            decision.cause,
             sum(usage.prompt_tokens for usage in used),
             sum(usage.completion_tokens for usage in used),
             sum(prices) if prices else None,
@@ -67,6 +69,7 @@ class AgentLine(Struct, omit_defaults=True):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     dollars: float = 0.0
+    charged: float = 0.0  # with the most that requests may have cost whose cost is not known
     unpriced: int = 0  # answers whose price is unknown
     seconds: float = 0.0
     stopped: str = ""
@@ -108,6 +111,7 @@ def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
         prompt_tokens=tally.prompt_tokens,
         completion_tokens=tally.completion_tokens,
         dollars=round(tally.dollars, 6),
+        charged=round(tally.charged, 6),
         unpriced=tally.unpriced,
         seconds=round(tally.seconds, 3),
         stopped=one_line(status.stopped)[:MAX_REASONING],

@@ -11,15 +11,17 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
-from cohabit.agents.llm.capped import estimate
+from cohabit.agents.contract import Agent, Call, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
+from cohabit.agents.llm.calls import gathered, note
+from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
+from cohabit.agents.spending import Spending
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -37,16 +39,8 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     error: tuple[str, str] | None = None  # the type of the exception, and its text
     timeout: bool = False
     of_backend: bool = False  # the exception was a BackendError, after which an agent may go on
-    estimate: float = 0.0  # dollars that a request without a completion may have cost
-
-    @property
-    def cost(self) -> float:
-        """What counts against the spending cap, in dollars."""
-        if self.completion is not None:
-            return _paid(self.completion.usage)
-        if self.thought is not None:
-            return sum(_paid(exchange.usage) for exchange in self.thought.exchanges)
-        return self.estimate
+    cause: str = ""  # of the BackendError
+    calls: list[Call] = []  # the requests of a backend, also if the decision timed out
 
 
 def _paid(usage: Usage) -> float:
@@ -57,30 +51,16 @@ _decode = msgspec.json.Decoder(Answer).decode
 
 
 class CapReached(BaseException):
-    """The run has spent what it may spend. Not an Exception, so that it ends the game and is no player's failure."""
-
-
-class Budget(Protocol):
-    """What the games of a run may spend together."""
-
-    def check(self) -> None:
-        """Raise CapReached if nothing is left."""
-
-    def add(self, dollars: float) -> None: ...
+    """The run may not spend more. Not an Exception, so that it ends the game and is no player's failure."""
 
 
 class AnswerLog:
-    """The log of one game. Without a path nothing is kept.
+    """The log of one game. Without a path nothing is kept. What it has was counted against the cap when it came."""
 
-    ``charged`` has the cost of the answers of each seat: the same sums in a resumed game as in one that was played at
-    once, because each answer is added in its turn.
-    """
-
-    def __init__(self, budget: Budget, path: Path | None = None) -> None:
-        self.budget = budget
+    def __init__(self, spending: Spending, path: Path | None = None) -> None:
+        self.spending = spending
         self._path = path
-        self.charged: dict[int, float] = {}
-        self._given_up: dict[int, float] = {}  # the estimate of a request that a seat no longer waits for
+        self._given_up: dict[int, list[Call]] = {}  # the requests of a question that a seat no longer waits for
         self._handle: int | None = None
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
@@ -88,7 +68,7 @@ class AnswerLog:
             self._read(path)
 
     def take(self, seat: int, asked: str) -> Answer | None:
-        """The next logged answer of this seat, and count it again."""
+        """The next logged answer of this seat."""
         if not self.knows(seat):
             return None
         answer = self._pop(seat)
@@ -109,31 +89,28 @@ class AnswerLog:
     def add(self, answer: Answer) -> Answer:
         """Append an answer. It survives the end of this process when this returns.
 
-        Returns it as it will be read, so that the first use and a later one are alike in every detail. The caller adds
-        its cost to the budget, which may have an estimate already.
+        Returns it as it will be read, so that the first use and a later one are alike in every detail.
         """
         line = msgspec.json.encode(answer)
         if self._path is not None:
             if self._handle is None:
                 self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             os.write(self._handle, line + b"\n")
-        kept = _decode(line)
-        self._charge(kept)
-        return kept
+        return _decode(line)
 
-    def give_up(self, seat: int, estimate: float) -> None:
-        """A request was given up. It is logged if the decision timed out, and not if the run was stopped."""
-        self._given_up[seat] = estimate
+    def give_up(self, seat: int, calls: list[Call]) -> None:
+        """A question was given up. It is logged if the decision timed out, and not if the run was stopped."""
+        self._given_up[seat] = calls
 
     def timed_out(self, seat: int) -> None:
         """Log that a decision timed out."""
-        estimate = self._given_up.pop(seat, 0.0)
+        calls = self._given_up.pop(seat, [])
         if seat in self._timeouts:
             self._timeouts.remove(seat)
         elif self.times_out(seat):
             self._pop(seat)
         else:
-            self.add(Answer(seat, timeout=True, estimate=estimate))
+            self.add(Answer(seat, timeout=True, calls=calls))
 
     def close(self) -> None:
         if self._handle is not None:
@@ -141,13 +118,7 @@ class AnswerLog:
             self._handle = None
 
     def _pop(self, seat: int) -> Answer:
-        answer = self._known[seat].popleft()
-        self.budget.add(answer.cost)
-        self._charge(answer)
-        return answer
-
-    def _charge(self, answer: Answer) -> None:
-        self.charged[answer.seat] = self.charged.get(answer.seat, 0.0) + answer.cost
+        return self._known[seat].popleft()
 
     def _read(self, path: Path) -> None:
         text = path.read_bytes()
@@ -174,6 +145,10 @@ def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
     if kind_of(agent) == "quick":
         return adapted(agent)
     if hasattr(getattr(agent, "backend", None), "complete"):
+        if hasattr(agent, "spend_from"):
+            agent.spend_from(log.spending)
+        else:  # a backend that is not behind ours
+            agent.backend = MeteredBackend(agent.backend, log.spending)
         agent.backend = LoggedBackend(agent.backend, seat, log)
         return adapted(agent)
     made = adapted(agent)
@@ -182,42 +157,42 @@ def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
 
 
 class LoggedBackend:
-    """A backend whose completions are logged, and which spends the budget of the run."""
+    """A backend whose completions are logged."""
 
     def __init__(self, backend: Backend, seat: int, log: AnswerLog) -> None:
         self.backend = backend
         self.name, self.constrains = backend.name, backend.constrains
-        self._seat, self._log, self._budget = seat, log, log.budget
+        self._seat, self._log = seat, log
 
     async def complete(self, request: Request) -> Completion:
         asked = _hash(request)
         known = self._log.take(self._seat, asked)
         if known is not None:
+            for call in known.calls:
+                note(call)
             if known.completion is None:
                 raise _again(known)
             return known.completion
-        self._budget.check()
-        reserved = estimate(self.name, request)
-        self._budget.add(reserved)  # a request that is given up is paid for, too
-        try:
-            completion = await self.backend.complete(request)
-        except (asyncio.CancelledError, TimeoutError):
-            self._log.give_up(self._seat, reserved)
-            raise
-        except Exception as bug:
-            kept = self._log.add(self._failed(bug, asked, reserved))
-            self._budget.add(kept.cost - reserved)
-            raise _again(kept) from bug
-        kept = self._log.add(Answer(self._seat, asked, completion))
-        self._budget.add(kept.cost - reserved)
+        with gathered() as calls:
+            try:
+                completion = await self.backend.complete(request)
+            except SpendingCapReached as reached:
+                raise CapReached(str(reached)) from None
+            except (asyncio.CancelledError, TimeoutError):
+                self._log.give_up(self._seat, calls)
+                raise
+            except Exception as bug:
+                kept = self._log.add(self._failed(bug, asked, calls))
+                raise _again(kept) from bug
+        kept = self._log.add(Answer(self._seat, asked, completion, calls=calls))
         assert kept.completion is not None
         return kept.completion
 
-    def _failed(self, bug: Exception, asked: str, reserved: float) -> Answer:
+    def _failed(self, bug: Exception, asked: str, calls: list[Call]) -> Answer:
         of_backend = isinstance(bug, BackendError)
-        unpaid = isinstance(bug, BackendError) and bug.unpaid
+        cause = bug.cause if isinstance(bug, BackendError) else ""
         error = type(bug).__name__, in_public(bug)
-        return Answer(self._seat, asked, error=error, of_backend=of_backend, estimate=0.0 if unpaid else reserved)
+        return Answer(self._seat, asked, error=error, of_backend=of_backend, cause=cause, calls=calls)
 
     async def close(self) -> None:
         await self.backend.close()
@@ -256,8 +231,8 @@ async def _logged(
     answer: Callable[[Thought], T],
 ) -> T:
     """Ask, so that the agent's memory is the same again; a logged answer counts for the given one."""
-    if not log.knows(seat):
-        log.budget.check()
+    if not log.knows(seat) and log.spending.is_over:
+        raise CapReached(f"${log.spending.spent:.2f} are spent")
     failure: Exception | None = None
     made: T | None = None
     try:
@@ -276,8 +251,8 @@ async def _logged(
         log.add(Answer(seat, asked, error=(type(failure).__name__, in_public(failure))))
         raise failure
     kept = log.add(Answer(seat, asked, thought=thought(cast(T, made))))
-    log.budget.add(kept.cost)
     assert kept.thought is not None
+    log.spending.add(sum(_paid(exchange.usage) for exchange in kept.thought.exchanges))
     return answer(kept.thought)
 
 
@@ -286,9 +261,11 @@ def _again(answer: Answer) -> Exception:
     if answer.timeout:
         return TimeoutError()
     name, text = answer.error or ("RuntimeError", "no answer")
-    kind = BackendError if answer.of_backend else Exception
-    made: Exception = type(name, (kind,), {})(text)
-    return made
+    if answer.of_backend:
+        made: BackendError = type(name, (BackendError,), {})(text, cause=answer.cause)
+        return made
+    other: Exception = type(name, (Exception,), {})(text)
+    return other
 
 
 def _hash(question: object) -> str:

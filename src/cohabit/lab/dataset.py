@@ -56,6 +56,7 @@ class Row(Struct, frozen=True, kw_only=True):
     reasoning: str | None
     outcome: str  # of a run: chosen, corrected, timeout …; of a house: played, or the stand-in that played
     problem: str = ""
+    cause: str = ""  # of a failure
     reward: float
     gain: float | None = None  # how much its score on the scoreboard changed by its next decision, or by the end
     done: bool = False
@@ -69,8 +70,8 @@ COLUMNS: dict[str, Kind] = {
     "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
     "text": "text", "observation": "json", "prompt": "json", "answer": "text", "legal": "json",
     "legal_are_examples": "flag", "action": "json", "reasoning": "text", "outcome": "text",
-    "problem": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag", "score": "number",
-    "lineup": "text", "factors": "json",
+    "problem": "text", "cause": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag",
+    "score": "number", "lineup": "text", "factors": "json",
 }  # fmt: skip
 """The columns of a file: the fields of a row."""
 
@@ -144,6 +145,7 @@ def _row(seen: Seen, **more: Any) -> Row:
         reasoning=None if action is None else action.reasoning,
         outcome=seen.decision.outcome,
         problem=seen.decision.problem,
+        cause=seen.decision.cause,
         score=scored.get(seen.seat),
         **more,
     )

@@ -8,6 +8,7 @@
     decisions.jsonl     one DecisionLine for each decision of a finished game: what was asked, answered and played
     timings.jsonl       one TimingLine for each finished game: the only file that differs from run to run
     records/GAME.jsonl  the record of each game; `cohabit replay` and `cohabit verify` read it
+    spending.jsonl      if models are asked that cost something: each change of what was paid and of what is reserved
     unfinished/         the answers of games that are not finished; removed with the last of them
 
 The lines are in the order of the plan. All lines of a game are written before its line in games.jsonl, which makes it
@@ -27,6 +28,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.decision import Decision
+from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.atomic import write_atomically
@@ -39,6 +41,7 @@ from cohabit.room.record import GENESIS, Line, read_lines
 DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
 GAMES, DECISIONS, TIMINGS = "games.jsonl", "decisions.jsonl", "timings.jsonl"
 RECORDS, UNFINISHED = "records", "unfinished"
+SPENDING = "spending.jsonl"
 SYNC_BYTES = 1 << 20
 """How much may be written before it is synced to disk. If the machine fails, no more than that is played again."""
 
@@ -197,6 +200,10 @@ class RunFolder:
             os.fsync(self._handles[name])
         self._unsynced = 0
 
+    def spent(self) -> tuple[float, float]:
+        """What was paid and what is reserved, also by a run that was killed."""
+        return read_spending(self.folder)
+
     def finish(self) -> None:
         """All games are played."""
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
@@ -206,6 +213,15 @@ class RunFolder:
         self._unsynced += len(view)
         while view:
             view = view[os.write(self._handles[name], view) :]
+
+
+def spending_path(folder: Path) -> Path:
+    return folder / SPENDING
+
+
+def read_spending(folder: Path) -> tuple[float, float]:
+    """Dollars that were paid, and dollars of requests whose cost is not known, or not yet."""
+    return SpendingLog(spending_path(folder)).read()
 
 
 def answers_path(folder: Path, game: str) -> Path:
@@ -227,6 +243,7 @@ def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[
         (folder / RECORDS).mkdir(exist_ok=True)
         (folder / UNFINISHED).mkdir(exist_ok=True)
         games = _finished(folder, handles, planned)
+        SpendingLog(spending_path(folder)).repair()
         sync_folder(folder)
         run = RunFolder(folder, games, handles)
         try:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from cohabit.agents.contract import Agent, Turn, adapted
 from cohabit.agents.decision import Decision, Tally
 from cohabit.agents.player import ActNow, Limits, Player
+from cohabit.agents.spans import span
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
@@ -123,6 +124,7 @@ class Game:
         source = source or spec.world
         self.at = 0
         self.decisions = 0
+        self.turns = 0  # with players that wait for something: how often time passed, or players moved together
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
@@ -149,6 +151,14 @@ class Game:
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
         """Play to the end, or to a limit of the spec."""
+        if self._quick:
+            await self._play()
+        else:
+            with span("game", game=self.spec.id, world=self.spec.world):
+                await self._play()
+        return self.result()
+
+    async def _play(self) -> None:
         await self.begin()
         if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
             self._steps_now(self.spec.max_decisions)
@@ -156,7 +166,6 @@ class Game:
             while await self.step():
                 pass
         await self.close()
-        return self.result()
 
     async def begin(self) -> None:
         """Introduce the players to the world."""
@@ -177,6 +186,14 @@ class Game:
         room, spec = self.room, self.spec
         if room.is_over() or self.decisions >= spec.max_decisions:
             return False
+        self.turns += 1
+        if self._quick:
+            return await self._step()
+        with span("turn", game=spec.id, turn=self.turns):
+            return await self._step()
+
+    async def _step(self) -> bool:
+        room, spec = self.room, self.spec
         if self._may_pass:
             await self._act_until_all_pass(self._to_move())
             self._advance()
@@ -292,7 +309,8 @@ class Game:
     def _turn(self, one: Seated) -> Turn:
         one.decisions += 1
         text = self.room.view(one.member).text if one.player.thinks else ""
-        return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass)
+        turns = 0 if self._quick else self.turns
+        return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass, turn=turns)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
         """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""

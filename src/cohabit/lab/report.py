@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
-from cohabit.lab import plots
+from cohabit.lab import failures, plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
 from cohabit.lab.atomic import write_atomically
 from cohabit.lab.curves import Curves, curves
@@ -259,6 +259,7 @@ def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
             "is that of the player’s own thinking."
         )
         + _table([*head, *(COSTS if costs else ())], rows, 2)
+        + "".join(_note(f"In dollars, {escape(text)}.") for text in results.spent_in_words())
     )
 
 
@@ -301,7 +302,16 @@ def _condition(
         parts.append(_note(f"{escape(_left_out(over_time.left_out))}."))
     parts += _measures(found)
     parts += ["<h3>Decisions</h3>\n", _figure(drawn.get("outcomes")), _outcomes(results.design, found, problems)]
-    return "".join(parts)
+    return "".join([*parts, _failures(results, found)])
+
+
+def _failures(results: Results, found: ConditionResults) -> str:
+    rows = failures.cause_rows((player.player, player.tally) for player in found.players)
+    if not rows:
+        return ""
+    listed = failures.failed_decisions(results.decisions(), {game.spec.id for game in found.games})
+    head = ("player", "cause", "decisions", "share", "meaning")
+    return "<h3>Failures</h3>\n" + _note(failures.NOTE) + _table(head, rows, 2) + listed
 
 
 SCORES = ("player", "games", "won", "drawn", "stopped", "share of wins, 95 %", "score")

@@ -19,6 +19,7 @@ from cohabit.lab.folder import (
     read_decisions,
     read_design_of,
     read_games,
+    read_spending,
     read_timings,
     record_path,
 )
@@ -30,8 +31,8 @@ HEADINGS = (
     "world", "player", "games", "won", "drawn", "stopped", "score", "decisions", "failed", "tokens", "cost",
     "per decision",
 )  # fmt: skip
-ROUNDING = 1e-9
-"""Dollars by which sums of the same costs may differ."""
+ROUNDING, ROUNDING_SUM = 1e-9, 1e-6
+"""Dollars by which sums of the same costs may differ: of a player, and of a run."""
 MAX_PROBLEM = 200
 """How many characters of a player's commonest problem are shown."""
 
@@ -50,6 +51,7 @@ class Results:
         self.folder = folder
         self.planned = planned if planned is not None else len(games)
         self.stopped = ""  # why the run ended before all games were played
+        self.spent = (0.0, 0.0)  # dollars paid, and those of requests whose cost is not known; in all games
         self._timings: dict[str, TimingLine] = {}
         self._decisions: list[bytes] = []
         self._records: dict[str, bytes] = {}
@@ -59,7 +61,9 @@ class Results:
         """The results in a folder, also while a run is in progress. Files of worlds are code, and the folder may come
         from anybody: only those in ``worlds`` are loaded."""
         design, path = read_design_of(Path(folder)), Path(folder)
-        return cls(design, read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
+        found = cls(design, read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
+        found.spent = read_spending(path)
+        return found
 
     def worlds_not_loaded(self) -> list[str]:
         """The files of worlds that the design names, and that may not be loaded."""
@@ -152,10 +156,25 @@ class Results:
             without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
             notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
         if any(_is_estimated(tally) for game in games for tally in game.tallies):
-            notes.append("the higher of two costs includes the requests that got no answer, by estimate")
+            notes.append(
+                "the higher of two costs includes the most that requests may have cost whose cost is not known"
+            )
+        notes += self.spent_in_words()
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")
         return notes
+
+    def spent_in_words(self) -> list[str]:
+        """What the whole run has spent, if the table does not say it all or there is a cap."""
+        (paid, reserved), tallies = self.spent, [tally for game in self.games for tally in game.tallies]
+        in_table = sum(tally.charged for tally in tallies)
+        cap, spent = self.design.max_cost, paid + reserved
+        elsewhere = spent > in_table + ROUNDING_SUM
+        if not spent or (cap is None and not elsewhere):
+            return []
+        text = f"the run has spent {_money(paid)}" + (f" to {_money(spent)}" if reserved > ROUNDING_SUM else "")
+        text += f" of its cap of {_money(cap)}" if cap is not None else ""
+        return [text + (", with games and requests that are not in the table" if elsewhere else "")]
 
     def __str__(self) -> str:
         rows = [list(HEADINGS), *self.rows()]
@@ -234,6 +253,10 @@ def dollars_text(tally: Tally, digits: int = 2) -> str:
     """The cost of the answers. If requests got no answer, a range: up to the cost with their estimates."""
     known = f"${tally.dollars:.{digits}f}"
     return f"{known} to ${tally.charged:.{digits}f}" if _is_estimated(tally) else known
+
+
+def _money(dollars: float) -> str:
+    return f"${dollars:.2f}" if dollars >= 0.1 else f"${dollars:.4f}"
 
 
 def _is_estimated(tally: Tally) -> bool:

@@ -14,10 +14,10 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from math import inf, isfinite
+from math import inf
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -25,7 +25,8 @@ from msgspec import Struct
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, PlayerLeft, kind_of
 from cohabit.agents.decision import Decision
-from cohabit.agents.llm.capped import check_price
+from cohabit.agents.llm.metered import check_price
+from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.lab.answers import AnswerLog, CapReached, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
@@ -38,6 +39,7 @@ from cohabit.lab.folder import (
     encode_lines,
     open_folder,
     record_lines,
+    spending_path,
     write_record,
 )
 from cohabit.lab.game import Game, GameSpec, purposes
@@ -71,6 +73,11 @@ class Table(Struct, frozen=True):
     design: Design
     folder: Path | None
     concurrent: int
+
+    def spending(self, totals: Totals) -> Spending:
+        """What the games of a run spend, in all processes."""
+        log = SpendingLog(spending_path(self.folder)) if self.folder is not None else None
+        return Spending(self.design.max_cost, totals, log)
 
 
 class Batch(Struct):
@@ -109,16 +116,17 @@ def run(
         with open_folder(folder, design, fingerprints(design), specs) as kept:
             worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
-            spent = sum(tally.charged for game in kept.games for tally in game.tallies)
+            spent = kept.spent()
             on_game(len(kept.games), len(specs))
             try:
-                for played in _play(table, specs[len(kept.games) :], workers, spent, count):
+                for played in _play(table, specs[len(kept.games) :], workers, spent, count, results):
                     kept.add(played)
                     on_game(len(kept.games), len(specs))
             except RunStopped as stopped:
                 results.stopped = str(stopped)
             else:
                 kept.finish()
+            results.spent = kept.spent()
     return results
 
 
@@ -128,7 +136,7 @@ def _in_memory(
     results = Results(table.design, [], planned=len(specs))
     on_game(0, len(specs))
     try:
-        for played in _play(table, specs, workers, 0.0, count):
+        for played in _play(table, specs, workers, (0.0, 0.0), count, results):
             results.keep(played)
             on_game(len(results.games), len(specs))
     except RunStopped as stopped:
@@ -137,14 +145,19 @@ def _in_memory(
 
 
 def _play(
-    table: Table, specs: Sequence[GameSpec], workers: int, spent: float, count: DecisionCount
-) -> Iterator[Played]:
-    """The games in order."""
+    table: Table, specs: Sequence[GameSpec], workers: int, spent: tuple[float, float], count: DecisionCount,
+    results: Results,
+) -> Iterator[Played]:  # fmt: skip
+    """The games in order. ``spent``: what was paid and reserved before; the results get the sums at the end."""
     if workers <= 1 or len(specs) <= 1:
-        yield from _play_here(table, specs, spent, count)
+        here = TotalsHere(*spent)
+        try:
+            yield from _play_here(table, specs, table.spending(here), count)
+        finally:
+            results.spent = here[0], here[1]
         return
     context = get_context("spawn")  # not forked, because the calling process may have threads
-    total = context.Value("d", spent)
+    total = context.Array("d", spent)
     numbers = context.Value("i", 0)  # given to workers so far
     count.of_workers = decisions = context.RawArray("q", workers)
     # The signature of get_context's Value differs between platforms in the type stubs.
@@ -155,6 +168,7 @@ def _play(
             yield from _until_stopped(batch)
     finally:
         pool.shutdown(cancel_futures=True)
+        results.spent = total[0], total[1]
 
 
 def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
@@ -178,9 +192,8 @@ def results_in_order(
         pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
-def _play_here(table: Table, specs: Sequence[GameSpec], spent: float, count: DecisionCount) -> Iterator[Played]:
+def _play_here(table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount) -> Iterator[Played]:
     """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
-    spending = Spending(table.design.max_cost, _Plain(spent))
     done = 0
     if _has_loop():
         with ThreadPoolExecutor(1, "lab") as thread:
@@ -253,34 +266,6 @@ def _collect_less() -> None:
     gc.set_threshold(GC_THRESHOLD)
 
 
-# -- spending ---------------------------------------------------------------------------------------
-class _Plain:
-    """A number in this process, as multiprocessing has one for several."""
-
-    def __init__(self, value: float) -> None:
-        self.value = value
-        self._lock = Lock()
-
-    def get_lock(self) -> Lock:
-        return self._lock
-
-
-class Spending:
-    """What the games of a run spend, in all processes."""
-
-    def __init__(self, cap: float | None, total: Any) -> None:
-        self._cap, self._total = cap, total
-
-    def check(self) -> None:
-        if self._cap is not None and self._total.value >= self._cap:
-            raise CapReached
-
-    def add(self, dollars: float) -> None:
-        if dollars and isfinite(dollars):
-            with self._total.get_lock():  # += alone would lose what another process adds at the same time
-                self._total.value += dollars
-
-
 # -- in a worker process ----------------------------------------------------------------------------
 class Worker:
     """What this process is, if it is a worker."""
@@ -304,7 +289,7 @@ def _begin_worker(table: Table, total: Any, numbers: Any, decisions: Any) -> Non
     with numbers.get_lock():
         number = numbers.value
         numbers.value += 1
-    _worker = Worker(table, Spending(table.design.max_cost, total), decisions, number)
+    _worker = Worker(table, table.spending(total), decisions, number)
     begin_worker(_worker.report)
 
 
@@ -380,8 +365,8 @@ async def _play_in_turn(
             batch.games.append(await play_game(table, spec, spending, count))
             if time.perf_counter() > ends:
                 break
-    except CapReached:
-        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}"
+    except CapReached as reached:
+        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}: {reached}"
     except PlayerLeft as left:
         batch.stopped = str(left)
 
@@ -414,8 +399,7 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     finally:
         count.end(game)
         log.close()
-    for seat, tally in enumerate(result.tallies):
-        tally.charged = log.charged.get(seat, 0.0)
+    for tally in result.tallies:
         tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
     record = record_lines(game.lines())
     if folder is not None:

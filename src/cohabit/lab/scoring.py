@@ -55,3 +55,6 @@ def add_tally(whole: Tally, part: Tally) -> None:
     whole.dollars += part.dollars
     whole.charged += part.charged
     whole.unpriced += part.unpriced
+    whole.requests += part.requests
+    for cause, count in part.causes.items():
+        whole.causes[cause] = whole.causes.get(cause, 0) + count

@@ -89,6 +89,8 @@ def _player_row(
         "dollars": tally.dollars,
         "charged": tally.charged,
         "unpriced": tally.unpriced,
+        "requests": tally.requests,
+        "causes": tally.causes,
         "median_seconds": player.median_seconds,
         "commonest_problem": problems.get((found.condition.title, player.player), ""),
     }
@@ -206,7 +208,7 @@ TABLES: dict[str, Table] = {
             "won": "integer", "drawn": "integer", "stopped": "integer", "against_itself": "integer",
             "compared": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
             "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS, "unpriced": "integer",
-            "median_seconds": "number", "commonest_problem": "text",
+            "requests": "integer", "causes": "json", "median_seconds": "number", "commonest_problem": "text",
         },
         _player_rows,
     ),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from cohabit.model.action import Action, ActionSpace
+from cohabit.model.limits import too_large
 from cohabit.model.strict_json import finite_number
 
-_EXPECTED = 'Send one JSON object: {"action": "name", "params": {}, "reasoning": "why"}'
+EXPECTED = 'Send one JSON object: {"action": "name", "params": {}, "reasoning": "why"}'
 _NAME = r"[\w$.:-]{1,100}"
 _BARE_NAME = re.compile(_NAME)
 _NAME_AND_PARAMETERS = re.compile(rf"({_NAME})\s*(\{{.*\}})", re.DOTALL)
@@ -21,11 +23,23 @@ _THINK_BEGIN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _OPENING = re.compile(r'\{\s*["}]')
 _MAX_ANSWER_CHARS = 100_000  # without the <think> section
+_MAX_OBJECTS = 100
+_MAX_NAME, _MAX_PARAMETERS = 200, 200  # characters of a name; each name is compared with those of the world
 _PARAMETER_KEYS = ("params", "parameters", "arguments", "args")
 
 
+class AnswerProblem(ValueError):
+    """There is no action in an answer. The text says what to send instead; ``cause`` names the kind of problem."""
+
+    def __init__(self, problem: str, cause: str = "no_action") -> None:
+        super().__init__(f"{problem} {EXPECTED}")
+        self.cause = cause
+
+
 def parse_action(text: str, space: ActionSpace | None = None) -> Action:
-    """Parse the action in a model's answer; ValueError says what to send instead.
+    """Parse the action in a model's answer. AnswerProblem, a ValueError, says what to send instead.
+
+    The cost is linear in the length of the text.
 
     Accepts a JSON object anywhere in the text, or a text that consists of an action name, alone or with its parameters
     as in a list of legal actions. It does not guess: a name within a sentence is not an answer, and neither are two
@@ -33,9 +47,9 @@ def parse_action(text: str, space: ActionSpace | None = None) -> Action:
     """
     answer = _THINK_BEGIN.split(_THINK_END.split(text)[-1])[0].strip()
     if not answer:
-        raise ValueError(f"The answer is empty. {_EXPECTED}")
+        raise AnswerProblem("The answer is empty.", "empty")
     if len(answer) > _MAX_ANSWER_CHARS:
-        raise ValueError(f"The answer is too long. {_EXPECTED}")
+        raise AnswerProblem(f"The answer is too long: {len(answer):,} characters.", "too_large")
     objects = _json_objects(answer)
     # If one object has "action", another one that has only "name" describes something else, such as an entity.
     found = [o for o in objects if "action" in o] or [o for o in objects if "name" in o]
@@ -43,7 +57,7 @@ def parse_action(text: str, space: ActionSpace | None = None) -> Action:
         return _bare_action(answer, objects)
     actions = [_read_action(candidate, space) for candidate in found]
     if any((a.name, a.parameters) != (actions[0].name, actions[0].parameters) for a in actions):
-        raise ValueError(f"The answer contains {len(actions)} actions, but only one is allowed. {_EXPECTED}")
+        raise AnswerProblem(f"The answer contains {len(actions)} actions, but only one is allowed.")
     return actions[0]
 
 
@@ -54,12 +68,12 @@ def _bare_action(answer: str, objects: list[dict[str, Any]]) -> Action:
         return Action(bare)
     listed = _NAME_AND_PARAMETERS.fullmatch(bare)
     if listed and len(objects) == 1 and _parsed(listed[2]) == objects[0]:
-        return _checked(Action(listed[1], objects[0]))
+        return _checked(listed[1], objects[0], None)
     if objects:
-        raise ValueError(f'The JSON in the answer has no "action". {_EXPECTED}')
+        raise AnswerProblem('The JSON in the answer has no "action".')
     if "{" in answer:
-        raise ValueError(f"The JSON in the answer is invalid or incomplete. {_EXPECTED}")
-    raise ValueError(f"There is no JSON in the answer. {_EXPECTED}")
+        raise AnswerProblem("The JSON in the answer is invalid or incomplete.")
+    raise AnswerProblem("There is no JSON in the answer.")
 
 
 def _read_action(candidate: dict[str, Any], space: ActionSpace | None) -> Action:
@@ -67,16 +81,16 @@ def _read_action(candidate: dict[str, Any], space: ActionSpace | None) -> Action
     if isinstance(name, dict) and ("action" in name or "name" in name):  # {"action": {"name": "take", "params": {}}}
         return _read_action({"reasoning": candidate.get("reasoning"), **name}, space)
     if not isinstance(name, str) or not name.strip():
-        raise ValueError(f"The action must be a string. {_EXPECTED}")
+        raise AnswerProblem("The action must be a string.")
     given: Any = next((candidate[key] for key in _PARAMETER_KEYS if candidate.get(key) is not None), None)
     if isinstance(given, str):  # as in the tool calls of some servers
         given = _parsed(given)
     if given is None:
         given = _parameters_beside(candidate, name.strip(), space)
     if not isinstance(given, dict):
-        raise ValueError(f'"params" must be an object with the parameters by name. {_EXPECTED}')
+        raise AnswerProblem('"params" must be an object with the parameters by name.')
     reasoning = candidate.get("reasoning")
-    return _checked(Action(name.strip(), given, None if reasoning is None else str(reasoning)))
+    return _checked(name.strip(), given, None if reasoning is None else str(reasoning))
 
 
 def _parameters_beside(candidate: dict[str, Any], name: str, space: ActionSpace | None) -> dict[str, Any]:
@@ -85,11 +99,18 @@ def _parameters_beside(candidate: dict[str, Any], name: str, space: ActionSpace 
     return {key: candidate[key] for key in known if key in candidate and key not in ("action", "name", "reasoning")}
 
 
-def _checked(action: Action) -> Action:
+def _checked(name: str, parameters: dict[str, Any], reasoning: str | None) -> Action:
+    if len(name) > _MAX_NAME or len(parameters) > _MAX_PARAMETERS or any(len(key) > _MAX_NAME for key in parameters):
+        raise AnswerProblem("The action has too many parameters, or too long names.", "too_large")
+    if problem := too_large(parameters):
+        raise AnswerProblem(f"The parameters are too large: {problem}.", "too_large")
+    action = Action(name, parameters, reasoning)
     try:
         msgspec.json.encode(action)
     except ValueError:  # an unpaired surrogate is valid JSON, but cannot be encoded again
-        raise ValueError(f"The answer contains an invalid character escape. {_EXPECTED}") from None
+        raise AnswerProblem("The answer contains an invalid character escape.") from None
+    except OverflowError:
+        raise AnswerProblem("The answer contains a number that is too large.", "too_large") from None
     return action
 
 
@@ -105,16 +126,17 @@ def _json_objects(text: str) -> list[dict[str, Any]]:
     """Every outermost JSON object in the text, in order, with the keys that we read in lower case. Braces in prose are
     skipped."""
     objects = []
+    tried = 0
     opening = _OPENING.search(text)
     while opening:
+        tried += 1
+        if tried > _MAX_OBJECTS:
+            raise AnswerProblem(f"The answer contains more than {_MAX_OBJECTS} JSON objects.", "too_large")
         start = opening.start()
-        try:
+        end = _end_of_object(text, start)
+        with suppress(ValueError, RecursionError):
             # A slice, because an error counts the lines before it, which is slow if there are many errors.
-            value, length = _DECODER.raw_decode(text[start:])
-            objects.append(_with_our_keys(value))
-            end = start + length
-        except (ValueError, RecursionError):
-            end = _end_of_invalid_object(text, start)
+            objects.append(_with_our_keys(_DECODER.raw_decode(text[start:end])[0]))
         opening = _OPENING.search(text, end)
     return objects
 
@@ -128,10 +150,10 @@ def _with_our_keys(found: dict[str, Any]) -> dict[str, Any]:
     return {lower.get(key, key): value for key, value in found.items()} if lower else found
 
 
-def _end_of_invalid_object(text: str, start: int) -> int:
-    """The end of an invalid object: its closing brace, or the end of the text.
+def _end_of_object(text: str, start: int) -> int:
+    """The end of an object, also of an invalid one: its closing brace, or the end of the text.
 
-    The whole object is skipped, because the parameters of an incomplete answer could be mistaken for the action.
+    An invalid object is skipped whole, because the parameters of an incomplete answer could be mistaken for the action.
     """
     depth = 0
     for token in _STRING_OR_BRACE.finditer(text, start):

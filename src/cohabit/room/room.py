@@ -19,12 +19,14 @@ from cohabit.errors import (
     OutOfBounds,
     PermissionDenied,
     ScopeViolation,
+    TooLarge,
     Unauthorized,
     UnknownAsset,
 )
 from cohabit.model.action import Action, ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
+from cohabit.model.limits import too_large
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
@@ -211,6 +213,8 @@ class Room(RecordedRoom):
         decision = decide(command, member, self, at, via)
         if decision.code:
             raise refusal(decision)
+        if args and command.where == "world" and (problem := too_large(args)):
+            raise TooLarge(f"{command.name}: the arguments are too large: {problem}", command=command.name)
         checked = command.check(args)
         if command.admits is not None:
             command.admits(self, checked, via)

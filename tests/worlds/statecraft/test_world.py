@@ -1,13 +1,14 @@
 """Statecraft as a world: submitting, what each level of observability shows, messages, and replay."""
 
 import json
+import sys
 
 import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cohabit.errors import BadArgs, GameRejected
+from cohabit.errors import BadArgs, GameRejected, TooLarge
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import GENESIS, read_lines
@@ -51,6 +52,52 @@ def shown(world: Statecraft, eye: Eye) -> str:
     seen = world.observe(eye)
     asked = [world.ledgers(eye), world.map(eye), world.legal_cessions(eye), world.ratings(eye)]
     return json.dumps([seen.to_text(), seen.status, asked, [s.score for s in world.standings()]])
+
+
+# -- answers that are too large -------------------------------------------------------------------
+MANY = 100_000
+HUGE = {
+    "attacks": {"attacks": {f"nation{i}": 1 for i in range(MANY)}},
+    "lists": {"cede_territories": {"Borland": [f"t{i}" for i in range(MANY)]}},
+    "unknown fields": {f"attack{i}": 1 for i in range(MANY)},
+    "one text": {"answer": json.dumps({"attacks": {f"nation{i}": 1 for i in range(MANY)}})},
+    "objects in a text": {"answer": '{"x"}' * MANY},
+    "some objects in a text": {"answer": '{"x"}' * 19_000},
+    "depth": {"attacks": json.loads("[" * 500 + "]" * 500)},
+    "deep text": {"answer": "[" * 40_000 + "]" * 40_000},
+    "a long name": {"attacks": {"Borland" * MANY: 1}},
+}
+
+
+def calls_of_functions(work):
+    """How many Python functions run: a cost that does not depend on the machine."""
+    count = 0
+
+    def seen(frame, event, arg):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(seen)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("command", ["submit", "act"])
+def test_an_answer_that_nobody_needs_is_refused_at_a_small_cost(name, command):
+    room = room_of()
+    args = HUGE[name] if command == "submit" else {"action": "submit", "params": HUGE[name], "reasoning": ""}
+
+    def ask():
+        with pytest.raises((TooLarge, GameRejected)) as refusal:
+            room.call("p0", command, args, at=1)
+        assert len(refusal.value.message) < 3_000
+
+    assert calls_of_functions(ask) < 20_000
+    assert not room.world.submitted
 
 
 # -- submitting ----------------------------------------------------------------------------------
@@ -561,12 +608,33 @@ def test_the_results_of_a_round_are_not_credited_to_the_member_who_submitted_las
         assert {(item.by, item.do, item.via, item.args) for item in results} == {(None, "round", None, None)}
 
 
+def test_the_rules_are_told_in_full_once_and_every_number_of_them_is_still_in_each_view():
+    odd = {"c_money_per_territory": 1117, "c_mil_purchase_price": 1223, "c_mil_upkeep_price": 1331,
+           "c_damage_per_attack_mil": 1447, "c_defense_destroy_factor": 1553, "c_trade_factor": "1.667"}  # fmt: skip
+    world = statecraft(constants=odd)
+    first = world.observe(own(ARDEN)).to_text()
+    for seat in (ARDEN, BORLAND, CORVIA):
+        world.submit(seat, {})
+    world.resolve()
+    later = world.observe(own(ARDEN)).to_text()
+    for number in map(str, odd.values()):
+        assert number in first
+        assert number in later
+        assert number in world.describe(), "a model reads it with every turn"
+    for only_once in ("RULES:\n", "pledge: no attack on NATION"):
+        assert only_once in first
+        assert only_once not in later
+        assert only_once in world.describe()
+    assert "HOW TO ANSWER: call submit" in later
+    assert len(later) < 0.8 * len(first)
+
+
 def test_the_view_says_nothing_twice():
     world = after({BORLAND: {"messages": {"Arden": "a-letter"}, "attacks": {"Arden": 1}}, ARDEN: {}, CORVIA: {}})
     text = world.observe(own(ARDEN)).to_text()
     assert "STATUS" not in text
     assert text.count("a-letter") == 1
-    assert text.count("RULES:") == 1
+    assert text.count("RULES") == 1
     assert world.observe(own(ARDEN)).status["army"]["Arden"] == 4, "programs still read the status"
     room = room_of(2, turns=3)
     seen = room.view(room.state.members["p0"])

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
-from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
+from cohabit.agents.llm.clients import ServiceBackend, called_tool, completion, installed, translated
 from cohabit.agents.llm.http import client, key_for, origin_of
 from cohabit.agents.llm.openai import NO_KEY
 from cohabit.agents.llm.options import known_options
@@ -15,13 +15,19 @@ from cohabit.errors import BadArgs
 PROVIDER = "https://api.anthropic.com"
 KEY = "ANTHROPIC_API_KEY"
 PASSED_ON = ("effort", "service_tier")
-STOPPED: dict[str | None, Stopped] = {"end_turn": "end", "stop_sequence": "end", "max_tokens": "length"}
+STOPPED: dict[str | None, Stopped] = {
+    "end_turn": "end", "stop_sequence": "end", "max_tokens": "length", "model_context_window_exceeded": "length",
+    "refusal": "refusal", "tool_use": "tool",
+}  # fmt: skip
+CACHE_WRITE = 1.25
+"""What the service charges for a part of the prompt that it writes into its cache, as a multiple of the price."""
 
 
 class AnthropicBackend(ServiceBackend):
     """The messages API with structured output. The system message is cached by the service."""
 
     constrains = True
+    prompt_factor = CACHE_WRITE  # at most
     _key_variable, provider = KEY, PROVIDER
     defaults: ClassVar[dict[str, Any]] = {}
 
@@ -71,8 +77,13 @@ class AnthropicBackend(ServiceBackend):
             used = found.usage
             read = [used.input_tokens, used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0]
             prompt = sum(read) if all(isinstance(count, int) and count >= 0 for count in read) else None
+            factor = 1 + (CACHE_WRITE - 1) * read[2] / prompt if prompt else 1.0
             stopped = STOPPED.get(found.stop_reason, "other")
-            return completion(self.name, request, text, thinking, (prompt, used.output_tokens), stopped)
+            called = [block.name for block in found.content if block.type == "tool_use"]
+            if called and not text:
+                text, stopped = called_tool(called[0]), "tool"
+            tokens = prompt, used.output_tokens
+            return completion(self.name, request, text, thinking, tokens, stopped, prompt_factor=factor)
 
     async def close(self) -> None:
         await self._client.close()

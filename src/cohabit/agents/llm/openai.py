@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.clients import ServiceBackend, completion, installed, translated
+from cohabit.agents.llm.clients import ServiceBackend, called_tool, completion, installed, translated
 from cohabit.agents.llm.http import client, key_for, origin_of
 from cohabit.agents.llm.options import known_options
 from cohabit.agents.llm.rate import account_of
@@ -27,7 +27,9 @@ STRICT = "strict"
 FORMAT = "response_format"
 SCHEMA = "schema"
 """Option: whether the server is sent the schema of the answer. Not every server knows that."""
-STOPPED: dict[str | None, Stopped] = {"stop": "end", "length": "length"}
+STOPPED: dict[str | None, Stopped] = {
+    "stop": "end", "length": "length", "content_filter": "refusal", "tool_calls": "tool", "function_call": "tool",
+}  # fmt: skip
 
 
 class OpenAiBackend(ServiceBackend):
@@ -74,12 +76,14 @@ class OpenAiBackend(ServiceBackend):
         with _with_hint(), translated(self._errors, self.name, request):
             found = await self._client.chat.completions.create(**body)
             if not getattr(found, "choices", None):
-                raise BackendError(f"{self.name}: the server's reply has no choices", retry=True)
+                raise BackendError(
+                    f"{self.name}: the server's reply has no choices", cause="unreadable_reply", retry=True
+                )
             message, used = found.choices[0].message, found.usage
             thinking = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
             tokens = getattr(used, "prompt_tokens", None), getattr(used, "completion_tokens", None)
-            stopped = STOPPED.get(found.choices[0].finish_reason, "other")
-            return completion(self.name, request, message.content, thinking, tokens, stopped)
+            text, stopped = _said(message, STOPPED.get(found.choices[0].finish_reason, "other"))
+            return completion(self.name, request, text, thinking, tokens, stopped)
 
     def _format(self, schema: dict[str, Any]) -> dict[str, Any]:
         if not self._strict:
@@ -93,6 +97,17 @@ class OpenAiBackend(ServiceBackend):
         await self._client.close()
 
 
+def _said(message: Any, stopped: Stopped) -> tuple[object, Stopped]:
+    """What the model said. A refusal and a call of a tool are not in the content."""
+    if refusal := getattr(message, "refusal", None):
+        return refusal, "refusal"
+    if not message.content and (calls := getattr(message, "tool_calls", None)):
+        return called_tool(getattr(getattr(calls[0], "function", None), "name", None)), "tool"
+    if not message.content and (call := getattr(message, "function_call", None)):
+        return called_tool(getattr(call, "name", None)), "tool"
+    return message.content, stopped
+
+
 @contextmanager
 def _with_hint() -> Iterator[None]:
     """Say what to do if a server does not know schemas."""
@@ -101,4 +116,5 @@ def _with_hint() -> Iterator[None]:
     except BackendError as wrong:
         if FORMAT not in str(wrong):
             raise
-        raise BackendError(f"{wrong}; the option {SCHEMA}=false leaves it out", unpaid=wrong.unpaid) from None
+        hint = f"{wrong}; the option {SCHEMA}=false leaves it out"
+        raise BackendError(hint, cause=wrong.cause, unpaid=wrong.unpaid) from None

@@ -15,7 +15,7 @@ MAX_PER_TOKEN = 100.0
 """Dollars. No model costs as much."""
 
 
-def dollars(name: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+def dollars(name: str, prompt_tokens: float, completion_tokens: float) -> float | None:
     """The cost of one answer; None if the price of this model is unknown."""
     price = _prices(os.environ.get(VARIABLE, "")).get(name)
     if price is None:

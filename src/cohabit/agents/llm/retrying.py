@@ -4,7 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from random import Random
 
+from cohabit.agents.contract import Call
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
+from cohabit.agents.llm.calls import attempt as current_attempt
+from cohabit.agents.llm.calls import note
 from cohabit.agents.llm.rate import RateLimit
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
@@ -38,12 +41,16 @@ class RetryingBackend:
     async def complete(self, request: Request) -> Completion:
         for attempt in range(self._retries + 1):
             await self._keep_rate()
+            token = current_attempt.set(attempt + 1)
             try:
                 return await self._backend.complete(request)
             except BackendError as wrong:
                 if not wrong.retry or attempt == self._retries or (wrong.after_s or 0) > LONGEST_WAIT_S:
                     raise
-                await self._sleep(self._wait_s(attempt, wrong.after_s))
+                wait_s = self._wait_s(attempt, wrong.after_s)
+            finally:
+                current_attempt.reset(token)
+            await self._sleep(wait_s)
         raise AssertionError("unreachable")
 
     def _wait_s(self, attempt: int, after_s: float | None) -> float:
@@ -57,7 +64,11 @@ class RetryingBackend:
         now = self._now()
         start = self._rate.reserve(now, self._per_minute)
         if start > now:
-            await self._sleep(start - now)
+            try:
+                await self._sleep(start - now)
+            except asyncio.CancelledError:
+                note(Call("rate_limit", f"not sent yet: {self._per_minute} requests per minute are allowed"))
+                raise
 
     async def close(self) -> None:
         await self._backend.close()

@@ -7,7 +7,9 @@ can contain what only one seat may know.
 import os
 from typing import Any
 
+from cohabit.agents import spans
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
+from cohabit.agents.llm.calls import attempt
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The environment variable of the conventions: ``true`` adds prompts and answers."""
@@ -16,13 +18,8 @@ PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "ollama": "ollama", "
 
 def traced(backend: Backend, tracer: Any = None) -> Backend:
     """The backend with a span for every call; itself if OpenTelemetry is not installed."""
-    if tracer is None:
-        try:
-            from opentelemetry import trace
-        except ImportError:
-            return backend
-        tracer = trace.get_tracer("cohabit")
-    return TracedBackend(backend, tracer)
+    tracer = tracer or spans.tracer()
+    return backend if tracer is None else TracedBackend(backend, tracer)
 
 
 class TracedBackend:
@@ -32,6 +29,7 @@ class TracedBackend:
         self.backend = backend
         self.name, self.constrains = backend.name, backend.constrains
         self._tracer = tracer
+        self.prompt_factor = getattr(backend, "prompt_factor", 1.0)
         kind, _, rest = backend.name.partition(":")
         self._provider, self._model = PROVIDERS.get(kind, kind), rest.partition("@")[0] or kind
 
@@ -48,7 +46,9 @@ class TracedBackend:
             try:
                 completion = await self.backend.complete(request)
             except BaseException as wrong:
-                span.set_attribute("error.type", type(wrong).__name__)
+                span.set_attribute(
+                    "error.type", wrong.cause if isinstance(wrong, BackendError) else type(wrong).__name__
+                )
                 span.set_status(Status(StatusCode.ERROR, str(wrong) if isinstance(wrong, BackendError) else None))
                 raise
             span.set_attributes(self._answered(completion))
@@ -63,6 +63,7 @@ class TracedBackend:
             "gen_ai.provider.name": self._provider,
             "gen_ai.request.model": self._model,
             "gen_ai.request.max_tokens": request.max_tokens,
+            "cohabit.attempt": attempt.get(),
         }
         if request.temperature is not None:
             found["gen_ai.request.temperature"] = request.temperature

@@ -46,7 +46,7 @@ def agent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=float, default=DEFAULT_SECONDS, help=f"per decision (default {DEFAULT_SECONDS:g})"
     )
-    parser.add_argument("--max-dollars", type=float, metavar="X", help="stop asking the model after spending this much")
+    parser.add_argument("--max-dollars", type=float, metavar="X", help="the most that the model may cost")
     parser.add_argument("--memory", metavar="FILE", help="keep the agent's memory in this file")
 
 
@@ -118,7 +118,10 @@ def summary(tally: Tally) -> str:
 
 
 def cost(tally: Tally) -> str:
-    price = f"${tally.dollars:.4f}" + (f" and {tally.unpriced} answers of unknown price" if tally.unpriced else "")
+    most = f" to ${tally.charged:.4f}" if tally.charged > tally.dollars else ""
+    price = f"${tally.dollars:.4f}{most}" + (
+        f" and {tally.unpriced} answers of unknown price" if tally.unpriced else ""
+    )
     return f"{tally.prompt_tokens:,} + {tally.completion_tokens:,} tokens, {tally.seconds:.1f} s, {price}"
 
 

@@ -31,7 +31,7 @@ def kibitz_options(parser: argparse.ArgumentParser) -> None:
         "--cooldown-ms", type=int, default=DEFAULT_COOLDOWN_MS, metavar="MS",
         help=f"minimum time between two remarks (default {DEFAULT_COOLDOWN_MS}); answers do not wait",
     )  # fmt: skip
-    parser.add_argument("--max-dollars", type=float, metavar="X", help="stop asking the model after spending this much")
+    parser.add_argument("--max-dollars", type=float, metavar="X", help="the most that the model may cost")
 
 
 def kibitz(args: argparse.Namespace) -> int:

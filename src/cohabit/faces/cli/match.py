@@ -35,7 +35,7 @@ def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None
     parser.add_argument("--out", metavar="DIR", required=required, help=f"the folder for all results{kept}")
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
     parser.add_argument("--seconds", metavar="S", type=float, help="time limit of a decision")
-    parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="stop when the models have cost this much")
+    parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="the most that the models may cost")
 
 
 def match(args: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from cohabit.faces.cli.say import (
 from cohabit.faces.cli.typing_line import Terminal
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
+from cohabit.model.answers import parse_action
 from cohabit.model.grant import role_shown
 from cohabit.registry import load_extensions
 from cohabit.room.view import turn_text
@@ -34,6 +35,7 @@ HELP = """\
   /say TEXT              to all members      /tell NAME TEXT    to one member, or team:NAME
   /call COMMAND n=2      any other command   /view  /rules  /help  /quit"""
 
+MAX_DIGITS = 9
 FOR_AGENTS = ("Legal actions: ", "This is view ")
 
 
@@ -203,12 +205,18 @@ class Table:
 
     async def _act(self, word: str, rest: str) -> None:
         if word.isdecimal():
-            number = int(word)
+            number = int(word) if len(word) <= MAX_DIGITS else 0
             if not 1 <= number <= len(self._choices):
                 raise UsageError(
                     f"choose 1 to {len(self._choices)}" if self._choices else "there are no numbered actions right now"
                 )
             chosen = self._choices[number - 1]
+        elif word.startswith("{"):  # an answer as an agent gives it
+            try:
+                typed = parse_action(f"{word} {rest}")
+            except ValueError as wrong:
+                raise UsageError(str(wrong)) from None
+            chosen = {"action": typed.name, "params": typed.parameters, "reasoning": typed.reasoning}
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
         self._acted.append(chosen["action"])  # before the call, because the event may arrive before the reply

@@ -162,7 +162,10 @@ def _parse_again(text: str) -> Any:
 def _only_object_in_text(text: str, error: ValueError) -> dict[Any, Any]:
     """The answer of a language model that wrote prose or a code fence around its JSON."""
     answer = text.rpartition("</think>")[2]
-    objects = list(objects_in_text(answer))
+    try:
+        objects = list(objects_in_text(answer))
+    except ValueError as too_many:
+        raise InvalidValue(f"must be one JSON object, but the text has {too_many}") from None
     found = [action for action in objects if any(map(_is_field, action))] or [
         action for action in objects if not action
     ]

@@ -7,16 +7,20 @@ from cohabit.model.observation import one_line
 Known = dict[str, Any]
 """The result of ``agent_input.build_agent_input``."""
 
-HOW_TO_ANSWER = """\
-HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
-  purchase_mils 2 · disband_mils 1 · attacks {"NATION": mils} · money_grants {"NATION": money}
-  cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
-  keeps_word_report, aggressor_report {"NATION": 1 to 10}
-  summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
+HOW_TO_PLEDGE = """\
 A line of these messages (not of send_message) is a pledge for the next turn if it reads, for example:
   pledge: grant 12 to NATION
-  pledge: no attack on NATION
+  pledge: no attack on NATION"""
+HOW_TO_ANSWER = f"""\
+HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
+  purchase_mils 2 · disband_mils 1 · attacks {{"NATION": mils}} · money_grants {{"NATION": money}}
+  cede_territories {{"NATION": ["TERRITORY"]}} · messages {{"NATION" or "all": "text"}}
+  keeps_word_report, aggressor_report {{"NATION": 1 to 10}}
+  summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
+{HOW_TO_PLEDGE}
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
+ANSWER_IN_SHORT = """\
+HOW TO ANSWER: call submit with any of its fields. The last submission before the turn is resolved counts."""
 MEANING_OF_RATINGS = {
     True: "Ratings change nothing by themselves. All nations see the mean of each nation's ratings by the others.",
     False: "Ratings change nothing by themselves, and no other nation sees yours.",
@@ -39,7 +43,7 @@ def text_for_nation(known: Known, submitted: str) -> str:
         _legal_cessions(known) if known["turns_left"] else "",
         _ratings(known.get("ratings")),
         _section("YOUR NOTES", known.get("history_context", "").splitlines()),
-        submitted or (HOW_TO_ANSWER if known["turns_left"] else _standings(known)),
+        submitted or (_how_to_answer(known) if known["turns_left"] else _standings(known)),
     ]
     return "\n\n".join(filter(None, sections))
 
@@ -112,8 +116,28 @@ def _territories(known: Known, name: str) -> str:
     return f"{len(owned)} territor{'y' if len(owned) == 1 else 'ies'}: {names}" if owned else "no territories"
 
 
+def _how_to_answer(known: Known) -> str:
+    return ANSWER_IN_SHORT if known["turn"] else HOW_TO_ANSWER
+
+
 def _rules(known: Known) -> str:
-    c = known["constants"]
+    """In full in the first turn. Later in short: they are in the description of the world, which `rules` shows."""
+    if known["turn"]:
+        return _rules_in_short(known["constants"])
+    return rules_text(known["constants"], publishes_ratings="ratings" in known)
+
+
+def _rules_in_short(c: dict[str, Any]) -> str:
+    return (
+        f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; a mil costs "
+        f"{c['c_mil_purchase_price']}, then {c['c_mil_upkeep_price']} per turn; an attacking mil destroys "
+        f"{c['c_damage_per_attack_mil']} income; {c['c_defense_destroy_factor']} mils at home destroy one attacker; "
+        f"a grant counts {c['c_trade_factor']} times; unspent money becomes welfare."
+    )
+
+
+def rules_text(c: dict[str, Any], *, publishes_ratings: bool) -> str:
+    """The rules with their numbers."""
     purchase, upkeep = c["c_mil_purchase_price"], c["c_mil_upkeep_price"]
     damage, defenders = c["c_damage_per_attack_mil"], c["c_defense_destroy_factor"]
     return _section("RULES", [
@@ -128,7 +152,7 @@ def _rules(known: Known) -> str:
         "They lose nothing and prevent no damage. Mils that attack do not defend.",
         f"A grant adds {c['c_trade_factor']} times its amount to the receiver's welfare. The receiver cannot spend it.",
         "Nothing enforces what a message or a pledge promises. The news shows whether it was kept.",
-        MEANING_OF_RATINGS["ratings" in known],
+        MEANING_OF_RATINGS[publishes_ratings],
     ])  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from typing import Any
 MAX_DEPTH = 24
 MAX_CONTAINERS = 1_000_000
 MAX_CHARACTERS = 1 << 25
+MAX_OBJECTS = 50
+"""Objects in a text that is not JSON as a whole."""
 MAX_INTEGER_DIGITS = 20
 """A longer integer is out of every range, so it is replaced by OUT_OF_RANGE."""
 OUT_OF_RANGE: int = 10**MAX_INTEGER_DIGITS
@@ -43,9 +45,15 @@ def parse_json(text: str) -> Any:
 
 
 def objects_in_text(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text that also has prose or code fences, in order. Invalid objects are skipped whole."""
+    """The JSON objects in a text that also has prose or code fences, in order. Invalid objects are skipped whole.
+
+    ValueError if there are too many: each costs much more than a character."""
     start = _START_OF_OBJECT.search(text) if len(text) <= MAX_CHARACTERS else None
+    tried = 0
     while start:
+        tried += 1
+        if tried > MAX_OBJECTS:
+            raise ValueError(f"more than {MAX_OBJECTS}")
         end = _end_of_object(text, start.start())
         with suppress(ValueError):
             yield parse_json(text[start.start() : end])

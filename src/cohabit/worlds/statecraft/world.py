@@ -25,7 +25,13 @@ from cohabit.world import (
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.maps import make_map, validate_map
-from cohabit.worlds.statecraft.observation_text import quoted, text_for_nation, text_for_spectator
+from cohabit.worlds.statecraft.observation_text import (
+    HOW_TO_PLEDGE,
+    quoted,
+    rules_text,
+    text_for_nation,
+    text_for_spectator,
+)
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
@@ -58,6 +64,8 @@ KeepsWord = Annotated[dict[str, Rating], Range(doc="nation -> how well it keeps 
 Aggressor = Annotated[dict[str, Rating], Range(doc="nation -> how aggressive it is, 1 to 10")]
 Answer = Annotated[Any, Range(doc="the whole answer as one object or JSON text, instead of the fields")]
 AcceptDrops = Annotated[bool, Range(doc="leave out or cut the parts that cannot be used, instead of a refusal")]
+MAX_ANSWER_CHARS = 100_000
+"""Of an answer that is one text. All fields together, as long as they may be, have fewer."""
 MAX_ECHO_CHARS = 2000
 """How much of its submitted answer is shown to a nation."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
@@ -81,8 +89,8 @@ class Statecraft(World):
     never conquered; it can be ceded to a neighbour, except a capital.
 
     `messages` reach only their recipient, or everybody under "all". If a part of your orders cannot be used, nothing
-    is submitted and you are told why. A nation that submits nothing does nothing. Your view has the rules with their
-    numbers, what happened, and how to answer.
+    is submitted and you are told why. A nation that submits nothing does nothing. Your view says what happened; in the
+    first turn it also has the rules and how to answer.
     """
 
     spec = WorldSpec(
@@ -115,6 +123,11 @@ class Statecraft(World):
         self.open_messages = open_messages
         self.publish_ratings = publish_ratings
         self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
+
+    def describe(self) -> str:
+        """With the rules and their numbers, which the view has in full only once."""
+        rules = rules_text(self.rules.constants, publishes_ratings=self.publish_ratings)
+        return f"{super().describe()}\n\n{rules}\n\n{HOW_TO_PLEDGE}"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -169,6 +182,8 @@ class Statecraft(World):
         given = {name: value for name, value in fields.items() if value is not None and value != DEFAULTS.get(name)}
         if answer is not None and given:
             raise GameRejected("Nothing was submitted: send either answer or the fields, not both.")
+        if isinstance(answer, str) and len(answer) > MAX_ANSWER_CHARS:
+            raise GameRejected(f"Nothing was submitted: an answer has at most {MAX_ANSWER_CHARS:,} characters.")
         text = _as_text(given if answer is None else answer)
         dropped, messages_sent = check_orders(self.state, by.id, text, self.rules)
         if accept_drops is not True and any(entry.kind != "changed" for entry in dropped):

@@ -1,0 +1,43 @@
+"""How much the arguments of an action may contain. A larger call is refused before anything reads it.
+
+The size in bytes is limited where a call arrives. Here it is the number of values that counts: a world looks at each.
+"""
+
+from typing import Any
+
+MAX_VALUES = 5_000
+"""Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world
+has some hundred."""
+MAX_DEPTH = 32
+"""Lists and objects within each other."""
+_CONTAINERS = (dict, list, tuple)
+
+
+def too_large(args: Any) -> str:
+    """Why these arguments are not read; empty if they are. The cost is bounded, however large they are."""
+    if not isinstance(args, dict):
+        return ""  # refused by the command itself
+    if len(args) > MAX_VALUES:
+        return _too_many()
+    inner = [value for value in args.values() if isinstance(value, _CONTAINERS)]
+    return _look_into(inner, len(args)) if inner else ""
+
+
+def _look_into(level: list[Any], count: int) -> str:
+    """Level by level: a recursion would depend on the stack of the caller."""
+    for _ in range(MAX_DEPTH):
+        following: list[Any] = []
+        for container in level:
+            count += len(container)
+            if count > MAX_VALUES:
+                return _too_many()
+            values = container.values() if isinstance(container, dict) else container
+            following += [value for value in values if isinstance(value, _CONTAINERS)]
+        if not following:
+            return ""
+        level = following
+    return f"lists and objects are nested more than {MAX_DEPTH} deep"
+
+
+def _too_many() -> str:
+    return f"more than {MAX_VALUES:,} values"
