@@ -214,6 +214,12 @@ def is_script(brain: Brain) -> bool:
     return brain.kind in BRAINS and not brain.is_code_or_network
 
 
+def is_foreign(brain: Brain) -> bool:
+    """Whether it is code that is not part of Cohabit: in a file, or in an installed package."""
+    ours = (*BRAINS, *BACKENDS, *AT_A_TERMINAL)
+    return brain.is_file or (brain.kind not in ours and not brain.target and brain.kind in installed_brains())
+
+
 def installed_brains() -> dict[str, str]:
     """Brains of installed packages: name to ``module:Class``."""
     from importlib.metadata import entry_points

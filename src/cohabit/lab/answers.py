@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from cohabit.agents.contract import Agent, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
+from cohabit.agents.contract import Agent, Direct, Thinker, Thought, Turn, Usage, checked_action
+from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
 from cohabit.agents.llm.capped import estimate
+from cohabit.agents.llm.isolated import IsolatedBackend
 from cohabit.agents.secrets import in_public
+from cohabit.agents.wire import packed, unpacked
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -170,15 +173,20 @@ def _other_question(path: Path | None) -> Conflict:
 
 # -- agents whose answers are logged ----------------------------------------------------------------
 def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
-    """The adapted agent, which uses the log unless it is quick."""
-    if kind_of(agent) == "quick":
-        return adapted(agent)
-    if hasattr(getattr(agent, "backend", None), "complete"):
+    """An agent that was opened, which uses the log unless it is quick."""
+    if isinstance(agent, IsolatedAgent) and agent.facts.backend:
+        backend = LoggedBackend(IsolatedBackend(agent), seat, log)
+
+        async def complete(request: Raw) -> Raw:
+            return packed(await backend.complete(unpacked(request, Request)))
+
+        agent.completing = complete
+    elif hasattr(getattr(agent, "backend", None), "complete"):
         agent.backend = LoggedBackend(agent.backend, seat, log)
-        return adapted(agent)
-    made = adapted(agent)
-    _log_decisions(made, seat, log)
-    return made
+    elif not isinstance(agent, Direct):
+        _log_decisions(agent, seat, log)
+    opened: Agent = agent
+    return opened
 
 
 class LoggedBackend:

@@ -25,7 +25,10 @@ from msgspec import Struct
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, PlayerLeft, kind_of
 from cohabit.agents.decision import Decision
+from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.capped import check_price
+from cohabit.agents.process import end_idle_processes
+from cohabit.agents.wire import Facts
 from cohabit.lab.answers import AnswerLog, CapReached, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
@@ -42,7 +45,6 @@ from cohabit.lab.folder import (
 )
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.lab.results import Results
-from cohabit.registry import make_agent
 
 PENDING_PER_WORKER = 4
 """Jobs submitted per process before the first of them must be finished."""
@@ -98,7 +100,7 @@ def run(
     count = count or DecisionCount()
     specs = design.specs()
     for player in design.every_player() if design.max_cost is not None else ():
-        check_price(make_agent(design.brain(player), "check"), design.max_cost)
+        check_price(made_once(design.brain(player)), design.max_cost, parse_brain(design.brain(player)).label)
     one_at_a_time = _is_one_at_a_time(design)
     table = Table(design, folder, 1 if one_at_a_time else _concurrent(design))
     if one_at_a_time:
@@ -218,7 +220,7 @@ def _has_loop() -> bool:
 def _is_one_at_a_time(design: Design) -> bool:
     """Whether a player can only play one game at a time, such as a person."""
     brains = [design.brain(player) for player in design.every_player()]
-    return any(getattr(make_agent(brain, "check"), "one_at_a_time", False) for brain in brains)
+    return any(getattr(made_once(brain), "one_at_a_time", False) for brain in brains)
 
 
 def _concurrent(design: Design) -> int:
@@ -228,7 +230,9 @@ def _concurrent(design: Design) -> int:
 
 
 def _waits(brain: str) -> bool:
-    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in IN_PROCESS
+    about = made_once(brain)
+    quick = about.quick if isinstance(about, Facts) else kind_of(about) == "quick"
+    return not quick and parse_brain(brain).kind not in IN_PROCESS
 
 
 @contextmanager
@@ -245,6 +249,7 @@ def quiet() -> Iterator[None]:
         gc.unfreeze()
         gc.set_threshold(*threshold)
         log.setLevel(level)
+        end_idle_processes()
 
 
 def _collect_less() -> None:
@@ -426,4 +431,4 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
 
 
 def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    return logged(make_agent(located(spec.players[seat], design.folder), purpose), seat, log)
+    return logged(open_agent(located(spec.players[seat], design.folder), purpose), seat, log)
