@@ -258,11 +258,27 @@ def facts_of(agent: Any) -> Facts:
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
     return Facts(
         methods=[name for name in OPTIONAL if callable(getattr(agent, name, None))],
+        asynchronous=is_async(type(agent)),
         backend=str(backend.name) if backend is not None else "",
         constrains=bool(backend is not None and backend.constrains),
+        wrong=[wrong for name in OPTIONAL if (wrong := _wrong_signature(agent, name))],
         files=list(dict.fromkeys(files)),
         **known,
     )
+
+
+def _wrong_signature(agent: Any, method: str) -> str:
+    """Why a method cannot be called with its arguments; empty if it can, or if the agent does not have it."""
+    called, kinds = getattr(agent, method, None), ARGUMENTS.get(method, tuple[Any]).__args__
+    if called is None:
+        return ""
+    try:
+        inspect.signature(called).bind(*kinds)
+    except TypeError as wrong:
+        return f"{method}{inspect.signature(called)}: {wrong}"
+    except ValueError:  # no signature is known
+        return ""
+    return ""
 
 
 async def _whole(found: Any) -> Any:

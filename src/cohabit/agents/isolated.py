@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,14 +113,16 @@ class IsolatedAgent:
     def __init__(self, name: str, purpose: str, facts: Facts, *, reuse: bool = True) -> None:
         self.facts = facts
         self.is_new = False  # the process has an agent that was not introduced to the world
+        self.gave_up_on = ""  # the last method that did not return in time
         self.completing: Completing = self.complete
         self._name, self._purpose = absolute_brain(name, Path()) or name, purpose
         self._kind = parse_brain(self._name).kind
         self._reuse = reuse
         self._process: AgentProcess | None = None
         self._starting: asyncio.Task[None] | None = None
-        self._late: asyncio.Future[None] | None = None  # the agent has not returned from a call that was given up
+        self._late: asyncio.Future[Any] | None = None  # the agent has not returned from a call that was given up
         self._questions: set[asyncio.Task[None]] = set()  # to the language model, that are being answered
+        self._initialized: Any = None  # with these arguments, by a call that was given up before it returned
         self._closed = False
 
     # -- its process ------------------------------------------------------------------------------
@@ -141,12 +144,17 @@ class IsolatedAgent:
         except BaseException:
             process.kill()
             raise
-        self._process, self.is_new = process, True
+        self._process, self.is_new, self._initialized = process, True, None
 
     def _started(self, task: "asyncio.Task[None]") -> None:
         self._starting = None
         if not task.cancelled():
             task.exception()  # whoever waits for it has been told
+
+    def kill(self) -> None:
+        """End its process, as a crash would."""
+        if self._process is not None:
+            self._process.kill()
 
     async def settle(self) -> None:
         """Wait until the agent has returned from a call that was given up, or was killed, and has another process."""
@@ -170,17 +178,20 @@ class IsolatedAgent:
         try:
             return await answer
         except asyncio.CancelledError:
-            self._give_up(process, number, min(GRACE_S, loop.time() - began))
+            late = process.give_up(number)
+            if late is not None:
+                self.gave_up_on = method
+                self._wait_for(late, process, min(GRACE_S, loop.time() - began))
+                if method == "initialize":
+                    late.add_done_callback(partial(self._initialized_late, arguments))
             await self._end_questions()
             raise
 
-    def _give_up(self, process: AgentProcess, number: int, grace: float) -> None:
-        late = process.give_up(number)
-        if late is None:
-            return
+    def _wait_for(self, late: "asyncio.Future[Any]", process: AgentProcess, grace: float) -> None:
+        """Let the agent return from a call that was given up, and kill it if it does not."""
         timer = asyncio.get_running_loop().call_later(grace, process.kill, "its process was killed: it did not return")
 
-        def returned(done: "asyncio.Future[None]") -> None:
+        def returned(done: "asyncio.Future[Any]") -> None:
             timer.cancel()
             self._late = None
             if not done.cancelled():
@@ -188,6 +199,10 @@ class IsolatedAgent:
 
         self._late = late
         late.add_done_callback(returned)
+
+    def _initialized_late(self, arguments: Any, done: "asyncio.Future[Any]") -> None:
+        if not done.cancelled() and done.exception() is None:
+            self._initialized = arguments
 
     async def close(self) -> None:
         """Close the agent, once. One that does not return is killed."""
@@ -215,8 +230,10 @@ class IsolatedAgent:
 
     # -- its methods ------------------------------------------------------------------------------
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        await self._call("initialize", game_desc, action_space)
-        self.is_new = False
+        await self._returned()
+        if self._initialized != (game_desc, action_space):
+            await self._call("initialize", game_desc, action_space)
+        self._initialized, self.is_new = None, False
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         await self._call("plan", list(goals))

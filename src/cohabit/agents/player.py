@@ -20,6 +20,7 @@ from cohabit.agents.contract import (
     Closing,
     Direct,
     Exchange,
+    Heard,
     Listener,
     Thinker,
     Thought,
@@ -65,8 +66,11 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 NO_LIMITS = Limits()
 
 
-class NotInitialized(Exception):
-    """The agent failed in ``initialize``. The text says how."""
+class MethodFailed(Exception):
+    """The agent failed in another method than ``decide`` or ``think``. The text says which, and how."""
+
+    def __init__(self, method: str, bug: Exception | SystemExit) -> None:
+        super().__init__(f"{method} failed: {_text(bug)}")
 
 
 class Player:
@@ -138,12 +142,7 @@ class Player:
     async def _introduce(self) -> None:
         assert self._introduction is not None
         game_desc, action_space, goals = self._introduction
-        try:
-            await self.agent.initialize(game_desc, action_space)
-        except TimeoutError:
-            raise
-        except Exception as bug:
-            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
+        await _done("initialize", self.agent.initialize(game_desc, action_space))
         await self._plan(goals)
         self._introduction = None
 
@@ -193,9 +192,8 @@ class Player:
         try:
             if self._introduction is not None:
                 self._introduce_now()
-            if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
-                self._goals = aims
-                plan_lines(script.plan(seen.current_goals))
+            if seen.current_goals and _aims(seen.current_goals) != self._goals:
+                self._plan_now(seen.current_goals)
             action = script.decide(seen)
             if type(action) is not Action:
                 action = checked_action(action)
@@ -291,11 +289,18 @@ class Player:
         game_desc, action_space, goals = self._introduction
         try:
             self._script.initialize(game_desc, action_space)
-        except Exception as bug:
-            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
-        self._goals = _aims(goals)
-        plan_lines(self._script.plan(goals))
+        except (Exception, SystemExit) as bug:
+            raise MethodFailed("initialize", bug) from bug
+        self._plan_now(goals)
         self._introduction = None
+
+    def _plan_now(self, goals: list[Goal]) -> None:
+        assert self._script is not None
+        self._goals = _aims(goals)
+        try:
+            plan_lines(self._script.plan(goals))
+        except (Exception, SystemExit) as bug:
+            raise MethodFailed("plan", bug) from bug
 
     def _fall_back_now(self, turn: Turn, act: ActNow, outcome: Outcome, problem: str) -> Decision:
         action = turn.fallback() if turn.fallback is not None else None
@@ -338,7 +343,7 @@ class Player:
                 self._game, self._goals = turn.game, []
             if self._listens:
                 for message in turn.heard:
-                    await _maybe(cast(Listener, self.agent).hear(message))
+                    await _done("hear", self._hear(message))
             if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
         if self.thinks:
@@ -349,7 +354,15 @@ class Player:
 
     async def _plan(self, goals: list[Goal]) -> None:
         self._goals = _aims(goals)
+        await _done("plan", self._ask_for_plan(goals))
+
+    async def _ask_for_plan(self, goals: list[Goal]) -> None:
         plan_lines(await self.agent.plan(goals))
+
+    async def _hear(self, message: Heard) -> None:
+        found = cast(Listener, self.agent).hear(message)
+        if inspect.isawaitable(found):
+            await found
 
     async def _played(
         self,
@@ -457,11 +470,16 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
 
 
 def _text(bug: Exception | SystemExit) -> str:
-    if isinstance(bug, NotInitialized):
+    if isinstance(bug, MethodFailed):
         return str(bug)
     return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {in_public(bug)}"
 
 
-async def _maybe(result: object) -> None:
-    if inspect.isawaitable(result):
-        await result
+async def _done(method: str, work: Awaitable[object]) -> None:
+    """Wait for a method, and name it if it fails. That it took too long is said elsewhere."""
+    try:
+        await work
+    except TimeoutError:
+        raise
+    except (Exception, SystemExit) as bug:
+        raise MethodFailed(method, bug) from bug

@@ -3,7 +3,6 @@
 Values of the protocol travel whole, so an agent gets the same ones in its own process as in another.
 """
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +23,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     """What an agent is, as its own process found out."""
 
     methods: list[str]  # those of ``OPTIONAL`` that it has
+    asynchronous: bool = False
     quick: bool = False
     one_at_a_time: bool = False
     reads_choices: bool = True
@@ -33,6 +33,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     priced: bool = True
     backend: str = ""  # the name of the language model that it asks, if that is a backend of Cohabit
     constrains: bool = False  # see ``Backend``
+    wrong: list[str] = []  # methods that do not take their arguments
     files: list[str] = []  # of its class, and of the bases of that
 
 
@@ -158,8 +159,6 @@ def failure(call: int, bug: BaseException) -> Failure:
     if isinstance(bug, PlayerLeft):
         return Failure(call, "PlayerLeft", str(bug), left=True)
     wire = bug.as_wire() if isinstance(bug, CohabitError) else None
-    if isinstance(bug, SystemExit | KeyboardInterrupt | asyncio.CancelledError | StopIteration):
-        return Failure(call, "RuntimeError", f"{type(bug).__name__} was raised")
     unpaid = getattr(bug, "unpaid", None)  # of a BackendError
     return Failure(
         call, type(bug).__name__, in_public(bug), wire, of_backend=unpaid is not None, unpaid=unpaid is True

@@ -39,6 +39,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     thought: Thought | None = None
     error: tuple[str, str] | None = None  # the type of the exception, and its text
     timeout: bool = False
+    late: bool = False  # a timeout although the question before it was answered: that came too late
     of_backend: bool = False  # the exception was a BackendError, after which an agent may go on
     estimate: float = 0.0  # dollars that a request without a completion may have cost
 
@@ -87,6 +88,7 @@ class AnswerLog:
         self._handle: int | None = None
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
+        self._answered: set[int] = set()  # seats with an answer in the decision that they make now
         if path is not None and path.exists():
             self._read(path)
 
@@ -99,6 +101,8 @@ class AnswerLog:
             self._timeouts.add(seat)
         elif answer.asked != asked:
             raise _other_question(self._path)
+        elif self.times_out(seat) and self._known[seat][0].late:
+            return self.take(seat, asked)
         return answer
 
     def knows(self, seat: int) -> bool:
@@ -122,6 +126,7 @@ class AnswerLog:
             os.write(self._handle, line + b"\n")
         kept = _decode(line)
         self._charge(kept)
+        self._answered.add(answer.seat)
         return kept
 
     def give_up(self, seat: int, estimate: float) -> None:
@@ -130,13 +135,19 @@ class AnswerLog:
 
     def timed_out(self, seat: int) -> None:
         """Log that a decision timed out."""
-        estimate = self._given_up.pop(seat, 0.0)
+        estimate = self._given_up.pop(seat, None)
+        late = estimate is None and seat in self._answered
         if seat in self._timeouts:
             self._timeouts.remove(seat)
         elif self.times_out(seat):
             self._pop(seat)
         else:
-            self.add(Answer(seat, timeout=True, estimate=estimate))
+            self.add(Answer(seat, timeout=True, late=late, estimate=estimate or 0.0))
+
+    def decided(self, seat: int) -> None:
+        """A decision is made."""
+        self._answered.discard(seat)
+        self._given_up.pop(seat, None)
 
     def close(self) -> None:
         if self._handle is not None:
@@ -272,6 +283,7 @@ async def _logged(
         made = await ask()
     except (asyncio.CancelledError, TimeoutError):
         if not log.knows(seat) or log.times_out(seat):
+            log.give_up(seat, 0.0)
             raise
     except Exception as bug:
         failure = bug

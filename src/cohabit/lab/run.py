@@ -402,6 +402,7 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     def on_decision(seat: int, decision: Decision, seconds: float) -> None:
         if decision.outcome == "timeout":
             log.timed_out(seat)
+        log.decided(seat)
         decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
         took[seat].append(seconds)
 
