@@ -29,8 +29,8 @@ from cohabit.registry import absolute_brain, is_foreign, make_agent
 
 MAKE_S = 60.0
 """How long making an agent may take: some packages take long to import."""
-GRACE_S = 10.0
-"""An agent whose time is over has as long again to return, but no longer than this. Then its process is killed."""
+MIN_GRACE_S, MAX_GRACE_S = 1.0, 10.0
+"""An agent whose time is over has as long again to return, within these limits. Then its process is killed."""
 CLOSING_S = 2.0
 """How long an agent may take to close."""
 
@@ -181,7 +181,7 @@ class IsolatedAgent:
             late = process.give_up(number)
             if late is not None:
                 self.gave_up_on = method
-                self._wait_for(late, process, min(GRACE_S, loop.time() - began))
+                self._wait_for(late, process, min(MAX_GRACE_S, max(MIN_GRACE_S, loop.time() - began)))
                 if method == "initialize":
                     late.add_done_callback(partial(self._initialized_late, arguments))
             await self._end_questions()

@@ -87,7 +87,7 @@ class Player:
         name: str = "an agent",
         plays_on: bool = False,
     ) -> None:
-        """``plays_on``: if the agent cannot be initialized, the fallback is played, and the next decision tries again.
+        """``plays_on``: if the agent cannot be initialized, its first decision fails, and the next one tries again.
 
         ``name`` is for the log, which has a problem once, not once for each decision.
         """
@@ -113,6 +113,7 @@ class Player:
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
         self._world: tuple[str, ActionSpace] | None = None
+        self._not_introduced: Exception | SystemExit | None = None  # why, until a decision has failed because of it
         self._closed = False
         self._logged: set[str] = set()
 
@@ -124,10 +125,10 @@ class Player:
             if self._isolated is not None:
                 await self._isolated.start()  # the time that its imports take is not that of a decision
             await self._limited(self._introduce())
-        except Exception as bug:
+        except (Exception, SystemExit) as bug:
             if not self._plays_on:
                 raise
-            self._log(_text(bug) or "it was not initialized in time")
+            self._not_introduced = bug
 
     def initialize_now(self, game_desc: str, action_space: ActionSpace) -> None:
         """The same for a quick script, where nothing has to be waited for."""
@@ -137,7 +138,7 @@ class Player:
         except Exception as bug:
             if not self._plays_on:
                 raise
-            self._log(_text(bug))
+            self._not_introduced = bug
 
     async def _introduce(self) -> None:
         assert self._introduction is not None
@@ -190,6 +191,7 @@ class Player:
         assert script is not None
         began = clock() if clock is not None else 0.0
         try:
+            self._raise_not_introduced()
             if self._introduction is not None:
                 self._introduce_now()
             if seen.current_goals and _aims(seen.current_goals) != self._goals:
@@ -282,6 +284,11 @@ class Player:
             correction = _correction(turn, problem)
         return await self._fall_back(turn, act, outcome, first_problem, exchanges)
 
+    def _raise_not_introduced(self) -> None:
+        if self._not_introduced is not None:
+            bug, self._not_introduced = self._not_introduced, None
+            raise bug
+
     def _introduce_now(self) -> None:
         """As ``_introduce`` with a script."""
         assert self._script is not None
@@ -333,6 +340,7 @@ class Player:
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
+            self._raise_not_introduced()
             if self._isolated is not None:
                 await self._isolated.start()
                 if self._isolated.is_new and self._world is not None and self._introduction is None:

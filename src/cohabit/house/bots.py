@@ -339,6 +339,8 @@ class ThinkingLoop:
 
 async def _end_tasks() -> None:
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    if others:  # the agents were cancelled before, and are being closed
+        await asyncio.wait(others, timeout=CLOSING_S / 2)
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)

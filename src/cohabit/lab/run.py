@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, PlayerLeft, kind_of
+from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
 from cohabit.agents.decision import Decision
 from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.capped import check_price
@@ -73,6 +73,7 @@ class Table(Struct, frozen=True):
     design: Design
     folder: Path | None
     concurrent: int
+    cache: Path | None = None
 
 
 class Batch(Struct):
@@ -93,8 +94,11 @@ def run(
     workers: int = 1,
     on_game: Progress = lambda *_: None,
     count: DecisionCount | None = None,
+    cache: Path | None = None,
 ) -> Results:
     """Play the missing games and return the results of all. Without a folder they are kept in memory.
+
+    ``cache``: a folder with answers of language models, which are not asked again what they were asked before.
 
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()
@@ -102,7 +106,7 @@ def run(
     for player in design.every_player() if design.max_cost is not None else ():
         check_price(made_once(design.brain(player)), design.max_cost, parse_brain(design.brain(player)).label)
     one_at_a_time = _is_one_at_a_time(design)
-    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design))
+    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
         workers = 1
     with quiet():
@@ -409,7 +413,7 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     began = time.perf_counter()
     game = Game(
         spec,
-        agents=[_agent(design, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
+        agents=[_agent(table, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
         on_decision=on_decision,
         seconds=time.perf_counter,
         source=located(spec.world, design.folder),
@@ -431,5 +435,6 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     return Played(result, encode_lines(decisions), timing, record)
 
 
-def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    return logged(open_agent(located(spec.players[seat], design.folder), purpose), seat, log)
+def _agent(table: Table, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
+    brain = located(spec.players[seat], table.design.folder)
+    return logged(open_agent(brain, purpose, Setting(cache=table.cache)), seat, log)
