@@ -48,7 +48,9 @@ def problems(results: Any) -> set[str]:
 
 # -- a crash ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(("kind", "how"), [("Sync", "segfault"), ("Quick", "exit"), ("Async", "abort"), ("Thinks", "kill")])
+@pytest.mark.parametrize(
+    ("kind", "how"), [("Sync", "segfault"), ("Quick", "exit"), ("Async", "abort"), ("Thinks", "kill")]
+)
 def test_a_crash_is_one_failure_of_its_player_and_the_run_goes_on(
     kind: str, how: str, workers: int, tmp_path: Path
 ) -> None:
@@ -103,7 +105,9 @@ def test_a_brain_that_crashes_when_it_is_made_is_refused_before_anything_is_play
 
 
 def test_an_opponent_that_crashes_in_an_environment_ends_no_episode() -> None:
-    episodes = Episodes(Setup("nim", [None, faulty("Sync", "segfault", "decide")], {"stones": 5}), make_world("nim", {}))
+    episodes = Episodes(
+        Setup("nim", [None, faulty("Sync", "segfault", "decide")], {"stones": 5}), make_world("nim", {})
+    )
     try:
         episodes.reset(1)
         while not episodes.has_ended(0):

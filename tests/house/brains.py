@@ -75,6 +75,11 @@ class Opens(Scripted):
         self.tell("closed")
 
 
+class OpensSync(Opens):
+    def close(self) -> None:  # type: ignore[override]
+        self.tell("closed")
+
+
 class Blocks(Scripted):
     """An async agent that blocks its event loop, against the contract."""
 

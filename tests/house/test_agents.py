@@ -309,6 +309,15 @@ async def test_the_game_goes_on_if_the_backend_goes_down(tmp_path: Path) -> None
     assert all("cannot reach the server" in line["decision"]["problem"] for line in lines)
 
 
+@pytest.mark.parametrize("name", ["Opens", "OpensSync"])
+async def test_an_agent_is_closed_once_when_its_house_closes(name: str, gate: Gate) -> None:
+    async with open_house() as house:
+        await nim(house, brain(name), None)
+        assert gate.told == ["opened", "closed"], "it was made to see whether it can be"
+        await until(house, lambda: moves(house, "ann"))
+    assert gate.told == ["opened", "closed"] * 2
+
+
 async def test_the_thread_of_the_agents_ends_with_the_house(gate: Gate) -> None:
     def threads() -> list[str]:
         return [thread.name for thread in threading.enumerate() if thread.name == "cohabit-agents"]

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohabit.agents.brains.human import HELP
-from cohabit.agents.decision import Tally
-from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
+from cohabit.agents.decision import Tally
+from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
@@ -217,6 +217,33 @@ def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
     first = planned(BackendError("the server\nis down"))
     assert first[0] == []
     assert planned(Completion("take all")) == first
+
+
+def test_a_logged_answer_that_came_too_late_is_a_timeout_again(tmp_path: Path) -> None:
+    from cohabit.agents.llm.backend import Completion
+    from cohabit.lab.answers import Answer, AnswerLog
+    from cohabit.lab.run import Spending, _Plain
+
+    log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    for asked in ("in time", "late"):
+        log.add(Answer(0, asked, Completion(asked)))
+        if asked == "late":
+            log.timed_out(0)
+        log.decided(0)
+    log.timed_out(0)  # without an answer
+    log.close()
+    again = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    known = again.take(0, "in time")
+    assert known is not None
+    assert known.completion == Completion("in time")
+    again.decided(0)
+    for asked in ("late", "never answered"):
+        known = again.take(0, asked)
+        assert known is not None
+        assert known.timeout
+        again.timed_out(0)
+        again.decided(0)
+    assert not again.knows(0)
 
 
 FORGETFUL = """

@@ -68,8 +68,7 @@ def test_a_built_in_script_is_checked_in_a_world_that_it_plays(capsys: pytest.Ca
 
 def test_a_file_is_told_to_be_an_agent_or_a_world_without_running_it(tmp_path: Path) -> None:
     (tmp_path / "both.py").write_text(
-        "raise SystemExit\n"
-        "class Game(World): ...\nclass Base:\n    def decide(self, seen): ...\nclass Bot(Base): ...\n"
+        "raise SystemExit\nclass Game(World): ...\nclass Base:\n    def decide(self, seen): ...\nclass Bot(Base): ...\n"
     )
     both = f"{tmp_path}/both.py"
     assert [is_agent(name) for name in (both, f"{both}:Game", f"{both}:Bot", f"{both}:Bot?depth=3")] == [

@@ -1,7 +1,7 @@
 """The process of an agent: ``python -m cohabit.agents.child SOCKET LIFELINE``, started by ``agents.process``.
 
-It makes one agent at a time, calls its methods as it is told, and ends with its parent. A synchronous agent is called on
-the main thread, an asynchronous one on an event loop that also runs between its decisions.
+It makes one agent at a time, calls its methods as it is told, and ends with its parent. A synchronous agent is called
+on the main thread, an asynchronous one on an event loop that also runs between its decisions.
 """
 
 import asyncio

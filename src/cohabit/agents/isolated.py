@@ -77,7 +77,7 @@ def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
             if ask_ready and "ready" in facts.methods:
                 process.ask("ready", seconds=MAKE_S)
         finally:
-            if process.is_alive:
+            with suppress(Exception):  # in a game that is logged, and no reason not to play
                 process.ask("close", seconds=CLOSING_S)
     except (AgentCrashed, TimeoutError) as wrong:
         raise BadArgs(f"the brain {brain.label} cannot be made: {wrong}") from None
@@ -127,8 +127,12 @@ class IsolatedAgent:
 
     # -- its process ------------------------------------------------------------------------------
     async def start(self) -> None:
-        """Make the agent, unless it is there. If this is cancelled, it is made all the same."""
-        if self._process is not None and self._process.is_alive:
+        """Make the agent, unless it is there. If this is cancelled, it is made all the same.
+
+        Raises AgentCrashed if it has crashed since it was last called: a crash is reported once."""
+        if self._process is not None:
+            if not self._process.is_alive:
+                raise self._crashed(self._process)
             return
         if self._starting is None:
             self._starting = asyncio.get_running_loop().create_task(self._start())
@@ -151,6 +155,13 @@ class IsolatedAgent:
         if not task.cancelled():
             task.exception()  # whoever waits for it has been told
 
+    def _crashed(self, process: AgentProcess) -> AgentCrashed:
+        """The process has ended, or is ended now: the next call starts another."""
+        process.kill(process.how_it_ended())
+        if self._process is process:
+            self._process = None
+        return AgentCrashed(process.how_it_ended())
+
     def kill(self) -> None:
         """End its process, as a crash would."""
         if self._process is not None:
@@ -159,8 +170,9 @@ class IsolatedAgent:
     async def settle(self) -> None:
         """Wait until the agent has returned from a call that was given up, or was killed, and has another process."""
         await self._returned()
-        with suppress(Exception):  # then the next call fails with the reason
-            await self.start()
+        if self._process is None:
+            with suppress(Exception):  # then the next call fails with the reason
+                await self.start()
 
     async def _returned(self) -> None:
         while self._late is not None:
@@ -177,6 +189,8 @@ class IsolatedAgent:
         number, answer = process.call(method, arguments)
         try:
             return await answer
+        except AgentCrashed:
+            raise self._crashed(process) from None
         except asyncio.CancelledError:
             late = process.give_up(number)
             if late is not None:
@@ -189,7 +203,7 @@ class IsolatedAgent:
 
     def _wait_for(self, late: "asyncio.Future[Any]", process: AgentProcess, grace: float) -> None:
         """Let the agent return from a call that was given up, and kill it if it does not."""
-        timer = asyncio.get_running_loop().call_later(grace, process.kill, "its process was killed: it did not return")
+        timer = asyncio.get_running_loop().call_later(grace, self._crashed, process)
 
         def returned(done: "asyncio.Future[Any]") -> None:
             timer.cancel()
@@ -212,8 +226,8 @@ class IsolatedAgent:
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
-        process = self._process
-        if process is None or not process.is_alive:
+        process, self._process = self._process, None
+        if process is None:
             return
         reusable = False
         try:

@@ -84,7 +84,7 @@ class AgentProcess:
             raise TimeoutError(f"{method} did not return within {seconds:g} s") from None
         except (BrokenPipeError, ConnectionResetError):
             pass
-        self.kill(self._find_end())
+        self.kill(self._ended or self._find_end())
         raise AgentCrashed(self._ended)
 
     # -- on an event loop -------------------------------------------------------------------------
@@ -102,20 +102,18 @@ class AgentProcess:
 
     def call(self, method: str, arguments: Any) -> "tuple[int, asyncio.Future[Any]]":
         """Call a method. Returns the number of the call, and a future for its result."""
-        assert self._loop is not None
+        if self._loop is None:
+            raise AgentCrashed(self._ended)
         number, answer = self._next(), self._loop.create_future()
-        if self._ended:
-            answer.set_exception(AgentCrashed(self._ended))
-            return number, answer
+        call = Call(number, method, packed(arguments))
         self._waiting[number] = method, answer
-        self.send(Call(number, method, packed(arguments)))
+        self.send(call)
         return number, answer
 
     def give_up(self, number: int) -> "asyncio.Future[Any] | None":
         """Nobody waits for the answer to this call any more; an asynchronous agent is cancelled. Returns a future that
         is done when the agent has returned, None if it has already."""
-        assert self._loop is not None
-        if number not in self._waiting or self._ended:
+        if self._loop is None or number not in self._waiting:
             return None
         method, _ = self._waiting[number]
         late = self._loop.create_future()
@@ -163,7 +161,7 @@ class AgentProcess:
         except OSError:
             data = b""
         if not data:
-            self.kill(self._find_end())
+            self.kill(self._ended or self._find_end())
             return
         try:
             messages = list(self._frames.feed(data))
@@ -199,10 +197,12 @@ class AgentProcess:
         self.detach()
         self.fail(AgentCrashed(self._ended))
 
+    def how_it_ended(self) -> str:
+        """Of a process that is alive: why it is killed now."""
+        return self._ended or (self._find_end() if not self.is_alive else "its process was killed: it did not return")
+
     def _find_end(self) -> str:
-        """How the process ended, or why it is ended now."""
-        if self._ended:
-            return self._ended
+        """How a process has ended that has closed its connection."""
         try:
             code = self._process.wait(REAP_S)
         except subprocess.TimeoutExpired:

@@ -160,9 +160,7 @@ def failure(call: int, bug: BaseException) -> Failure:
         return Failure(call, "PlayerLeft", str(bug), left=True)
     wire = bug.as_wire() if isinstance(bug, CohabitError) else None
     unpaid = getattr(bug, "unpaid", None)  # of a BackendError
-    return Failure(
-        call, type(bug).__name__, in_public(bug), wire, of_backend=unpaid is not None, unpaid=unpaid is True
-    )
+    return Failure(call, type(bug).__name__, in_public(bug), wire, of_backend=unpaid is not None, unpaid=unpaid is True)
 
 
 def frame(message: Message) -> bytes:

@@ -20,8 +20,8 @@ from cohabit.agents.brain import label_of, parse_brain
 from cohabit.agents.contract import Agent, Setting
 from cohabit.agents.decision import Decision
 from cohabit.agents.isolated import open_agent
-from cohabit.agents.process import end_idle_processes
 from cohabit.agents.player import Limits, Player
+from cohabit.agents.process import end_idle_processes
 from cohabit.agents.runner import Seated
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending

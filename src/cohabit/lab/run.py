@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from math import inf, isfinite
@@ -159,6 +160,10 @@ def _play(
     try:
         for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
             yield from _until_stopped(batch)
+    except BrokenProcessPool:
+        raise RunStopped(
+            "a process that played games has ended, as when memory runs out or the code of a world crashes"
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
 

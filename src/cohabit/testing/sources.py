@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cohabit.agents.brain import parse_brain
 from cohabit.errors import BadArgs
-from cohabit.registry import is_file_source, knows_brain, known_worlds
+from cohabit.registry import is_file_source, known_worlds, knows_brain
 
 AGENT_METHODS = {"decide", "think"}
 

@@ -70,6 +70,7 @@ def _mind(args: argparse.Namespace) -> "Talker":
 
 
 async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") -> None:
+    from cohabit.agents.contract import Closing, awaited
     from cohabit.house.clock import SystemClock
     from cohabit.kibitz import Kibitzer, create_agent, open_room
     from cohabit.kibitz.comments import AnyComments
@@ -110,6 +111,8 @@ async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") 
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await agent.leave()
+        if isinstance(mind, Closing):
+            await awaited(mind.close)
         tell(summary(kibitzer.counts))
 
 
