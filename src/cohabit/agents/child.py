@@ -87,7 +87,7 @@ class Child:
         except BaseException as bug:
             reply = failure(call.id, bug)
         self._connection.sendall(frame(reply))
-        if self._agent is not None and is_async(type(self._agent)):
+        if self._agent is not None and is_async(self._agent):
             asyncio.run(AsyncChild(self._connection, self._agent, self._frames).serve())
             self._agent = None
 
@@ -258,7 +258,7 @@ def facts_of(agent: Any) -> Facts:
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
     return Facts(
         methods=[name for name in OPTIONAL if callable(getattr(agent, name, None))],
-        asynchronous=is_async(type(agent)),
+        asynchronous=is_async(agent),
         backend=str(backend.name) if backend is not None else "",
         constrains=bool(backend is not None and backend.constrains),
         wrong=[wrong for name in OPTIONAL if (wrong := _wrong_signature(agent, name))],

@@ -164,14 +164,19 @@ _OTHERS = ("initialize", "plan", "reflect", "hear", "close")
 def kind_of(agent: Any) -> How:
     """How the methods of an agent have to be called."""
     kind: type = type(agent)
-    if is_async(kind):
+    if _is_async(kind):
         return "async"
     return "quick" if getattr(agent, "quick", False) and _is_plain(kind) else "thread"
 
 
+def is_async(agent: Any) -> bool:
+    """Whether an agent decides asynchronously."""
+    kind: type = type(agent)
+    return _is_async(kind)
+
+
 @lru_cache(256)
-def is_async(kind: type) -> bool:
-    """Whether agents of a class decide asynchronously."""
+def _is_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "think", None) or getattr(kind, "decide", None))
 
 
@@ -214,7 +219,7 @@ def adapted(agent: Any) -> Agent:
     kind: type = type(agent)
     for name in _left_out(kind):
         if not hasattr(agent, name):
-            setattr(agent, name, _nothing_async if is_async(kind) else _nothing)
+            setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
     match kind_of(agent):
         case "async":
             for name in _synchronous(kind):

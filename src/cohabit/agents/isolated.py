@@ -25,13 +25,13 @@ from cohabit.agents.wire import Call, Facts, Reply, SentTurn, failure, unpacked
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-from cohabit.registry import absolute_brain, is_foreign, make_agent
+from cohabit.registry import BRAINS, absolute_brain, is_foreign, make_agent
 
 MAKE_S = 60.0
 """How long making an agent may take: some packages take long to import."""
-MIN_GRACE_S, MAX_GRACE_S = 1.0, 10.0
+MIN_GRACE_S, MAX_GRACE_S = 5.0, 10.0
 """An agent whose time is over has as long again to return, within these limits. Then its process is killed."""
-CLOSING_S = 2.0
+CLOSING_S = 5.0
 """How long an agent may take to close."""
 
 Completing = Callable[[Raw], Awaitable[Raw]]
@@ -43,8 +43,7 @@ def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse
 
     ``reuse``: after the agent was closed, its process waits for the next one with the same code.
     """
-    brain = parse_brain(name)
-    if not is_foreign(brain):
+    if name in BRAINS or not is_foreign(parse_brain(name)):
         return adapted(make_agent(name, purpose, setting=setting))
     facts = facts_of(name)
     kind = IsolatedThinker if "think" in facts.methods else IsolatedAgent

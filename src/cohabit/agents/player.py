@@ -44,8 +44,8 @@ NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
 """Refusals that end the player's work or ask it to wait; the caller of ``move`` handles them."""
 MAX_LOGGED = 100
 """How many different problems of a player the log has. The transcript has all of them."""
-CLOSING_S = 5.0
-"""How long an agent may take to close."""
+CLOSING_S = 8.0
+"""How long an agent may take to close, which begins with the end of what it does."""
 CHOICES_QUOTED = 40
 """How many legal actions a correction quotes."""
 
@@ -191,8 +191,8 @@ class Player:
         assert script is not None
         began = clock() if clock is not None else 0.0
         try:
-            self._raise_not_introduced()
             if self._introduction is not None:
+                self._raise_not_introduced()
                 self._introduce_now()
             if seen.current_goals and _aims(seen.current_goals) != self._goals:
                 self._plan_now(seen.current_goals)
@@ -340,7 +340,8 @@ class Player:
 
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
-            self._raise_not_introduced()
+            if self._introduction is not None:
+                self._raise_not_introduced()
             if self._isolated is not None:
                 await self._isolated.start()
                 if self._isolated.is_new and self._world is not None and self._introduction is None:

@@ -50,8 +50,8 @@ STAND_IN_STEP_MS = 10_000
 """The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
 QUIET_MS = 10_000
 """Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
-CLOSING_S = 5.0
-"""How long a house that closes waits for its agents."""
+CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
+"""How long a house that closes waits for its agents, and how long these have to close by themselves."""
 
 
 class Bots:
@@ -340,7 +340,7 @@ class ThinkingLoop:
 async def _end_tasks() -> None:
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     if others:  # the agents were cancelled before, and are being closed
-        await asyncio.wait(others, timeout=CLOSING_S / 2)
+        await asyncio.wait(others, timeout=AGENTS_CLOSE_S)
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)

@@ -123,7 +123,7 @@ def check_made(trial: AgentTrial) -> str:
     if not {"decide", "think"} & set(trial.methods):
         raise CheckFailed("it has no method decide(observation)")
     where = "in a process of its own" if isinstance(about, Facts) else "part of Cohabit"
-    asynchronous = about.asynchronous if isinstance(about, Facts) else is_async(type(about))
+    asynchronous = about.asynchronous if isinstance(about, Facts) else is_async(about)
     return f"{'asynchronous' if asynchronous else 'synchronous'}, {where}; it has {', '.join(trial.methods)}"
 
 
