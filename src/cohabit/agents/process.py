@@ -62,7 +62,7 @@ class AgentProcess:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._on_call: Callable[[Call], None] | None = None
         self._ended = ""
-        self._kill = finalize(self, _end, self._process, ours, self._lifeline)
+        self._kill = finalize(self, _end, os.getpid(), self._process, ours, self._lifeline)
 
     @property
     def is_alive(self) -> bool:
@@ -225,7 +225,9 @@ def _result(method: str, message: Reply | Failure) -> Any:
     return unpacked(message.value, RESULTS[method]) if method in RESULTS else None
 
 
-def _end(process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:
+def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:
+    if os.getpid() != parent:  # a copy of the parent, which did not start it
+        return
     process.kill()
     process.wait()
     connection.close()

@@ -70,7 +70,7 @@ def _mind(args: argparse.Namespace) -> "Talker":
 
 
 async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") -> None:
-    from cohabit.agents.contract import Closing, awaited
+    from cohabit.agents.contract import awaited
     from cohabit.house.clock import SystemClock
     from cohabit.kibitz import Kibitzer, create_agent, open_room
     from cohabit.kibitz.comments import AnyComments
@@ -111,8 +111,8 @@ async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") 
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await agent.leave()
-        if isinstance(mind, Closing):
-            await awaited(mind.close)
+        if (close := getattr(mind, "close", None)) is not None:
+            await awaited(close)
         tell(summary(kibitzer.counts))
 
 
