@@ -188,8 +188,7 @@ class AsyncChild:
         if failed is None:
             return unpacked(value, Completion)
         if failed.of_backend:
-            made: Exception = type(failed.name, (BackendError,), {})(failed.text, unpaid=failed.unpaid)
-            raise made
+            raise failed.of_kind(BackendError)
         raise failed.exception()
 
     def _settle(self, number: int, value: Any, failed: Failure | None) -> None:

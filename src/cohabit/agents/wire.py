@@ -4,7 +4,7 @@ Values of the protocol travel whole, so an agent gets the same ones in its own p
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -44,23 +44,19 @@ class SentTurn(Struct, frozen=True, omit_defaults=True, gc=False):
     """A turn with the fallback itself in place of the function that finds it."""
 
     observation: Observation
-    text: str
-    number: int
-    game: int
     heard: list[Heard] = []
     fallback: Action | None = None
-    may_pass: bool = True
+    others: dict[str, Any] = {}  # the other fields: texts, numbers, true and false
 
     @classmethod
     def of(cls, turn: Turn) -> "SentTurn":
         fallback = turn.fallback() if turn.fallback is not None else None
-        return cls(turn.observation, turn.text, turn.number, turn.game, turn.heard, fallback, turn.may_pass)
+        others = {name: getattr(turn, name) for name in Turn.__struct_fields__ if name not in cls.__struct_fields__}
+        return cls(turn.observation, turn.heard, fallback, others)
 
     def turn(self) -> Turn:
         fallback = self.fallback
-        return Turn(
-            self.observation, self.text, self.number, self.game, self.heard, lambda: fallback, may_pass=self.may_pass
-        )
+        return Turn(self.observation, heard=self.heard, fallback=lambda: fallback, **self.others)
 
 
 class Call(Struct, frozen=True, tag=0, array_like=True, gc=False):
@@ -88,6 +84,7 @@ class Failure(Struct, frozen=True, tag=2, array_like=True, omit_defaults=True, g
     left: bool = False  # PlayerLeft
     of_backend: bool = False  # BackendError, after which an agent may go on
     unpaid: bool = False
+    cause: str = ""  # of a BackendError
 
     def exception(self) -> BaseException:
         """An exception of the same name and text."""
@@ -100,6 +97,12 @@ class Failure(Struct, frozen=True, tag=2, array_like=True, omit_defaults=True, g
         made: AgentError = type(self.name, (AgentError,), {})(self.text)
         made.failure = self
         return made
+
+    def of_kind(self, backend_error: type[Exception]) -> Exception:
+        """The same as an error of a backend, after which an agent may go on."""
+        made: Any = type(self.name, (backend_error,), {})(self.text, unpaid=self.unpaid)
+        made.cause = self.cause
+        return cast(Exception, made)
 
 
 class Cancel(Struct, frozen=True, tag=3, array_like=True, gc=False):
@@ -160,7 +163,8 @@ def failure(call: int, bug: BaseException) -> Failure:
         return Failure(call, "PlayerLeft", str(bug), left=True)
     wire = bug.as_wire() if isinstance(bug, CohabitError) else None
     unpaid = getattr(bug, "unpaid", None)  # of a BackendError
-    return Failure(call, type(bug).__name__, in_public(bug), wire, of_backend=unpaid is not None, unpaid=unpaid is True)
+    cause, name = str(getattr(bug, "cause", "")), type(bug).__name__
+    return Failure(call, name, in_public(bug), wire, False, unpaid is not None, unpaid is True, cause)
 
 
 def frame(message: Message) -> bytes:

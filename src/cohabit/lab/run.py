@@ -19,6 +19,7 @@ from math import inf, isfinite
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Lock, Thread
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -104,8 +105,9 @@ def run(
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()
     specs = design.specs()
-    for player in design.every_player() if design.max_cost is not None else ():
-        check_price(made_once(design.brain(player)), design.max_cost, parse_brain(design.brain(player)).label)
+    for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
+        priced = getattr(made_once(brain), "priced", True)
+        check_price(SimpleNamespace(priced=priced, brain=parse_brain(brain)), design.max_cost)
     one_at_a_time = _is_one_at_a_time(design)
     table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:

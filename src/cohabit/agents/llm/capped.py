@@ -41,10 +41,11 @@ def estimate(name: str, request: Request) -> float:
     return dollars(name, prompt, request.max_tokens) or 0.0
 
 
-def check_price(agent: Any, cap: float | None, name: str) -> None:
+def check_price(agent: Any, cap: float | None) -> None:
     """Refuse a cap that cannot be kept, because it is not known what the answers of an agent cost."""
     if cap is None or getattr(agent, "priced", True):
         return
+    name = agent.brain.label
     raise BadArgs(
         f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file with "
         f'dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'

@@ -18,8 +18,7 @@ class IsolatedBackend:
         except AgentError as wrong:
             if wrong.failure is None or not wrong.failure.of_backend:
                 raise
-            made: Exception = type(wrong.failure.name, (BackendError,), {})(str(wrong), unpaid=wrong.failure.unpaid)
-            raise made from None
+            raise wrong.failure.of_kind(BackendError) from None
         return completion
 
     async def close(self) -> None:

@@ -68,7 +68,7 @@ class LlmAgent:
         """Ask the cache first, then the server, again if need be. Every request is paid for."""
         rate, backend = rate_limit_of(account_of_backend(backend)), traced(backend)
         if setting.spending is not None:
-            check_price(self, setting.spending.cap, self.brain.label)
+            check_price(self, setting.spending.cap)
             backend = CappedBackend(backend, setting.spending)
         backend = RetryingBackend(backend, self.options.retries, self.options.per_minute, rate=rate)
         return backend if setting.cache is None else CachedBackend(backend, setting.cache)
