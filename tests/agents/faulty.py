@@ -40,11 +40,21 @@ class Sync:
         self.how, self.where, self.mark = how, where, Path(mark) if mark else None
 
     def fault(self, where: str) -> None:
-        told = self.mark.read_text() if self.mark is not None and self.mark.exists() else ""
         if self.mark is not None:
-            self.mark.write_text(told + f"{where} ")
-        if where == self.where and f"{where} " not in told:
+            with self.mark.open("a") as file:  # other games, in other processes, append to it as well
+                file.write(f"{where} ")
+        if where == self.where and self.is_first():
             crash(self.how)
+
+    def is_first(self) -> bool:
+        """Whether the fault is to happen now. With a ``mark`` it happens to one agent, once."""
+        if self.mark is None:
+            return True
+        try:
+            self.mark.with_suffix(".done").open("x").close()
+        except FileExistsError:
+            return False
+        return True
 
     def initialize(self, game_desc: str, action_space: Any) -> None:
         self.fault("initialize")
