@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cohabit import House, connect
-from cohabit.agents.contract import adapted
+from cohabit.agents.contract import Agent, adapted
+from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Player
 from cohabit.agents.runner import ClientTable, Seated
 from cohabit.client import Client
@@ -23,7 +24,7 @@ from cohabit.errors import CohabitError, GameRejected
 from cohabit.house.calls import PeekCall
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.registry import make_agent, make_world
+from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
@@ -69,7 +70,7 @@ class Traveller:
         self.story.append(Chapter(title, text, picture))
         print(f"* {title}: {text.splitlines()[0]}")
 
-    async def play(self, room: str, mind: Any, decisions: int) -> None:
+    async def play(self, room: str, mind: Agent, decisions: int) -> None:
         """Let a mind play through the body of the agent, until it has decided so often, or the body is dead."""
         left = decisions
 
@@ -79,7 +80,7 @@ class Traveller:
                 raise Enough
             left -= 1
 
-        player = Player(adapted(mind))
+        player = Player(mind)
         plays = asyncio.ensure_future(Seated(ClientTable(self.client, room), player, pause=count).play())
         dies = asyncio.ensure_future(self.death_in(room))
         done, other = await asyncio.wait({plays, dies}, return_when=asyncio.FIRST_COMPLETED)
@@ -97,9 +98,9 @@ class Traveller:
         while (await self.call(room, "avatars")).get("active_avatar_id") is not None:
             await table.changed(20_000)
 
-    def mind(self, scripted: str, purpose: str) -> Any:
+    def mind(self, scripted: str, purpose: str) -> Agent:
         """The chosen brain, or the script for this world."""
-        return make_agent(self.brain or scripted, purpose)
+        return open_agent(self.brain or scripted, purpose)
 
     async def inventory(self, room: str) -> dict[str, int]:
         """What the body in this room has."""
@@ -117,7 +118,7 @@ class Traveller:
                 left: dict[str, Any] = await self.call(room, "exit_game", args)
                 return left
             except GameRejected:
-                await self.play(room, make_agent("random", "escape"), 1)
+                await self.play(room, open_agent("random", "escape"), 1)
         raise RuntimeError(f"{room} was never safe enough to leave")
 
 
@@ -142,7 +143,7 @@ async def odyssey(house: House, client: Client, brain: str | None) -> list[Chapt
     await me.tell("A new world", f"Bonuses: {_words(entered['bonuses_applied'])}. {_words(entered['items'])}.", PLANET)
     await me.play(PLANET, me.mind("pioneer", "planet"), 120)
     await me.tell("A pioneer", f"It carries {_words(await me.inventory(PLANET))}.", PLANET)
-    await me.play(PLANET, me.mind("random", "planet") if brain else Reckless(), MOST_STEPS)
+    await me.play(PLANET, me.mind("random", "planet") if brain else adapted(Reckless()), MOST_STEPS)
     try:
         death = await me.call(PLANET, "death")
         await me.tell("Death", f"It died: {death['cause']}. It lost {_words(death.get('items_dropped', {}))}.", PLANET)

@@ -75,6 +75,7 @@ BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 AGENT_ENTRY_POINTS = "cohabit.agents"
 LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
+ISOLATED_BACKEND = "cohabit.agents.llm.isolated:use_backend"
 BACKENDS = {
     "ollama": "cohabit.agents.llm.ollama:OllamaBackend",
     "openai": "cohabit.agents.llm.openai:OpenAiBackend",
@@ -179,6 +180,11 @@ def _spending_from(setting: "Setting | None", agent: Any) -> Any:
     return agent
 
 
+def use_backend(agent: Any, setting: "Setting | None") -> None:
+    """Let an agent in another process ask its language model through this one."""
+    _imported(ISOLATED_BACKEND)(agent, setting)
+
+
 def make_comments(world: str, stream: "Stream") -> Any:
     """The comments of a kibitzer on this world (see ``kibitz.comments``); None if there are none."""
     return _imported(COMMENTS[world])(stream) if world in COMMENTS else None
@@ -219,6 +225,12 @@ def check_plays(name: str, world: str) -> None:
 def is_script(brain: Brain) -> bool:
     """Whether it is a built-in script."""
     return brain.kind in BRAINS and not brain.is_code_or_network
+
+
+def is_foreign(brain: Brain) -> bool:
+    """Whether it is code that is not part of Cohabit: in a file, or in an installed package."""
+    ours = (*BRAINS, *BACKENDS, *AT_A_TERMINAL)
+    return brain.is_file or (brain.kind not in ours and not brain.target and brain.kind in installed_brains())
 
 
 def installed_brains() -> dict[str, str]:

@@ -47,6 +47,18 @@ def test_an_agent_plays_a_game_in_somebody_elses_house_and_says_what_it_did(tmp_
     assert lines[-1].startswith(f"Decisions: {len(lines) - 2} ({len(lines) - 2} chosen). 0 + 0 tokens")
 
 
+def test_an_agent_of_ones_own_that_crashes_plays_its_game_to_the_end(tmp_path: Path) -> None:
+    brain = f"{Path(__file__).parent.parent / 'agents' / 'faulty.py'}:Async?how=abort&where=decide&mark={tmp_path}/mark"
+    with running("up", "nim", "--players", "ann,bob", "--player", "bob=random", home=tmp_path) as house:
+        env = {"COHABIT_TOKEN": house.token("ann"), "COHABIT_URL": house.url}
+        done = cohabit("agent", brain, "--room", "nim", "--games", "1", home=tmp_path, env=env)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert "[AgentCrashed: its process was ended by SIGABRT]" in lines[1]
+    assert "(1 failed, " in lines[-1]
+    assert (tmp_path / "mark").read_text().endswith("close ")
+
+
 def test_an_agent_that_cannot_be_made_or_has_no_token_is_refused(tmp_path: Path) -> None:
     done = cohabit("agent", "galaxy", "--token", "x" * 40, home=tmp_path)
     assert (done.returncode, "unknown brain 'galaxy'" in done.stderr) == (1, True)

@@ -1,14 +1,15 @@
-"""Agents for the tests of a house: slow, failing, and ones that never return. A test opens their gates."""
+"""Agents for the tests of a house: slow, failing, and ones that never return. They run in processes of their own, and
+tell a test what they do over the socket that the option ``gate`` names; the test opens their gates."""
 
-import threading
-from typing import Any, ClassVar
-
-GO = threading.Event()
-STARTED = threading.Semaphore(0)
+import socket
+from typing import Any
 
 
 class Scripted:
     """Takes one stone, without a gate."""
+
+    def __init__(self, gate: str = "") -> None:
+        self.gate = gate
 
     def initialize(self, game_desc: str, action_space: Any) -> None: ...
 
@@ -22,6 +23,13 @@ class Scripted:
     def plan(self, goals: Any) -> list[str]:
         return []
 
+    def tell(self, what: str) -> None:
+        """Tell the test. Returns when it has been heard; after ``wait`` when the gate is open."""
+        with socket.socket(socket.AF_UNIX) as test:
+            test.connect(self.gate)
+            test.sendall(what.encode())
+            test.recv(1)
+
 
 class AlwaysRefused(Scripted):
     def decide(self, observation: Any) -> Any:
@@ -32,15 +40,13 @@ class AlwaysRefused(Scripted):
 
 class Slow(Scripted):
     def decide(self, observation: Any) -> Any:
-        STARTED.release()
-        GO.wait(60)
+        self.tell("wait")
         return super().decide(observation)
 
 
 class SlowReflect(Scripted):
     def reflect(self, result: Any) -> None:
-        STARTED.release()
-        GO.wait(60)
+        self.tell("wait")
 
 
 class Raises(Scripted):
@@ -54,20 +60,24 @@ class CannotStart(Scripted):
 
 
 class CannotBeMade(Scripted):
-    def __init__(self) -> None:
+    def __init__(self, gate: str = "") -> None:
         raise OSError("no such device")
 
 
 class Opens(Scripted):
     """Holds something that has to be closed."""
 
-    opened = closed = 0
-
-    def __init__(self) -> None:
-        Opens.opened += 1
+    def __init__(self, gate: str) -> None:
+        super().__init__(gate)
+        self.tell("opened")
 
     async def close(self) -> None:
-        Opens.closed += 1
+        self.tell("closed")
+
+
+class OpensSync(Opens):
+    def close(self) -> None:  # type: ignore[override]
+        self.tell("closed")
 
 
 class Blocks(Scripted):
@@ -76,8 +86,7 @@ class Blocks(Scripted):
     async def initialize(self, game_desc: str, action_space: Any) -> None: ...
 
     async def decide(self, observation: Any) -> Any:
-        STARTED.release()
-        GO.wait(60)
+        self.tell("wait")
         return super().decide(observation)
 
     async def reflect(self, result: Any) -> None: ...
@@ -89,26 +98,47 @@ class Blocks(Scripted):
 class Waits(Blocks):
     """An async agent that waits, and says when it is cancelled."""
 
-    cancelled = threading.Event()
-
     async def decide(self, observation: Any) -> Any:
         import asyncio
 
-        STARTED.release()
+        self.tell("started")
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            self.cancelled.set()
+            self.tell("cancelled")
             raise
 
 
 class Watches(Scripted):
-    """Plays Lanterns by standing still, and keeps the ticks at which it decided."""
-
-    ticks: ClassVar[list[int]] = []
+    """Plays Lanterns by standing still, and tells the ticks at which it decided."""
 
     def decide(self, observation: Any) -> Any:
         from cohabit.model.action import Action
 
-        self.ticks.append(observation.step)
+        self.tell(f"tick {observation.step}")
         return Action("halt")
+
+
+class OnlyDecides:
+    """An async agent without any other method."""
+
+    def __init__(self, gate: str = "") -> None: ...
+
+    async def decide(self, observation: Any) -> Any:
+        from cohabit.model.action import Action
+
+        return Action("take", {"n": 1})
+
+
+class Segfaults(Scripted):
+    def decide(self, observation: Any) -> Any:
+        import ctypes
+
+        ctypes.string_at(0)
+
+
+class Exits(Scripted):
+    def decide(self, observation: Any) -> Any:
+        import os
+
+        os._exit(0)

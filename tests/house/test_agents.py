@@ -5,11 +5,12 @@ import json
 import logging
 import os
 import shutil
+import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from types import ModuleType
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.registry import _module_from, knows_brain
+from cohabit.registry import knows_brain
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 
@@ -41,26 +42,68 @@ SOON_S = 100
 """A test that waits longer than this hangs."""
 
 
+class Gate:
+    """What the agents of ``brains.py`` tell a test, and a gate at which those wait that are slow."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.told: list[str] = []
+        self.started = threading.Semaphore(0)
+        self.cancelled = threading.Event()
+        self._open = threading.Event()
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(path)
+        self._server.listen(64)
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def open(self) -> None:
+        self._open.set()
+
+    def close(self) -> None:
+        self.open()
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):  # it is closed
+            while True:
+                threading.Thread(target=self._hear, args=(self._server.accept()[0],), daemon=True).start()
+
+    def _hear(self, agent: socket.socket) -> None:
+        with agent, suppress(OSError):  # the agent was killed
+            what = agent.recv(100).decode()
+            self.told.append(what)
+            if what == "cancelled":
+                self.cancelled.set()
+            if what in ("wait", "started"):
+                self.started.release()
+            if what == "wait":
+                self._open.wait()
+            agent.send(b".")
+
+
+_gates: list[Gate] = []
+
+
 def brain(name: str) -> str:
-    return f"{BRAINS}:{name}"
+    return f"{BRAINS}:{name}" + (f"?gate={_gates[-1].path}" if _gates else "")
 
 
 @pytest.fixture
-def gate() -> Iterator[ModuleType]:
-    """The module of the agents, with a closed gate."""
-    module = _module_from(BRAINS)
-    module.GO.clear()
-    module.Waits.cancelled.clear()
-    while module.STARTED.acquire(blocking=False):
-        pass
-    yield module
-    module.GO.set()
+def gate() -> Iterator[Gate]:
+    """A closed gate, which the agents know."""
+    with TemporaryDirectory() as folder:
+        made = Gate(f"{folder}/gate")
+        _gates.append(made)
+        yield made
+        _gates.remove(made)
+        made.close()
 
 
-async def started(gate: ModuleType, times: int = 1) -> None:
+async def started(gate: Gate, times: int = 1) -> None:
     """Wait until so many agents are thinking."""
     for _ in range(times):
-        assert await asyncio.to_thread(gate.STARTED.acquire, True, SOON_S)
+        assert await asyncio.to_thread(gate.started.acquire, True, SOON_S)
 
 
 async def until(house: House, is_so: Callable[[], Any], room: str = "den") -> None:
@@ -92,10 +135,9 @@ async def nim(
 
 # -- waiting ------------------------------------------------------------------------------------
 async def test_where_time_runs_by_itself_an_agent_thinks_again_when_it_is_told_something_or_after_a_while(
-    gate: ModuleType,
+    gate: Gate,
 ) -> None:
     clock = FakeClock()
-    gate.Watches.ticks.clear()
     async with open_house(clock=clock) as house:
         who = await make_room(
             house, player("ann", 0, brain=brain("Watches")), player("bob", 1), HOST, GOD, world="lanterns",
@@ -111,17 +153,17 @@ async def test_where_time_runs_by_itself_an_agent_thinks_again_when_it_is_told_s
         await who["bob"]("halt")
         await who["zeus"]("send_message", {"to": "bob", "content": "not for ann"})
         await clock.advance(2_000)
-        assert len(gate.Watches.ticks) == 2
+        assert len(gate.told) == 2
         await who["zeus"]("send_message", {"to": "ann", "content": "wake up"})
         await counted(house, "ann", 3)
-        assert gate.Watches.ticks[2:] == [6]
+        assert gate.told[2:] == ["tick 6"]
         await clock.advance(QUIET_MS)
         await counted(house, "ann", 4)
-        assert len(gate.Watches.ticks) == 4
+        assert len(gate.told) == 4
 
 
 # -- isolation ----------------------------------------------------------------------------------
-async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate: ModuleType) -> None:
+async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate: Gate) -> None:
     async with open_house() as house:
         rooms = [await nim(house, brain("Slow"), room=f"room-{i}") for i in range(16)]
         await started(gate, 16)  # all of them think at the same time
@@ -130,7 +172,7 @@ async def test_sixteen_slow_brains_do_not_delay_the_calls_of_other_members(gate:
                 assert (await who["zeus"]("view")).text
                 assert (await who["hostess"]("whoami")).handle == "hostess"
         assert not any(moves(house, "ann", f"room-{i}") for i in range(16))
-        gate.GO.set()
+        gate.open()
         for i in range(16):
             await until(house, lambda i=i: moves(house, "ann", f"room-{i}"), f"room-{i}")
 
@@ -157,7 +199,7 @@ async def test_an_agent_plays_on_if_its_decision_cannot_be_reported(
     assert "a decision could not be reported: UnicodeEncodeError" in caplog.text
 
 
-async def test_a_slow_reflect_stops_no_room(gate: ModuleType) -> None:
+async def test_a_slow_reflect_stops_no_room(gate: Gate) -> None:
     async with open_house() as house:
         one = await nim(house, brain("SlowReflect"), room="one")
         other = await nim(house, "random", room="other")
@@ -168,18 +210,20 @@ async def test_a_slow_reflect_stops_no_room(gate: ModuleType) -> None:
             assert (await other["zeus"]("view")).over
 
 
-async def test_an_async_agent_that_blocks_its_loop_delays_other_agents_but_no_member(gate: ModuleType) -> None:
+async def test_an_async_agent_that_blocks_its_loop_delays_neither_members_nor_other_agents(gate: Gate) -> None:
     async with open_house() as house:
         who = await nim(house, brain("Blocks"))
         await started(gate)
+        await nim(house, brain("OnlyDecides"), room="other")
+        await until(house, lambda: house.rooms["other"].room.is_over(), "other")
         async with asyncio.timeout(SOON_S):
             assert (await who["zeus"]("view")).text
             await who["hostess"]("send_message", {"to": "*", "content": "still here"})
-        gate.GO.set()
+        gate.open()
         await until(house, lambda: moves(house, "ann"))
 
 
-async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_returns(gate: ModuleType) -> None:
+async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_returns(gate: Gate) -> None:
     async with open_house(agent_seconds=0.1) as house:
         who = await nim(house, brain("Slow"))
         await until(house, lambda: len(moves(house, "ann")) >= 3)
@@ -192,6 +236,8 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
     ("name", "problem"),
     [
         ("Raises", "ZeroDivisionError: a bug of the agent"),
+        ("Segfaults", "AgentCrashed: its process was ended by SIGSEGV"),
+        ("Exits", "AgentCrashed: its process ended with exit code 0"),
         ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize"),
     ],
 )
@@ -200,7 +246,7 @@ async def test_the_game_goes_on_with_the_fallback_if_a_brain_raises_and_it_is_sa
 ) -> None:
     with caplog.at_level(logging.WARNING):
         async with open_house() as house:
-            who = await nim(house, brain(name))
+            who = await nim(house, brain(name), config={"stones": 9})
             await until(house, lambda: house.rooms["den"].room.is_over())
             (line,) = [line for line in (await who["zeus"]("agents")).agents if line.member == "ann"]
     assert line.failures == line.decisions == line.outcomes["failed"] >= 2
@@ -266,7 +312,16 @@ async def test_the_game_goes_on_if_the_backend_goes_down(tmp_path: Path) -> None
     assert all(line["decision"]["turn"] == number for number, line in enumerate(lines, 1))
 
 
-async def test_the_thread_of_the_agents_ends_with_the_house(gate: ModuleType) -> None:
+@pytest.mark.parametrize("name", ["Opens", "OpensSync"])
+async def test_an_agent_is_closed_once_when_its_house_closes(name: str, gate: Gate) -> None:
+    async with open_house() as house:
+        await nim(house, brain(name), None)
+        assert gate.told == ["opened", "closed"], "it was made to see whether it can be"
+        await until(house, lambda: moves(house, "ann"))
+    assert gate.told == ["opened", "closed"] * 2
+
+
+async def test_the_thread_of_the_agents_ends_with_the_house(gate: Gate) -> None:
     def threads() -> list[str]:
         return [thread.name for thread in threading.enumerate() if thread.name == "cohabit-agents"]
 
@@ -276,23 +331,23 @@ async def test_the_thread_of_the_agents_ends_with_the_house(gate: ModuleType) ->
         await started(gate)
         assert len(threads()) == before + 1
     assert len(threads()) == before
-    assert gate.Waits.cancelled.is_set()
+    assert gate.cancelled.is_set()
 
 
 # -- taking over and handing back ----------------------------------------------------------------
-async def test_a_person_who_takes_over_a_seat_ends_the_thinking_of_its_agent(gate: ModuleType) -> None:
+async def test_a_person_who_takes_over_a_seat_ends_the_thinking_of_its_agent(gate: Gate) -> None:
     async with open_house() as house:
         who = await nim(house, brain("Waits"), None)
         await started(gate)
         me = await who["ann"]("whoami")  # a call is enough
-        assert await asyncio.to_thread(gate.Waits.cancelled.wait, SOON_S)
+        assert await asyncio.to_thread(gate.cancelled.wait, SOON_S)
         me = await who["ann"]("whoami")
         assert (me.stand_in, me.played_by) == ("brains.py:Waits", None)
         await who["ann"]("take", {"n": 1})
         assert [entry.via for entry in moves(house, "ann")] == [None]
 
 
-async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate: ModuleType) -> None:
+async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate: Gate) -> None:
     async with open_house() as house:
         who = await nim(house, brain("Scripted"), None)
         await until(house, lambda: moves(house, "ann"))
@@ -342,7 +397,7 @@ async def test_a_handed_back_seat_is_still_played_after_a_restart(tmp_path: Path
         await until(house, lambda: len(moves(house, "ann")) == 2)
 
 
-async def test_an_agent_cannot_take_over_or_hand_back_the_seat_that_it_plays(gate: ModuleType) -> None:
+async def test_an_agent_cannot_take_over_or_hand_back_the_seat_that_it_plays(gate: Gate) -> None:
     async with open_house() as house:
         await nim(house, brain("Waits"), None)
         room = house.rooms["den"].room
@@ -389,9 +444,9 @@ async def test_a_brain_that_cannot_be_made_is_refused_before_anything_is_created
         assert not house.rooms
 
 
-async def test_an_agent_that_is_made_to_see_whether_it_can_be_made_is_closed_again(gate: ModuleType) -> None:
+async def test_an_agent_that_is_made_to_see_whether_it_can_be_made_is_closed_again(gate: Gate) -> None:
     await check_makeable(brain("Opens"))
-    assert (gate.Opens.opened, gate.Opens.closed) == (1, 1)
+    assert gate.told == ["opened", "closed"]
 
 
 @pytest.mark.parametrize(
@@ -444,7 +499,7 @@ def test_a_table_that_is_no_brain_is_refused(given: dict[str, Any], wrong: str) 
     assert "sk-1" not in refused.value.message
 
 
-async def test_other_members_see_a_label_without_folders_addresses_and_options(gate: ModuleType) -> None:
+async def test_other_members_see_a_label_without_folders_addresses_and_options(gate: Gate) -> None:
     async def wait(asked: bytes) -> bytes:
         await asyncio.Event().wait()
         return b""
@@ -491,7 +546,7 @@ async def test_tokens_and_reasons_are_counted_and_shown_to_those_who_may_know(tm
         assert not (tmp_path / "agents/den").exists()
 
 
-async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: ModuleType) -> None:
+async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: Gate) -> None:
     async with open_house() as house:
         who = await nim(house, brain("Scripted"), None, hide_brains=True)
         await until(house, lambda: moves(house, "ann"))

@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cohabit.agents.brains.human import HELP
+from cohabit.agents.brains.scripted import Random
+from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
 from cohabit.lab.decision_count import DecisionCount
@@ -26,7 +28,8 @@ from cohabit.lab.progress import ProgressLines, progress_bar
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners
-from cohabit.model.observation import Goal
+from cohabit.model.action import Action
+from cohabit.model.observation import Goal, Observation
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -36,7 +39,7 @@ SMALL: dict[str, Any] = {
 }
 
 MODEL = '''
-import os, signal
+import fcntl, os, signal
 from pathlib import Path
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import Usage
@@ -46,7 +49,7 @@ from cohabit.agents.llm.mind import LlmAgent
 
 class Canned:
     """Answers by how often it was asked, which a file remembers, so an answer is another one if it is asked for again.
-    Kills its process before an answer if the file `kill` says so."""
+    Kills the run before an answer if the file `kill` says so."""
 
     name, constrains = "canned", True
 
@@ -57,12 +60,15 @@ class Canned:
         mine = self.folder / self.purpose.replace("/", "-")
         n = len(mine.read_bytes()) if mine.exists() else 0
         kill = self.folder / "kill"
-        if kill.exists():
-            left = int(kill.read_text()) - 1
-            kill.write_text(str(left))
-            if left == 0:
-                kill.unlink()
-                os.kill(os.getpid(), signal.SIGKILL)
+        with open(self.folder / "lock", "w") as lock:  # other games have processes of their own
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if kill.exists():
+                left = int(kill.read_text()) - 1
+                kill.write_text(str(left))
+                if left == 0:
+                    kill.unlink()
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    signal.pause()  # this process ends with the run
         mine.write_bytes(b"x" * (n + 1))
         if n % 5 == 1:
             return Completion("I would rather not say.", usage=Usage(10, 1, 0.25))
@@ -77,6 +83,7 @@ class Canned:
 
 
 class Model(LlmAgent):
+
     def __init__(self, purpose="", folder=""):
         super().__init__(Canned, Brain("canned", folder, purpose))
 '''
@@ -210,6 +217,33 @@ def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
     first = planned(BackendError("the server\nis down"))
     assert first[0] == []
     assert planned(Completion("take all")) == first
+
+
+def test_a_logged_answer_that_came_too_late_is_a_timeout_again(tmp_path: Path) -> None:
+    from cohabit.agents.llm.backend import Completion
+    from cohabit.lab.answers import Answer, AnswerLog
+    from cohabit.lab.run import Spending, _Plain
+
+    log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    for asked in ("in time", "late"):
+        log.add(Answer(0, asked, Completion(asked)))
+        if asked == "late":
+            log.timed_out(0)
+        log.decided(0)
+    log.timed_out(0)  # without an answer
+    log.close()
+    again = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    known = again.take(0, "in time")
+    assert known is not None
+    assert known.completion == Completion("in time")
+    again.decided(0)
+    for asked in ("late", "never answered"):
+        known = again.take(0, asked)
+        assert known is not None
+        assert known.timeout
+        again.timed_out(0)
+        again.decided(0)
+    assert not again.knows(0)
 
 
 FORGETFUL = """
@@ -416,8 +450,6 @@ def test_a_mistake_of_an_agent_is_a_failure_of_its_player_and_only_decide_is_nee
     assert {game.ended for game in results.games} == {"over"}
     mine = [line.decision for line in results.decisions() if line.player != "random"]
     problem = MISTAKES.get(name, "")
-    if name == "Exits" and kind == "thread":
-        problem = "RuntimeError: SystemExit was raised"
     assert {(decision.outcome, decision.problem) for decision in mine} == {("failed" if problem else "chosen", problem)}
     assert [player.player for player in results.failing()] == ([f"bad.py:{name}"] if problem else [])
 
@@ -506,6 +538,7 @@ from cohabit import Action
 
 class Paid:
     backend = "a service of mine"
+    one_at_a_time = True
     async def think(self, turn, correction=""):
         with open("requests", "a") as file:
             file.write("x")
@@ -589,24 +622,19 @@ def test_a_terminal_shows_how_many_decisions_there_were_within_a_long_game(
     assert "12,345 decisions" in shown
 
 
-WATCHED = """
-from cohabit.agents.brains.scripted import Random
-
-def look() -> None: ...
-
-class Watched(Random):
-    def decide(self, observation):
-        look()
-        return super().decide(observation)
-"""
-
-
-def test_decisions_of_a_game_are_counted_while_it_is_played(tmp_path: Path) -> None:
-    (tmp_path / "watched.py").write_text(WATCHED)
+def test_decisions_of_a_game_are_counted_while_it_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     count, seen = DecisionCount(), list[int]()
-    design = match_design("nim", ["random", f"{tmp_path}/watched.py"], games=2)
-    (module,) = [found for name, found in sys.modules.items() if name.startswith("cohabit_file_watched")]
-    module.look = lambda: seen.append(count.total())  # type: ignore[attr-defined]
+
+    class Watched(Random):
+        def decide(self, observation: Observation) -> Action | None:
+            seen.append(count.total())
+            return super().decide(observation)
+
+    def opened(name: str, purpose: str, *_: Any) -> Any:
+        return adapted(Watched(purpose) if name == "nim-master" else Random(purpose))
+
+    monkeypatch.setattr("cohabit.lab.run.open_agent", opened)
+    design = match_design("nim", ["random", "nim-master"], games=2)
     games = run(design, count=count).games
     first, second = [game.decisions for game in games]
     assert seen == [*range(1, first, 2), *range(first, first + second, 2)]

@@ -2,6 +2,7 @@
 
 The contract is async. An agent with synchronous methods, as in the WSAP document, is adapted by ``adapted``: a *quick*
 one (a script) is called directly, any other runs on a thread of its own, so that it delays neither a house nor others.
+An agent that is not part of Cohabit runs in a process of its own (see ``agents.isolated``).
 """
 
 import asyncio
@@ -169,8 +170,8 @@ class Talker(Protocol):
 class Closing(Protocol):
     """An agent that holds something open."""
 
-    async def close(self) -> None:
-        """Called once, at the end."""
+    def close(self) -> Any:
+        """Called once, at the end, also after a failure. May be async."""
 
 
 @runtime_checkable
@@ -182,6 +183,8 @@ class Ready(Protocol):
 
 
 How = Literal["async", "quick", "thread"]
+_OTHERS = ("initialize", "plan", "reflect", "hear", "close")
+"""The methods besides ``decide`` and ``think``. Each may be left out, and be synchronous or not."""
 
 
 def kind_of(agent: Any) -> How:
@@ -189,7 +192,13 @@ def kind_of(agent: Any) -> How:
     kind: type = type(agent)
     if _is_async(kind):
         return "async"
-    return "quick" if getattr(agent, "quick", False) else "thread"
+    return "quick" if getattr(agent, "quick", False) and _is_plain(kind) else "thread"
+
+
+def is_async(agent: Any) -> bool:
+    """Whether an agent decides asynchronously."""
+    kind: type = type(agent)
+    return _is_async(kind)
 
 
 @lru_cache(256)
@@ -198,8 +207,22 @@ def _is_async(kind: type) -> bool:
 
 
 @lru_cache(256)
+def _is_plain(kind: type) -> bool:
+    """Whether nothing of an agent has to be awaited, and it is not asked twice."""
+    others = (getattr(kind, name, None) for name in _OTHERS)
+    return not hasattr(kind, "think") and not any(map(inspect.iscoroutinefunction, others))
+
+
+@lru_cache(256)
 def _left_out(kind: type) -> list[str]:
     return [name for name in ("initialize", "reflect", "plan") if not hasattr(kind, name)]
+
+
+@lru_cache(256)
+def _synchronous(kind: type) -> list[str]:
+    """The methods of an asynchronous agent that are not."""
+    methods = ((name, getattr(kind, name, None)) for name in _OTHERS if name != "hear")
+    return [name for name, method in methods if method is not None and not inspect.iscoroutinefunction(method)]
 
 
 def _nothing(*_: Any) -> list[str]:
@@ -210,19 +233,34 @@ async def _nothing_async(*_: Any) -> list[str]:
     return []
 
 
+def plan_lines(found: object) -> list[str]:
+    """What ``plan`` returned. Raises TypeError if it is something else."""
+    if found is None or isinstance(found, list | tuple):
+        return list(found or ())
+    raise TypeError(f"plan returned {type(found).__name__}, not a list of lines")
+
+
 def adapted(agent: Any) -> Agent:
-    """The agent with async methods. All but ``decide`` or ``think`` may be left out."""
+    """The agent with async methods. All but ``decide`` or ``think`` may be left out, and each may be synchronous."""
     kind: type = type(agent)
     for name in _left_out(kind):
         if not hasattr(agent, name):
             setattr(agent, name, _nothing_async if _is_async(kind) else _nothing)
     match kind_of(agent):
         case "async":
+            for name in _synchronous(kind):
+                setattr(agent, name, partial(awaited, getattr(agent, name)))
             return cast(Agent, agent)
         case "quick":
             return Direct(agent)
         case "thread":
-            return Threaded(agent)
+            return ThreadedThinker(agent) if hasattr(agent, "think") else Threaded(agent)
+
+
+async def awaited(method: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a method that may be synchronous, also one that only returns something to await."""
+    found = method(*arguments)
+    return await found if inspect.isawaitable(found) else found
 
 
 class Direct:
@@ -242,11 +280,15 @@ class Direct:
         self.agent.reflect(result)
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return list(self.agent.plan(goals))
+        return plan_lines(self.agent.plan(goals))
 
     def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
             self.agent.hear(message)
+
+    async def close(self) -> None:
+        if isinstance(self.agent, Closing):
+            await awaited(self.agent.close)
 
 
 class Threaded:
@@ -264,7 +306,7 @@ class Threaded:
         self._initialized = None
 
     def _initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        self.agent.initialize(game_desc, action_space)
+        _finished(self.agent.initialize(game_desc, action_space))
         self._initialized = game_desc, action_space
 
     async def decide(self, observation: Observation) -> Action | None:
@@ -275,7 +317,7 @@ class Threaded:
         await self._thread.run(partial(self.agent.reflect, result))
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return list(await self._thread.run(partial(self.agent.plan, goals)))
+        return plan_lines(await self._thread.run(partial(self.agent.plan, goals)))
 
     async def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
@@ -286,7 +328,20 @@ class Threaded:
         await self._thread.settle()
 
     async def close(self) -> None:
-        self._thread.close()
+        """Close the agent. One that has not returned from an earlier call is closed when it has."""
+        try:
+            if isinstance(self.agent, Closing):
+                await self._thread.last(self.agent.close)
+        finally:
+            self._thread.close()
+
+
+class ThreadedThinker(Threaded):
+    """One with ``think``, which may be synchronous, too."""
+
+    async def think(self, turn: Turn, correction: str = "") -> Thought:
+        thought: Thought = await self._thread.run(partial(self.agent.think, turn, correction))
+        return thought
 
 
 class AgentThread:
@@ -327,7 +382,7 @@ class AgentThread:
         def job() -> None:
             result, wrong = None, None
             try:
-                result = work()
+                result = _finished(work())
             except Exception as bug:
                 wrong = bug if not isinstance(bug, StopIteration) else RuntimeError("StopIteration")
             except BaseException as bug:  # such as SystemExit, which must not end more than this call
@@ -339,11 +394,28 @@ class AgentThread:
         self._jobs.put(job)
         return await done
 
+    async def last(self, work: Callable[[], Any]) -> None:
+        """Run ``work`` there, after what it is doing. Only if it is idle this waits for the end of it."""
+        if self._busy and self._jobs is not None:
+            self._jobs.put(partial(_ignoring_failures, work))
+        else:
+            await self.run(work)
+
     def close(self) -> None:
         """End the thread after what it is doing."""
         if self._jobs is not None:
             self._jobs.put(None)
             self._jobs = None
+
+
+def _finished(found: Any) -> Any:
+    """What a method returned. A thread has no event loop, so what has to be awaited gets one."""
+    return asyncio.run(awaited(lambda: found)) if inspect.isawaitable(found) else found
+
+
+def _ignoring_failures(work: Callable[[], Any]) -> None:
+    with suppress(BaseException):  # nobody waits for it
+        _finished(work())
 
 
 def _work_off(jobs: "SimpleQueue[Callable[[], None] | None]") -> None:

@@ -15,7 +15,8 @@ was played. ``unreadable``, ``refused``: neither answer could be read, or the wo
 in time. ``failed``: the agent or its backend failed. ``late``: the turn was over before the answer came."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
-"""The outcomes after which the fallback was played."""
+"""The outcomes after which the fallback was played. Only after ``failed`` because of ``reflect`` it was not: then the
+agent's action had been performed before."""
 
 
 class Decision(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -24,14 +24,17 @@ from cohabit.agents.contract import (
     Closing,
     Direct,
     Exchange,
+    Heard,
     Listener,
     Thinker,
     Thought,
     Threaded,
     Turn,
     checked_action,
+    plan_lines,
 )
 from cohabit.agents.decision import Decision, Outcome, Tally
+from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spans import describe, span
 from cohabit.errors import AskerError
@@ -46,6 +49,8 @@ NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
 """Refusals that end the player's work or ask it to wait; the caller of ``move`` handles them."""
 MAX_LOGGED = 100
 """How many different problems of a player the log has. The transcript has all of them."""
+CLOSING_S = 8.0
+"""How long an agent may take to close, which begins with the end of what it does."""
 CHOICES_QUOTED = 40
 """How many legal actions a correction quotes."""
 
@@ -66,8 +71,11 @@ class Limits(Struct, frozen=True, omit_defaults=True):
 NO_LIMITS = Limits()
 
 
-class NotInitialized(Exception):
-    """The agent failed in ``initialize``. The text says how."""
+class MethodFailed(Exception):
+    """The agent failed in another method than ``decide`` or ``think``. The text says which, and how."""
+
+    def __init__(self, method: str, bug: Exception | SystemExit) -> None:
+        super().__init__(f"{method} failed: {_text(bug)}")
 
 
 class Player:
@@ -84,7 +92,7 @@ class Player:
         name: str = "an agent",
         plays_on: bool = False,
     ) -> None:
-        """``plays_on``: if the agent cannot be initialized, the fallback is played, and the next decision tries again.
+        """``plays_on``: if the agent cannot be initialized, its first decision fails, and the next one tries again.
 
         ``name`` is for the log, which has a problem once, not once for each decision.
         """
@@ -93,30 +101,40 @@ class Player:
         self.tally = tally if tally is not None else Tally()
         self._on_decision = on_decision
         self._seconds = seconds
-        self.thinks, self._listens, self._closes = _abilities(type(agent))
+        self.thinks, self._listens, self.closes = _abilities(type(agent))
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
+        if self._script is not None:
+            self.closes = isinstance(self._script, Closing)
+        self._isolated = agent if isinstance(agent, IsolatedAgent) else None
         self.is_quick = self._script is not None
-        self.reads_choices = getattr(self._script, "reads_choices", True)
-        self.reads_text = getattr(self._script, "reads_text", True)
-        self.looks = getattr(self._script, "looks", True)  # False: it decides without an observation
+        says = self._isolated.facts if self._isolated is not None else self._script
+        self.reads_choices = getattr(says, "reads_choices", True)
+        self.reads_text = getattr(says, "reads_text", True)
+        self.looks = getattr(says, "looks", True)  # False: it decides without an observation
         self._asks_on = self.thinks and getattr(agent, "corrections", 0) is None  # until an answer is accepted
-        self._reflects = getattr(self._script, "reflects", True)  # False: it does not look at results
+        self._reflects = getattr(says, "reflects", True)  # False: it does not look at results
         self._goals: list[tuple[str, str]] = []  # those of the last plan
         self._game = 1
         self._name = name
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
+        self._world: tuple[str, ActionSpace] | None = None
+        self._not_introduced: Exception | SystemExit | None = None  # why, until a decision has failed because of it
+        self._closed = False
         self._logged: set[str] = set()
 
     async def initialize(self, game_desc: str, action_space: ActionSpace, goals: Sequence[Goal] = ()) -> None:
         """Introduce the agent to the world. A failure is a failure of the agent, and raised, unless it plays on."""
+        self._world = game_desc, action_space
         self._introduction = game_desc, action_space, list(goals)
         try:
+            if self._isolated is not None:
+                await self._isolated.start()  # the time that its imports take is not that of a decision
             await self._limited(self._introduce())
-        except Exception as bug:
+        except (Exception, SystemExit) as bug:
             if not self._plays_on:
                 raise
-            self._log(_text(bug) or "it was not initialized in time")
+            self._not_introduced = bug
 
     def initialize_now(self, game_desc: str, action_space: ActionSpace) -> None:
         """The same for a quick script, where nothing has to be waited for."""
@@ -126,17 +144,12 @@ class Player:
         except Exception as bug:
             if not self._plays_on:
                 raise
-            self._log(_text(bug))
+            self._not_introduced = bug
 
     async def _introduce(self) -> None:
         assert self._introduction is not None
         game_desc, action_space, goals = self._introduction
-        try:
-            await self.agent.initialize(game_desc, action_space)
-        except TimeoutError:
-            raise
-        except Exception as bug:
-            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
+        await _done("initialize", self.agent.initialize(game_desc, action_space))
         await self._plan(goals)
         self._introduction = None
 
@@ -146,15 +159,24 @@ class Player:
             log.warning("%s failed: %s", self._name, problem)
 
     async def close(self) -> None:
-        if self._closes:
-            await cast(Closing, self.agent).close()
+        """Close the agent, once. If it fails or takes too long, that is logged: nothing depends on it."""
+        if self._closed or not self.closes:
+            return
+        self._closed = True
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await cast(Closing, self.agent).close()
+        except Exception as bug:
+            self._log(f"close failed: {_text(bug) or 'it took too long'}")
 
     async def settle(self) -> None:
         """Where time stands still: before a decision, wait until the agent has returned from one that was too late.
 
         At most as long as a decision may take. Otherwise the next decisions would time out as well, at once.
         """
-        if isinstance(self.agent, Threaded):
+        if self._isolated is not None:
+            await self._isolated.settle()
+        elif isinstance(self.agent, Threaded):
             with suppress(TimeoutError):
                 await self._limited(self.agent.settle())
 
@@ -178,22 +200,24 @@ class Player:
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision.
 
-        A script is not asked twice, and a deadline cannot stop it.
+        A script is not asked twice. A deadline cannot stop it, but an answer after it does not count.
         """
         script, seen, clock, took = self._script, turn.observation, self._seconds, 0.0
         assert script is not None
         began = clock() if clock is not None else 0.0
         try:
             if self._introduction is not None:
+                self._raise_not_introduced()
                 self._introduce_now()
-            if seen.current_goals and (aims := _aims(seen.current_goals)) != self._goals:
-                self._goals = aims
-                script.plan(seen.current_goals)
+            if seen.current_goals and _aims(seen.current_goals) != self._goals:
+                self._plan_now(seen.current_goals)
             action = script.decide(seen)
             if type(action) is not Action:
                 action = checked_action(action)
             if clock is not None:
                 took = clock() - began
+                if self.limits.seconds is not None and took > self.limits.seconds:
+                    raise TimeoutError
         except TimeoutError as late:
             return self._counted(self._fall_back_now(turn, act, "timeout", self._too_late(late)), took)
         except (Exception, SystemExit) as bug:
@@ -213,8 +237,8 @@ class Player:
         if self._reflects:
             try:
                 script.reflect(result)
-            except Exception as bug:
-                problem = self._failed_to_reflect(bug)
+            except (Exception, SystemExit) as bug:
+                outcome, problem = "failed", self._failed_to_reflect(bug)
         played = Decision(turn.number, outcome, action, problem, [], result.reward, result.message)
         return self._counted(played, took)
 
@@ -244,6 +268,8 @@ class Player:
                 else:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
+                    if _loop_time() > ends:  # it held up the event loop, so nothing could stop it
+                        raise TimeoutError
             except TimeoutError as late:
                 exchanges += self._unanswered()
                 outcome, first_problem = "timeout", self._too_late(late, exchanges)
@@ -275,6 +301,11 @@ class Player:
             correction = _correction(turn, problem)
         return await self._fall_back(turn, act, outcome, first_problem, exchanges)
 
+    def _raise_not_introduced(self) -> None:
+        if self._not_introduced is not None:
+            bug, self._not_introduced = self._not_introduced, None
+            raise bug
+
     def _introduce_now(self) -> None:
         """As ``_introduce`` with a script."""
         assert self._script is not None
@@ -282,11 +313,18 @@ class Player:
         game_desc, action_space, goals = self._introduction
         try:
             self._script.initialize(game_desc, action_space)
-        except Exception as bug:
-            raise NotInitialized(f"initialize failed: {_text(bug)}") from bug
-        self._goals = _aims(goals)
-        self._script.plan(goals)
+        except (Exception, SystemExit) as bug:
+            raise MethodFailed("initialize", bug) from bug
+        self._plan_now(goals)
         self._introduction = None
+
+    def _plan_now(self, goals: list[Goal]) -> None:
+        assert self._script is not None
+        self._goals = _aims(goals)
+        try:
+            plan_lines(self._script.plan(goals))
+        except (Exception, SystemExit) as bug:
+            raise MethodFailed("plan", bug) from bug
 
     def _fall_back_now(self, turn: Turn, act: ActNow, outcome: Outcome, problem: str) -> Decision:
         action = turn.fallback() if turn.fallback is not None else None
@@ -315,7 +353,7 @@ class Player:
         self._log(problem)
         return problem
 
-    def _failed_to_reflect(self, bug: Exception) -> str:
+    def _failed_to_reflect(self, bug: Exception | SystemExit) -> str:
         problem = f"reflect failed: {_text(bug) or 'it took too long'}"
         self._log(problem)
         return problem
@@ -328,12 +366,18 @@ class Player:
     async def _think(self, turn: Turn, correction: str) -> Thought:
         if not correction:
             if self._introduction is not None:
+                self._raise_not_introduced()
+            if self._isolated is not None:
+                await self._isolated.start()
+                if self._isolated.is_new and self._world is not None and self._introduction is None:
+                    self._introduction = *self._world, []  # it has crashed since
+            if self._introduction is not None:
                 await self._introduce()
             if turn.game != self._game:
                 self._game, self._goals = turn.game, []
             if self._listens:
                 for message in turn.heard:
-                    await _maybe(cast(Listener, self.agent).hear(message))
+                    await _done("hear", self._hear(message))
             if turn.observation.current_goals and _aims(turn.observation.current_goals) != self._goals:
                 await self._plan(turn.observation.current_goals)
         if self.thinks:
@@ -344,7 +388,15 @@ class Player:
 
     async def _plan(self, goals: list[Goal]) -> None:
         self._goals = _aims(goals)
-        await self.agent.plan(goals)
+        await _done("plan", self._ask_for_plan(goals))
+
+    async def _ask_for_plan(self, goals: list[Goal]) -> None:
+        plan_lines(await self.agent.plan(goals))
+
+    async def _hear(self, message: Heard) -> None:
+        found = cast(Listener, self.agent).hear(message)
+        if inspect.isawaitable(found):
+            await found
 
     async def _played(
         self,
@@ -355,16 +407,17 @@ class Player:
         problem: str,
         exchanges: list[Exchange],
     ) -> Decision:
-        """Let the agent learn what came of its action. If that fails, the action was performed all the same."""
+        """Let the agent learn what came of its action. If that fails, the decision has failed, as it has if any other
+        method fails; the action was performed all the same."""
         if result is None:
             return Decision(turn.number, outcome, action, problem, exchanges)
         try:
             if self._script is not None:
                 self._script.reflect(result)
-            else:
+            elif self._reflects:
                 await self._limited(self.agent.reflect(result))
-        except Exception as bug:
-            problem = problem or self._failed_to_reflect(bug)
+        except (Exception, SystemExit) as bug:
+            outcome, problem = "failed", self._failed_to_reflect(bug)
         return Decision(turn.number, outcome, action, problem, exchanges, result.reward, result.message)
 
     async def _fall_back(
@@ -451,11 +504,16 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
 
 
 def _text(bug: Exception | SystemExit) -> str:
-    if isinstance(bug, NotInitialized):
+    if isinstance(bug, MethodFailed):
         return str(bug)
     return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {in_public(bug)}"
 
 
-async def _maybe(result: object) -> None:
-    if inspect.isawaitable(result):
-        await result
+async def _done(method: str, work: Awaitable[object]) -> None:
+    """Wait for a method, and name it if it fails. That it took too long is said elsewhere."""
+    try:
+        await work
+    except TimeoutError:
+        raise
+    except (Exception, SystemExit) as bug:
+        raise MethodFailed(method, bug) from bug

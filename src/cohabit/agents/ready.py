@@ -3,25 +3,29 @@
 import asyncio
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Closing, Ready, Setting
+from cohabit.agents.contract import Closing, Ready, Setting, awaited
+from cohabit.agents.isolated import facts_of
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import AskerError, BadArgs
-from cohabit.registry import make_agent
+from cohabit.registry import is_foreign, make_agent
 
 
 def make_once(name: str, dollars: float | None = None) -> None:
     """Make an agent with this brain once. Raises BAD_ARGS, with what to do, if a package, key, file, server or model
     is missing. ``dollars``: the cap on what agents may spend; then the price must be known."""
+    brain = parse_brain(name)
     try:
+        if is_foreign(brain):
+            facts_of(name, ask_ready=True)
+            return
         agent = make_agent(name, "check", setting=Setting(spending=Spending(dollars)) if dollars else None)
         if isinstance(agent, Ready | Closing):
             asyncio.run(_ask_whether_ready(agent))
     except AskerError:
         raise
     except Exception as bug:  # of a class in a file or of a package
-        label = parse_brain(name).label
-        raise BadArgs(f"the brain {label} cannot be made: {type(bug).__name__}: {in_public(bug)[:300]}") from None
+        raise BadArgs(f"the brain {brain.label} cannot be made: {type(bug).__name__}: {in_public(bug)[:300]}") from None
 
 
 async def _ask_whether_ready(agent: Ready | Closing) -> None:
@@ -30,4 +34,4 @@ async def _ask_whether_ready(agent: Ready | Closing) -> None:
             await agent.ready()
     finally:
         if isinstance(agent, Closing):
-            await agent.close()
+            await awaited(agent.close)

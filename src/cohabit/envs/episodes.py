@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from cohabit.agents.contract import adapted
+from cohabit.agents.contract import Agent, adapted
 from cohabit.agents.decision import Decision
+from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import LATE, ActNow
+from cohabit.agents.process import end_idle_processes
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
 from cohabit.lab.design import check_brain
@@ -25,7 +27,7 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.seat import SeatId
 from cohabit.model.stream import Stream
-from cohabit.registry import check_plays, make_agent
+from cohabit.registry import check_plays
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.world import Standing, World, WorldSpec, overrides
@@ -104,9 +106,9 @@ class Learner:
 class StepGame(Game):
     """A game that notes why it refuses what a learner does. Its fallback is then played."""
 
-    def __init__(self, spec: GameSpec, learners: Mapping[int, Learner], agents: Sequence[Any]) -> None:
+    def __init__(self, spec: GameSpec, learners: Mapping[int, Learner], agents: Sequence[Agent]) -> None:
         self._learners = learners
-        super().__init__(spec, agents=[adapted(agent) for agent in agents], on_decision=self._heard)
+        super().__init__(spec, agents=agents, on_decision=self._heard)
 
     def _heard(self, i: int, decision: Decision, seconds: float) -> None:
         if i in self._learners:
@@ -218,10 +220,12 @@ class Episodes:
             max_decisions=sys.maxsize,
         )
 
-    def _agents(self) -> list[Any]:
+    def _agents(self) -> list[Agent]:
         """The players of the next game."""
         named = zip(self.setup.players, purposes(self._game_spec()), strict=True)
-        return [self.learners[i] if name is None else make_agent(name, why) for i, (name, why) in enumerate(named)]
+        return [
+            adapted(self.learners[i]) if name is None else open_agent(name, why) for i, (name, why) in enumerate(named)
+        ]
 
     def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._driver is None:
@@ -240,6 +244,7 @@ class Episodes:
         if self._driver is not None:
             self._driver.close()
             self._driver = None
+            end_idle_processes()
 
     # -- the state of the game --------------------------------------------------------------------
     @property

@@ -1,7 +1,7 @@
 """The agents of a house: they play the seats that are given to a brain, and make the same calls as other members.
 
-Built-in scripts run on the event loop of the house. Every other agent runs on the event loop of a second thread, and a
-synchronous one on a thread of its own, so that its thinking, and the connections of its backend, never delay a call.
+Built-in scripts run on the event loop of the house. Every other agent is asked on the event loop of a second thread, so
+that the connections of its backend never delay a call; one that is not part of Cohabit runs in a process of its own.
 """
 
 import asyncio
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from cohabit.agents.brain import label_of, parse_brain
-from cohabit.agents.contract import Agent, Setting, Threaded, adapted, kind_of
+from cohabit.agents.contract import Agent, Setting
 from cohabit.agents.decision import Decision
+from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Limits, Player
+from cohabit.agents.process import end_idle_processes
 from cohabit.agents.runner import Seated
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
@@ -30,7 +32,7 @@ from cohabit.house.running.threads import run_in_thread
 from cohabit.house.transcripts import Transcripts
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-from cohabit.registry import is_script, make_agent
+from cohabit.registry import is_script
 from cohabit.room.looking import ViewReply
 from cohabit.room.turns import runs_by_itself
 from cohabit.room.visibility import is_news
@@ -48,8 +50,8 @@ STAND_IN_STEP_MS = 10_000
 """The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
 QUIET_MS = 10_000
 """Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
-CLOSING_S = 5.0
-"""How long a house that closes waits for its agents."""
+CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
+"""How long a house that closes waits for its agents, and how long these have to close by themselves."""
 
 
 class Bots:
@@ -109,6 +111,7 @@ class Bots:
         self._stop(list(self._tasks))
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._thinking.close()
+        end_idle_processes()
 
     # -- playing ----------------------------------------------------------------------------------
     async def _play(self, runner: "RoomRunner", who: str, brain: str) -> None:
@@ -120,11 +123,14 @@ class Bots:
         table = MemberTable(self._house.clock, runner, who, label_of(brain), waits_for_news=not quick)
         try:
             if quick:
-                agent = adapted(make_agent(brain, _purpose(runner.room, who)))
+                agent = open_agent(brain, _purpose(runner.room, who))
                 player = Player(
                     agent, tally=status.tally, on_decision=status.decided, name=_name(runner, who, brain), plays_on=True
                 )
-                await Seated(table, player, pause=lambda: self._pause(runner, who)).play()
+                try:
+                    await Seated(table, player, pause=lambda: self._pause(runner, who)).play()
+                finally:
+                    await player.close()
             else:
                 far = OnOtherLoop(table, asyncio.get_running_loop())
                 await self._thinking.run(self._play_there(far, runner, who, status))
@@ -164,13 +170,11 @@ class Bots:
     async def _make(self, room: str, who: str, brain: str) -> Agent:
         """The agent. One that cannot be made, such as after a restart without its key, fails in each decision."""
         setting = Setting(memory=self.transcripts.memory_of(room, who), spending=self._spending)
-        make = partial(make_agent, brain, f"{room}/{who}", setting=setting)
+        make = partial(open_agent, brain, f"{room}/{who}", setting, reuse=False)
         try:
-            agent = await run_in_thread(f"agent-{who}", make)
+            return await run_in_thread(f"agent-{who}", make)
         except Exception as bug:
             return Unusable(in_public(bug) or type(bug).__name__)
-        made: Agent = agent if kind_of(agent) == "async" else Threaded(agent)
-        return made
 
     async def _pause(self, runner: "RoomRunner", who: str) -> None:
         member = runner.room.state.members.get(who)
@@ -335,6 +339,8 @@ class ThinkingLoop:
 
 async def _end_tasks() -> None:
     others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    if others:  # the agents were cancelled before, and are being closed
+        await asyncio.wait(others, timeout=AGENTS_CLOSE_S)
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Call, Thinker, Thought, Turn, Usage, adapted, checked_action, kind_of
+from cohabit.agents.contract import Agent, Call, Direct, Thinker, Thought, Turn, Usage, checked_action
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
 from cohabit.agents.llm.calls import gathered, note
 from cohabit.agents.llm.metered import MeteredBackend
@@ -38,6 +38,7 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     thought: Thought | None = None
     error: tuple[str, str] | None = None  # the type of the exception, and its text
     timeout: bool = False
+    late: bool = False  # a timeout although the question before it was answered: that came too late
     of_backend: bool = False  # the exception was a BackendError, after which an agent may go on
     cause: str = ""  # of the BackendError
     calls: list[Call] = []  # the requests of a backend, also if the decision timed out
@@ -64,6 +65,7 @@ class AnswerLog:
         self._handle: int | None = None
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
+        self._answered: set[int] = set()  # seats with an answer in the decision that they make now
         if path is not None and path.exists():
             self._read(path)
 
@@ -76,6 +78,8 @@ class AnswerLog:
             self._timeouts.add(seat)
         elif answer.asked != asked:
             raise _other_question(self._path)
+        elif self.times_out(seat) and self._known[seat][0].late:
+            return self.take(seat, asked)
         return answer
 
     def knows(self, seat: int) -> bool:
@@ -96,6 +100,7 @@ class AnswerLog:
             if self._handle is None:
                 self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             os.write(self._handle, line + b"\n")
+        self._answered.add(answer.seat)
         return _decode(line)
 
     def give_up(self, seat: int, calls: list[Call]) -> None:
@@ -104,13 +109,19 @@ class AnswerLog:
 
     def timed_out(self, seat: int) -> None:
         """Log that a decision timed out."""
-        calls = self._given_up.pop(seat, [])
+        calls = self._given_up.pop(seat, None)
+        late = calls is None and seat in self._answered
         if seat in self._timeouts:
             self._timeouts.remove(seat)
         elif self.times_out(seat):
             self._pop(seat)
         else:
-            self.add(Answer(seat, timeout=True, calls=calls))
+            self.add(Answer(seat, timeout=True, late=late, calls=calls or []))
+
+    def decided(self, seat: int) -> None:
+        """A decision is made."""
+        self._answered.discard(seat)
+        self._given_up.pop(seat, None)
 
     def close(self) -> None:
         if self._handle is not None:
@@ -141,19 +152,17 @@ def _other_question(path: Path | None) -> Conflict:
 
 # -- agents whose answers are logged ----------------------------------------------------------------
 def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
-    """The adapted agent, which uses the log unless it is quick."""
-    if kind_of(agent) == "quick":
-        return adapted(agent)
+    """An agent that was opened, which uses the log unless it is quick."""
     if hasattr(getattr(agent, "backend", None), "complete"):
         if hasattr(agent, "spend_from"):
             agent.spend_from(log.spending)
         else:  # a backend that is not behind ours
             agent.backend = MeteredBackend(agent.backend, log.spending)
         agent.backend = LoggedBackend(agent.backend, seat, log)
-        return adapted(agent)
-    made = adapted(agent)
-    _log_decisions(made, seat, log)
-    return made
+    elif not isinstance(agent, Direct):
+        _log_decisions(agent, seat, log)
+    opened: Agent = agent
+    return opened
 
 
 class LoggedBackend:
@@ -239,6 +248,7 @@ async def _logged(
         made = await ask()
     except (asyncio.CancelledError, TimeoutError):
         if not log.knows(seat) or log.times_out(seat):
+            log.give_up(seat, [])
             raise
     except Exception as bug:
         failure = bug

@@ -19,14 +19,16 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
+from cohabit.agents.isolated import made_once
 from cohabit.agents.secrets import in_public
+from cohabit.agents.wire import Facts
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.lab.game import MAX_DECISIONS, STEP_TICKS, GameSpec
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import check_plays, is_file_source, make_agent, make_world
+from cohabit.registry import check_plays, is_file_source, make_world
 
 MAX_GAMES = 1_000_000
 MAX_PERMUTED = 5
@@ -400,12 +402,13 @@ def _is_brain(name: str) -> bool:
 def check_brain(brain: str) -> None:
     """Make the agent once, and refuse a brain that does not give one."""
     try:
-        made = make_agent(brain, "check")
+        made = made_once(brain)
     except CohabitError:
         raise
     except Exception as bug:  # code of a file can raise anything
         raise BadArgs(f"it cannot be created: {type(bug).__name__}: {in_public(bug)}") from None
-    if not callable(getattr(made, "decide", None)) and not callable(getattr(made, "think", None)):
+    methods = made.methods if isinstance(made, Facts) else dir(made)
+    if "decide" not in methods and "think" not in methods:
         raise BadArgs("it has no method decide(observation)")
 
 

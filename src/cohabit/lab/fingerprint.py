@@ -14,11 +14,12 @@ from typing import Any
 
 import cohabit
 from cohabit.agents.brain import parse_brain
+from cohabit.agents.isolated import facts_of
 from cohabit.errors import Conflict
 from cohabit.lab.design import Design, is_file, located
 from cohabit.lab.imports import INSTALLED, imported_by
 from cohabit.model.strict_json import sorted_json
-from cohabit.registry import BACKENDS, find_world, make_agent
+from cohabit.registry import BACKENDS, find_world, installed_brains, is_foreign, make_agent
 from cohabit.world import World
 
 CORE = ("declare.py", "world.py", "scenario.py", "model", "room", "agents/*.py", "agents/llm", "lab/game.py")
@@ -41,7 +42,7 @@ def fingerprints(design: Design) -> Prints:
             "version": cls.spec.version,
             "code": code_of(cls),
             "config": sha256(configs).hexdigest(),
-            **(_packages_of(cls) if is_file(plan.world) else {}),
+            **(_packages_of(_file_of(cls)) if is_file(plan.world) else {}),
         }
     for player in design.every_player():
         found[f"player {player}"] = _of_player(design, player)
@@ -68,19 +69,17 @@ def _of_player(design: Design, player: str) -> dict[str, Any]:
     if brain.kind in BACKENDS:
         about["packages"] = {package: _version_of(package) for package in CLIENTS.get(brain.kind, ())}
         return about
-    cls = type(make_agent(name, "fingerprint"))
-    about["code"] = code_of(cls)
-    package = cls.__module__.partition(".")[0]
-    if brain.is_file:
-        about |= _packages_of(cls)
-    elif package != "cohabit":
-        about["packages"] = {package: _version_of(package)}
+    if is_foreign(brain):
+        files = [Path(file) for file in facts_of(name).files]
+        about["code"] = code_of_files(files)
+        installed = installed_brains().get(brain.kind, "").partition(":")[0].partition(".")[0]
+        return about | (_packages_of(files[0]) if brain.is_file else {"packages": {installed: _version_of(installed)}})
+    about["code"] = code_of(type(make_agent(name, "fingerprint")))
     return about
 
 
-def _packages_of(cls: type) -> dict[str, Any]:
+def _packages_of(path: Path | None) -> dict[str, Any]:
     """The versions of the installed packages that a file imports, if there are any."""
-    path = _file_of(cls)
     names = imported_by(path).packages if path is not None else []
     return {"packages": {name: _version_of(name) for name in names}} if names else {}
 
@@ -109,15 +108,17 @@ def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> st
 def code_of(cls: type) -> str:
     """A hash of the files of a class and its bases, and of the author's modules that they import; of a class in a
     package of its own, of all files there."""
+    found = (_file_of(base) for base in cls.__mro__ if base not in (object, World))
+    return code_of_files([path for path in found if path is not None])
+
+
+def code_of_files(paths: Iterable[Path]) -> str:
+    """The same, for the files of the class and its bases."""
     files: dict[Path, None] = {}
-    for base in cls.__mro__:
-        if base in (object, World):
-            continue
-        path = _file_of(base)
-        if path is not None:
-            files.update(dict.fromkeys(_with_package(path)))
-            if not _is_installed(path):
-                files.update(dict.fromkeys(imported_by(path).files))
+    for path in paths:
+        files.update(dict.fromkeys(_with_package(path)))
+        if not _is_installed(path):
+            files.update(dict.fromkeys(imported_by(path).files))
     return _hash_files(None, files)
 
 

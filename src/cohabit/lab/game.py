@@ -13,14 +13,15 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Turn, adapted
+from cohabit.agents.contract import Agent, Turn
 from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import ActNow, Limits, Player
 from cohabit.agents.spans import span
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
-from cohabit.registry import make_agent, make_world
+from cohabit.registry import make_world
 from cohabit.room.command_modules import command_table
 from cohabit.room.opening import Opening
 from cohabit.room.record import Line
@@ -131,9 +132,7 @@ class Game:
         self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world)
         self.room.counts_calls = False
         self.members: list[Member] = list(self.room.state.members.values())
-        minds = agents or [
-            adapted(make_agent(name, why)) for name, why in zip(spec.players, purposes(spec), strict=True)
-        ]
+        minds = agents or [open_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]
         limits, fallback = Limits(spec.seconds), self.room.fallback
         self.players = [
             Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds, name=name, plays_on=True)
@@ -150,7 +149,7 @@ class Game:
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
-        """Play to the end, or to a limit of the spec."""
+        """Play to the end, or to a limit of the spec. The players are closed, whatever happens."""
         if self._quick:
             await self._play()
         else:
@@ -159,13 +158,15 @@ class Game:
         return self.result()
 
     async def _play(self) -> None:
-        await self.begin()
-        if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
-            self._steps_now(self.spec.max_decisions)
-        else:
-            while await self.step():
-                pass
-        await self.close()
+        try:
+            await self.begin()
+            if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
+                self._steps_now(self.spec.max_decisions)
+            else:
+                while await self.step():
+                    pass
+        finally:
+            await self.close()
 
     async def begin(self) -> None:
         """Introduce the players to the world."""
@@ -224,8 +225,8 @@ class Game:
 
     async def close(self) -> None:
         """Release what the players hold. No step follows."""
-        if not self._quick:
-            for player in self.players:
+        for player in self.players:
+            if player.closes:
                 await player.close()
         for one in self._seated:
             one.act = _closed  # else it refers back to the game, which is freed only by a search for garbage

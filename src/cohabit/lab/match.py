@@ -23,6 +23,7 @@ def match(
     workers: int = 1,
     seconds: float | None = None,
     max_cost: float | None = None,
+    cache: str | Path | None = None,
     swap: Swap = "rotate",
     progress: bool | None = None,
     **limits: Any,
@@ -31,7 +32,8 @@ def match(
 
     The players are rotated over the seats, each order once for each seed, beginning with ``seed``. ``out`` is the
     folder for the results; the same call resumes an interrupted match. ``seconds`` is the limit of a decision,
-    ``max_cost`` what the match may spend in dollars; ``limits`` are others of a design, such as ``max_decisions``.
+    ``max_cost`` what the match may spend in dollars; ``cache`` a folder for answers of language models, which are then
+    not asked the same twice; ``limits`` are others of a design, such as ``max_decisions``.
     ``workers`` is the number of processes; a script that uses more than one needs ``if __name__ == "__main__"``.
     """
     design = match_design(
@@ -39,7 +41,8 @@ def match(
     )
     count = DecisionCount()
     with progress_bar(design.name, progress, count.total) as on_game:
-        return run(design, Path(out) if out is not None else None, workers, on_game, count)
+        folder = Path(out) if out is not None else None
+        return run(design, folder, workers, on_game, count, Path(cache) if cache is not None else None)
 
 
 def match_design(

@@ -12,21 +12,26 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from math import inf
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, PlayerLeft, kind_of
+from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
 from cohabit.agents.decision import Decision
+from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.metered import check_price
+from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
+from cohabit.agents.wire import Facts
 from cohabit.lab.answers import AnswerLog, CapReached, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
@@ -44,7 +49,6 @@ from cohabit.lab.folder import (
 )
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.lab.results import Results
-from cohabit.registry import make_agent
 
 PENDING_PER_WORKER = 4
 """Jobs submitted per process before the first of them must be finished."""
@@ -73,6 +77,7 @@ class Table(Struct, frozen=True):
     design: Design
     folder: Path | None
     concurrent: int
+    cache: Path | None = None
 
     def spending(self, totals: Totals) -> Spending:
         """What the games of a run spend, in all processes."""
@@ -98,16 +103,20 @@ def run(
     workers: int = 1,
     on_game: Progress = lambda *_: None,
     count: DecisionCount | None = None,
+    cache: Path | None = None,
 ) -> Results:
     """Play the missing games and return the results of all. Without a folder they are kept in memory.
+
+    ``cache``: a folder with answers of language models, which are not asked again what they were asked before.
 
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()
     specs = design.specs()
-    for player in design.every_player() if design.max_cost is not None else ():
-        check_price(make_agent(design.brain(player), "check"), design.max_cost)
+    for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
+        priced = getattr(made_once(brain), "priced", True)
+        check_price(SimpleNamespace(priced=priced, brain=parse_brain(brain)), design.max_cost)
     one_at_a_time = _is_one_at_a_time(design)
-    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design))
+    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
         workers = 1
     with quiet():
@@ -166,6 +175,10 @@ def _play(
     try:
         for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
             yield from _until_stopped(batch)
+    except BrokenProcessPool:
+        raise RunStopped(
+            "a process that played games has ended, as when memory runs out or the code of a world crashes"
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
         results.spent = total[0], total[1]
@@ -231,7 +244,7 @@ def _has_loop() -> bool:
 def _is_one_at_a_time(design: Design) -> bool:
     """Whether a player can only play one game at a time, such as a person."""
     brains = [design.brain(player) for player in design.every_player()]
-    return any(getattr(make_agent(brain, "check"), "one_at_a_time", False) for brain in brains)
+    return any(getattr(made_once(brain), "one_at_a_time", False) for brain in brains)
 
 
 def _concurrent(design: Design) -> int:
@@ -241,7 +254,9 @@ def _concurrent(design: Design) -> int:
 
 
 def _waits(brain: str) -> bool:
-    return kind_of(make_agent(brain, "check")) != "quick" and parse_brain(brain).kind not in IN_PROCESS
+    about = made_once(brain)
+    quick = about.quick if isinstance(about, Facts) else kind_of(about) == "quick"
+    return not quick and parse_brain(brain).kind not in IN_PROCESS
 
 
 @contextmanager
@@ -258,6 +273,7 @@ def quiet() -> Iterator[None]:
         gc.unfreeze()
         gc.set_threshold(*threshold)
         log.setLevel(level)
+        end_idle_processes()
 
 
 def _collect_less() -> None:
@@ -382,13 +398,14 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     def on_decision(seat: int, decision: Decision, seconds: float) -> None:
         if decision.outcome == "timeout":
             log.timed_out(seat)
+        log.decided(seat)
         decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
         took[seat].append(seconds)
 
     began = time.perf_counter()
     game = Game(
         spec,
-        agents=[_agent(design, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
+        agents=[_agent(table, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
         on_decision=on_decision,
         seconds=time.perf_counter,
         source=located(spec.world, design.folder),
@@ -409,5 +426,6 @@ async def play_game(table: Table, spec: GameSpec, spending: Spending, count: Dec
     return Played(result, encode_lines(decisions), timing, record)
 
 
-def _agent(design: Design, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    return logged(make_agent(located(spec.players[seat], design.folder), purpose), seat, log)
+def _agent(table: Table, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
+    brain = located(spec.players[seat], table.design.folder)
+    return logged(open_agent(brain, purpose, Setting(cache=table.cache)), seat, log)

@@ -56,8 +56,8 @@ class LlmAgent:
     ) -> None:
         self.brain = brain
         self.options, rest = split_options(brain, getattr(backend, "defaults", {}))
-        self._server = backend(msgspec.structs.replace(brain, options=rest))
-        self.backend = self._wrapped(self._server, setting)
+        self.server = backend(msgspec.structs.replace(brain, options=rest))
+        self.backend = self._wrapped(self.server, setting)
         self.notebook = Notebook(self.options.memory, setting.memory)
         self._system = ""
         self._space = ActionSpace()
@@ -84,12 +84,12 @@ class LlmAgent:
     @property
     def priced(self) -> bool:
         """Whether it is known what its answers cost."""
-        return bool(getattr(self._server, "priced", True))
+        return bool(getattr(self.server, "priced", True))
 
     async def ready(self) -> None:
         """Raise BAD_ARGS, with what to do, if the backend cannot answer."""
-        if isinstance(self._server, Ready):
-            await self._server.ready()
+        if isinstance(self.server, Ready):
+            await self.server.ready()
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         self._space = action_space

@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Setting, adapted
+from cohabit.agents.contract import Agent, Setting
 from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Limits, Player
 from cohabit.agents.ready import make_once
 from cohabit.agents.runner import Seated, Stopped
@@ -23,7 +24,7 @@ from cohabit.faces.cli.options import Place, check_above_0, place_of, place_opti
 from cohabit.faces.cli.say import UsageError, clean, complain, looked_at, tell
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
-from cohabit.registry import HUMAN, make_agent
+from cohabit.registry import HUMAN
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -82,19 +83,19 @@ def agent(args: argparse.Namespace) -> int:
     return 0
 
 
-def _make(args: argparse.Namespace) -> Any:
+def _make(args: argparse.Namespace) -> Agent:
     from pathlib import Path
 
     spending = Spending(args.max_dollars) if args.max_dollars is not None else None
     setting = Setting(memory=Path(args.memory) if args.memory else None, spending=spending)
-    return make_agent(args.brain, "agent", setting=setting)
+    return open_agent(args.brain, "agent", setting, reuse=False)
 
 
-async def _play(place: Place, mind: Any, args: argparse.Namespace) -> int:
+async def _play(place: Place, mind: Agent, args: argparse.Namespace) -> int:
     tally = Tally()
     screen: Screen = LiveScreen(args.brain, tally) if looked_at() else Lines()
     player = Player(
-        adapted(mind), Limits(args.seconds), tally=tally, on_decision=screen.decided, seconds=time.monotonic,
+        mind, Limits(args.seconds), tally=tally, on_decision=screen.decided, seconds=time.monotonic,
         name=f"the agent {parse_brain(args.brain).label}", plays_on=True,
     )  # fmt: skip
     code = 0

@@ -1,23 +1,39 @@
-"""``cohabit check``: check that a world meets the world contract."""
+"""``cohabit check``: check that a world or an agent meets its contract."""
 
 import argparse
 
+from cohabit.faces.cli.options import check_above_0
 from cohabit.faces.cli.say import clean, tell
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("world", metavar="WORLD", help="a .py file, FILE.py:ClassName, or the name of a world")
+    parser.add_argument("world", metavar="NAME", help="a .py file, FILE.py:ClassName, or the name of a world or brain")
+    parser.add_argument("--in", dest="play_in", metavar="WORLD", default="", help="where an agent plays (default: nim)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of an agent's decision (default: 5)")
 
 
 def check(args: argparse.Namespace) -> int:
     """Check that a world meets the world contract: it is deterministic, reading it does not change it,
     refused actions change nothing, it can be restored from a snapshot, and more. Exit code 1 if it does not.
 
+    The class of an agent is checked, too: every method, in a game of the lab and in a room of a house. One that hangs,
+    raises or crashes is named.
+
     Examples:
       cohabit check ./mygame.py
       cohabit check ./mygame.py:MyGame
       cohabit check nim
+      cohabit check ./mybot.py:Bot --in tictactoe
     """
+    from cohabit.testing.sources import is_agent
+
+    if is_agent(args.world):
+        from cohabit.testing.agent_checker import check_agent
+
+        check_above_0("--seconds", args.seconds)
+        found = check_agent(args.world, world=args.play_in, seconds=args.seconds)
+        tell(clean(found, lines=True))
+        return 0 if found.ok else 1
     from cohabit.testing.checker import check_world
 
     report = check_world(args.world)

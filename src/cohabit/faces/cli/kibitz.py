@@ -57,19 +57,20 @@ def kibitz(args: argparse.Namespace) -> int:
 
 def _mind(args: argparse.Namespace) -> "Talker":
     from cohabit.agents.contract import Setting, Talker
+    from cohabit.agents.isolated import IsolatedAgent, open_agent
     from cohabit.agents.ready import make_once
     from cohabit.agents.spending import Spending
-    from cohabit.registry import make_agent
 
     make_once(args.brain, args.max_dollars)
     spending = Spending(args.max_dollars) if args.max_dollars is not None else None
-    mind = make_agent(args.brain, "kibitzer", setting=Setting(spending=spending) if spending else None)
-    if not isinstance(mind, Talker):
+    mind = open_agent(args.brain, "kibitzer", Setting(spending=spending) if spending else None, reuse=False)
+    if not isinstance(mind, Talker) or (isinstance(mind, IsolatedAgent) and "talk" not in mind.facts.methods):
         raise BadArgs(f"the brain {args.brain} cannot talk; use a language model, such as ollama:qwen3:8b or local")
     return mind
 
 
 async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") -> None:
+    from cohabit.agents.contract import awaited
     from cohabit.house.clock import SystemClock
     from cohabit.kibitz import Kibitzer, create_agent, open_room
     from cohabit.kibitz.comments import AnyComments
@@ -110,6 +111,8 @@ async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") 
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await agent.leave()
+        if (close := getattr(mind, "close", None)) is not None:
+            await awaited(close)
         tell(summary(kibitzer.counts))
 
 

@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace) -> int:
     check_ready(design, Path(args.out))
     count = DecisionCount()
     with progress_bar(design.name, decisions=count.total) as on_game:
-        results = run(design, Path(args.out), checked_workers(args.workers), on_game, count)
+        results = run(design, Path(args.out), checked_workers(args.workers), on_game, count, args.cache)
     return show(results)
 
 

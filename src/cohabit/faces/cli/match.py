@@ -36,6 +36,7 @@ def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
     parser.add_argument("--seconds", metavar="S", type=float, help="time limit of a decision")
     parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="the most that the models may cost")
+    parser.add_argument("--cache", metavar="DIR", type=Path, help="keep answers of models here, and never ask twice")
 
 
 def match(args: argparse.Namespace) -> int:
@@ -70,7 +71,7 @@ def match(args: argparse.Namespace) -> int:
     check_ready(design, folder)
     count = DecisionCount()
     with progress_bar(design.name, decisions=count.total) as on_game:
-        results = run(design, folder, checked_workers(args.workers), on_game, count)
+        results = run(design, folder, checked_workers(args.workers), on_game, count, args.cache)
     return show(results)
 
 

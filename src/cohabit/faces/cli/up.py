@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cohabit.agents.brain import label_of, parse_brain
+from cohabit.agents.isolated import made_once
 from cohabit.agents.secrets import in_public
 from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
@@ -16,7 +17,7 @@ from cohabit.faces.cli.say import UsageError, clean, paint, table
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import absolute_brain, find_world, is_script, known_worlds, make_agent
+from cohabit.registry import absolute_brain, find_world, is_script, known_worlds
 from cohabit.scenario import AgentSpec, Scenario, check_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World, WorldSpec
 
@@ -169,7 +170,7 @@ async def open_model_room(house: "House") -> "Callable[[str], Iterator[str]]":
 def missing_for(brain: str) -> str | None:
     """What has to be installed or set before this brain can play; None if nothing."""
     try:
-        make_agent(brain, "check")
+        made_once(brain)
     except CohabitError as wrong:
         return wrong.message
     return None
@@ -315,7 +316,7 @@ def _check(plan: Plan) -> None:
         for brain in (agent.brain, agent.stand_in):
             if brain is not None:
                 try:
-                    make_agent(brain, "check")
+                    made_once(brain)
                 except CohabitError as wrong:
                     text = f"{plan.source}: {agent.id}: {wrong.message}"
                     raise BadArgs(text, did_you_mean=wrong.did_you_mean) from None

@@ -1,0 +1,303 @@
+"""The process of an agent: ``python -m cohabit.agents.child SOCKET LIFELINE``, started by ``agents.process``.
+
+It makes one agent at a time, calls its methods as it is told, and ends with its parent. A synchronous agent is called
+on the main thread, an asynchronous one on an event loop that also runs between its decisions.
+"""
+
+import asyncio
+import fcntl
+import inspect
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cohabit.agents.contract import Call as ModelCall
+from cohabit.agents.contract import Thought, checked_action, is_async, plan_lines
+from cohabit.agents.wire import (
+    ARGUMENTS,
+    OPTIONAL,
+    READ_BYTES,
+    RESULTS,
+    Call,
+    Cancel,
+    Facts,
+    Failure,
+    Frames,
+    Message,
+    Reply,
+    failure,
+    frame,
+    packed,
+    unpacked,
+)
+from cohabit.registry import make_agent
+
+
+def main() -> None:
+    connection, lifeline = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it, too, and closes its agents
+    _end_with_parent(lifeline)
+    _be_killed_first()
+    Child(connection).serve()
+
+
+def _end_with_parent(lifeline: int) -> None:
+    """The parent holds the other end of this pipe and writes nothing. When it dies, the kernel sends SIGIO, which ends
+    this process, even one in a loop that never returns to Python."""
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    os.set_blocking(lifeline, False)
+    with suppress(BlockingIOError):
+        if not os.read(lifeline, 1):  # it is dead already
+            os._exit(0)
+
+
+def _be_killed_first() -> None:
+    """If memory runs out, the kernel ends this process before the run or the house. Only Linux knows how."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+class Child:
+    """See the module."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._frames = Frames()
+        self._agent: Any = None
+
+    # -- without an agent, or with a synchronous one ----------------------------------------------
+    def serve(self) -> None:
+        while data := self._connection.recv(READ_BYTES):
+            for message in self._frames.feed(data):
+                if isinstance(message, Call):
+                    self._serve_call(message)
+        os._exit(0)  # whatever threads the agent has
+
+    def _serve_call(self, call: Call) -> None:
+        try:
+            found = self._started(call)
+            if inspect.isawaitable(found):
+                found = asyncio.run(_whole(found))
+            reply: Message = self._reply(call, found)
+        except BaseException as bug:
+            reply = failure(call.id, bug)
+        self._connection.sendall(frame(reply))
+        if self._agent is not None and is_async(self._agent):
+            asyncio.run(AsyncChild(self._connection, self._agent, self._frames).serve())
+            self._agent = None
+
+    def _started(self, call: Call) -> Any:
+        """What the method returns, which may have to be awaited."""
+        arguments = unpacked(call.arguments, ARGUMENTS[call.method])
+        if call.method == "make":
+            return self._make(*arguments)
+        agent = self._agent
+        if call.method == "close":
+            self._agent = None
+        return start(agent, call.method, arguments)
+
+    def _make(self, name: str, purpose: str, path: list[str], folder: str) -> Facts:
+        sys.path[:] = path
+        os.chdir(folder)
+        self._agent = make_agent(name, purpose)
+        return facts_of(self._agent)
+
+    def _reply(self, call: Call, found: Any) -> Message:
+        return Reply(call.id, packed(checked(call.method, found)))
+
+
+class AsyncChild:
+    """The calls of an asynchronous agent, until it is closed."""
+
+    def __init__(self, connection: socket.socket, agent: Any, frames: Frames) -> None:
+        self._connection, self._agent, self._frames = connection, agent, frames
+        self._sending = asyncio.Lock()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
+        self._asked = 0
+        self._backend: Any = None
+        if has_backend(agent):
+            self._backend, agent.backend = asking_once(agent), ParentBackend(agent.backend, self._ask)
+
+    async def serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._connection.setblocking(False)
+        try:
+            while self._agent is not None:
+                data = await loop.sock_recv(self._connection, READ_BYTES)
+                if not data:
+                    os._exit(0)
+                for message in self._frames.feed(data):
+                    await self._take(message)
+        finally:
+            self._connection.setblocking(True)
+
+    async def _take(self, message: Message) -> None:
+        match message:
+            case Call(_, "close"):
+                for task in self._tasks.values():
+                    task.cancel()
+                await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+                await self._answer(message)
+                self._agent = None
+            case Call(number):
+                task = asyncio.get_running_loop().create_task(self._answer(message))
+                self._tasks[number] = task
+                task.add_done_callback(lambda _: self._tasks.pop(number, None))
+            case Cancel(number):
+                if number in self._tasks:
+                    self._tasks[number].cancel()
+            case Reply(number, value):
+                self._settle(number, value, None)
+            case Failure():
+                self._settle(message.id, None, message)
+
+    async def _answer(self, call: Call) -> None:
+        reply: Message
+        try:
+            reply = Reply(call.id, packed(checked(call.method, await self._performed(call))))
+        except BaseException as bug:
+            reply = failure(call.id, bug)
+        await self._send(reply)
+
+    async def _performed(self, call: Call) -> Any:
+        if call.method == "complete":
+            from cohabit.agents.llm.backend import Request
+
+            return await self._backend.complete(unpacked(call.arguments, tuple[Request])[0])
+        found = start(self._agent, call.method, unpacked(call.arguments, ARGUMENTS[call.method]))
+        return await found if inspect.isawaitable(found) else found
+
+    async def _ask(self, request: Any) -> Any:
+        """Let the parent answer a question to the language model. It may ask for a completion in turn."""
+        from cohabit.agents.llm.backend import BackendError, Completion
+        from cohabit.agents.llm.calls import note
+
+        self._asked += 1
+        number = self._asked
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        await self._send(Call(number, "complete", packed((request,))))
+        try:
+            value, failed = await answer
+        finally:
+            self._waiting.pop(number, None)
+        if failed is None:
+            completion, requests = unpacked(value, tuple[Completion, list[ModelCall]])
+            for request in requests:
+                note(request)
+            return completion
+        if failed.of_backend:
+            raise failed.of_kind(BackendError)
+        raise failed.exception()
+
+    def _settle(self, number: int, value: Any, failed: Failure | None) -> None:
+        if (waiting := self._waiting.get(number)) is not None and not waiting.done():
+            waiting.set_result((value, failed))
+
+    async def _send(self, message: Message) -> None:
+        data = frame(message)
+        async with self._sending:
+            await asyncio.get_running_loop().sock_sendall(self._connection, data)
+
+
+class ParentBackend:
+    """In place of an agent's backend: the parent answers, from its log or by asking the real one."""
+
+    def __init__(self, backend: Any, ask: Any) -> None:
+        self.backend, self._ask = backend, ask
+        self.name, self.constrains = backend.name, backend.constrains
+
+    async def complete(self, request: Any) -> Any:
+        return await self._ask(request)
+
+    async def close(self) -> None:
+        await self.backend.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.backend, name)
+
+
+# -- the agent --------------------------------------------------------------------------------------
+def start(agent: Any, method: str, arguments: Iterable[Any]) -> Any:
+    """Call a method. One that the agent does not have does nothing."""
+    called = getattr(agent, method, None)
+    if called is None:
+        return None
+    if method == "think":
+        turn, correction = arguments
+        return called(turn.turn(), correction)
+    return called(*arguments)
+
+
+def checked(method: str, found: Any) -> Any:
+    """What a method returned, if it is used."""
+    match method:
+        case "decide":
+            return checked_action(found)
+        case "think" if not isinstance(found, Thought):
+            raise TypeError(f"think returned {type(found).__name__}, not a Thought")
+        case "plan":
+            plan_lines(found)
+    return found if method in RESULTS or method == "complete" else None
+
+
+def has_backend(agent: Any) -> bool:
+    return hasattr(getattr(agent, "backend", None), "complete")
+
+
+def asking_once(agent: Any) -> Any:
+    """Its backend without what the parent does: retries, limits and counting."""
+    return getattr(agent, "server", None) or agent.backend
+
+
+def facts_of(agent: Any) -> Facts:
+    backend = asking_once(agent) if has_backend(agent) else None
+    options = getattr(agent, "options", None)
+    known = {
+        name: bool(getattr(agent, name))
+        for name in ("quick", "one_at_a_time", "reads_choices", "reads_text", "looks", "reflects", "priced")
+        if hasattr(agent, name)
+    }
+    modules = [sys.modules.get(base.__module__) for base in type(agent).__mro__ if base is not object]
+    files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
+    return Facts(
+        methods=[name for name in OPTIONAL if callable(getattr(agent, name, None))],
+        asynchronous=is_async(agent),
+        backend=str(backend.name) if backend is not None else "",
+        constrains=bool(backend is not None and backend.constrains),
+        account=str(getattr(backend, "account", "") or getattr(backend, "name", "")),
+        prompt_factor=float(getattr(backend, "prompt_factor", 1.0)),
+        retries=int(getattr(options, "retries", 0)),
+        per_minute=int(getattr(options, "per_minute", 0)),
+        wrong=[wrong for name in OPTIONAL if (wrong := _wrong_signature(agent, name))],
+        files=list(dict.fromkeys(files)),
+        **known,
+    )
+
+
+def _wrong_signature(agent: Any, method: str) -> str:
+    """Why a method cannot be called with its arguments; empty if it can, or if the agent does not have it."""
+    called, kinds = getattr(agent, method, None), ARGUMENTS.get(method, tuple[Any]).__args__
+    if called is None:
+        return ""
+    try:
+        inspect.signature(called).bind(*kinds)
+    except TypeError as wrong:
+        return f"{method}{inspect.signature(called)}: {wrong}"
+    except ValueError:  # no signature is known
+        return ""
+    return ""
+
+
+async def _whole(found: Any) -> Any:
+    return await found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,326 @@
+"""An agent in a process of its own: whatever it does, it harms neither the run or the house nor other players.
+
+A crash fails one call. The next one starts another process with a new agent, which has to be introduced again. A call
+that is given up, because its time is over, may still return for a while, so that a slow agent keeps what it remembers;
+then the process is killed. What arrives late is not used.
+
+Language models and built-in scripts are part of Cohabit and need no process: ``open_agent`` has one way for each.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Raw
+
+from cohabit.agents.brain import Brain, parse_brain
+from cohabit.agents.contract import Agent, Exchange, Heard, Setting, Thought, Turn, adapted
+from cohabit.agents.process import AgentCrashed, AgentProcess, keep_process, take_process
+from cohabit.agents.spending import Spending
+from cohabit.agents.wire import Call, Facts, Reply, SentTurn, failure, unpacked
+from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.model.action import Action, ActionResult, ActionSpace
+from cohabit.model.observation import Goal, Observation
+from cohabit.registry import BRAINS, absolute_brain, is_foreign, make_agent, use_backend
+
+MAKE_S = 60.0
+"""How long making an agent may take: some packages take long to import."""
+MIN_GRACE_S, MAX_GRACE_S = 5.0, 10.0
+"""An agent whose time is over has as long again to return, within these limits. Then its process is killed."""
+CLOSING_S = 5.0
+"""How long an agent may take to close."""
+
+Completing = Callable[[Raw], Awaitable[Raw]]
+"""Answers a request to a language model; both are encoded."""
+
+
+def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse: bool = True) -> Agent:
+    """The agent with this brain, ready to be called. The only way in which names become players.
+
+    ``reuse``: after the agent was closed, its process waits for the next one with the same code.
+    """
+    if name in BRAINS or not is_foreign(parse_brain(name)):
+        return adapted(make_agent(name, purpose, setting=setting))
+    facts = facts_of(name)
+    kind = IsolatedThinker if "think" in facts.methods else IsolatedAgent
+    agent = kind(name, purpose, facts, reuse=reuse)
+    if facts.backend:
+        use_backend(agent, setting)
+    return agent
+
+
+# -- what an agent is -------------------------------------------------------------------------------
+def made_once(name: str) -> Any:
+    """An agent with this brain, made to see whether it can be; of code that is not part of Cohabit, only its facts."""
+    return facts_of(name) if is_foreign(parse_brain(name)) else make_agent(name, "check")
+
+
+_known: dict[tuple[str, object], Facts] = {}
+
+
+def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
+    """What the agent with this brain is. It is made once, in a process, and closed again.
+
+    ``ask_ready``: ask it also whether what it thinks with is available. Raises BAD_ARGS if it cannot be made.
+    """
+    name = absolute_brain(name, Path()) or name
+    brain = parse_brain(name)
+    key = name, _version(brain)
+    if key in _known and not ask_ready:
+        return _known[key]
+    process = take_process(brain.kind)
+    try:
+        facts: Facts = process.ask("make", *_making(name, "check"), seconds=MAKE_S)
+        try:
+            if ask_ready and "ready" in facts.methods:
+                process.ask("ready", seconds=MAKE_S)
+        finally:
+            with suppress(Exception):  # in a game that is logged, and no reason not to play
+                process.ask("close", seconds=CLOSING_S)
+    except (AgentCrashed, TimeoutError) as wrong:
+        raise BadArgs(f"the brain {brain.label} cannot be made: {wrong}") from None
+    finally:
+        if process.is_alive:
+            keep_process(brain.kind, process)
+    if len(_known) > 1000:
+        _known.clear()
+    _known[key] = facts
+    return facts
+
+
+def _making(name: str, purpose: str) -> tuple[str, str, list[str], str]:
+    """What an agent's process needs to make it as this one would."""
+    return name, purpose, sys.path, os.getcwd()
+
+
+def _version(brain: Brain) -> object:
+    """What changes when the file of a brain is edited."""
+    if not brain.is_file:
+        return None
+    try:
+        found = Path(brain.kind).stat()
+    except OSError:
+        raise UnknownAsset(f"file not found: {brain.kind}") from None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+# -- the agent --------------------------------------------------------------------------------------
+class IsolatedAgent:
+    """See the module."""
+
+    def __init__(self, name: str, purpose: str, facts: Facts, *, reuse: bool = True) -> None:
+        self.facts = facts
+        self.is_new = False  # the process has an agent that was not introduced to the world
+        self.gave_up_on = ""  # the last method that did not return in time
+        self.backend: Any = None  # the language model that it asks, with what is done here; see ``agents.llm.isolated``
+        self.completing: Completing = self.complete
+        self.spend_from: Callable[[Spending], None] = lambda _: None
+        self.unfinished: list[Exchange] = []  # questions to the model without an answer
+        self.name, self._purpose = absolute_brain(name, Path()) or name, purpose
+        self._kind = parse_brain(self.name).kind
+        self._reuse = reuse
+        self._process: AgentProcess | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._late: asyncio.Future[Any] | None = None  # the agent has not returned from a call that was given up
+        self._questions: set[asyncio.Task[None]] = set()  # to the language model, that are being answered
+        self._initialized: Any = None  # with these arguments, by a call that was given up before it returned
+        self._closed = False
+
+    # -- its process ------------------------------------------------------------------------------
+    async def start(self) -> None:
+        """Make the agent, unless it is there. If this is cancelled, it is made all the same.
+
+        Raises AgentCrashed if it has crashed since it was last called: a crash is reported once."""
+        if self._process is not None:
+            if not self._process.is_alive:
+                raise self._crashed(self._process)
+            return
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+            self._starting.add_done_callback(self._started)
+        await asyncio.shield(self._starting)
+
+    async def _start(self) -> None:
+        process = take_process(self._kind)
+        process.attach(self._on_call)
+        try:
+            async with asyncio.timeout(MAKE_S):
+                await process.call("make", _making(self.name, self._purpose))[1]
+        except BaseException:
+            process.kill()
+            raise
+        self._process, self.is_new, self._initialized = process, True, None
+
+    def _started(self, task: "asyncio.Task[None]") -> None:
+        self._starting = None
+        if not task.cancelled():
+            task.exception()  # whoever waits for it has been told
+
+    def _crashed(self, process: AgentProcess) -> AgentCrashed:
+        """The process has ended, or is ended now: the next call starts another."""
+        process.kill(process.how_it_ended())
+        if self._process is process:
+            self._process = None
+        return AgentCrashed(process.how_it_ended())
+
+    def kill(self) -> None:
+        """End its process, as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+
+    async def settle(self) -> None:
+        """Wait until the agent has returned from a call that was given up, or was killed, and has another process."""
+        await self._returned()
+        if self._process is None:
+            with suppress(Exception):  # then the next call fails with the reason
+                await self.start()
+
+    async def _returned(self) -> None:
+        while self._late is not None:
+            await asyncio.wait([self._late])
+
+    async def _call(self, method: str, *arguments: Any) -> Any:
+        if method not in self.facts.methods:
+            return None
+        await self._returned()
+        await self.start()
+        process, loop = self._process, asyncio.get_running_loop()
+        assert process is not None
+        began = loop.time()
+        number, answer = process.call(method, arguments)
+        try:
+            return await answer
+        except AgentCrashed:
+            raise self._crashed(process) from None
+        except asyncio.CancelledError:
+            late = process.give_up(number)
+            if late is not None:
+                self.gave_up_on = method
+                self._wait_for(late, process, min(MAX_GRACE_S, max(MIN_GRACE_S, loop.time() - began)))
+                if method == "initialize":
+                    late.add_done_callback(partial(self._initialized_late, arguments))
+            await self._end_questions()
+            raise
+
+    def _wait_for(self, late: "asyncio.Future[Any]", process: AgentProcess, grace: float) -> None:
+        """Let the agent return from a call that was given up, and kill it if it does not."""
+        timer = asyncio.get_running_loop().call_later(grace, self._crashed, process)
+
+        def returned(done: "asyncio.Future[Any]") -> None:
+            timer.cancel()
+            self._late = None
+            if not done.cancelled():
+                done.exception()  # what arrives late is not used
+
+        self._late = late
+        late.add_done_callback(returned)
+
+    def _initialized_late(self, arguments: Any, done: "asyncio.Future[Any]") -> None:
+        if not done.cancelled() and done.exception() is None:
+            self._initialized = arguments
+
+    async def close(self) -> None:
+        """Close the agent, once. One that does not return is killed."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        process, self._process = self._process, None
+        if process is None:
+            return
+        reusable = False
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await self._returned()
+                await process.call("close", ())[1]
+            reusable = self._reuse
+        finally:
+            process.detach()
+            if reusable:
+                keep_process(self._kind, process)
+            else:
+                process.kill()
+
+    # -- its methods ------------------------------------------------------------------------------
+    async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
+        await self._returned()
+        if self._initialized != (game_desc, action_space):
+            await self._call("initialize", game_desc, action_space)
+        self._initialized, self.is_new = None, False
+
+    async def plan(self, goals: Sequence[Goal]) -> list[str]:
+        await self._call("plan", list(goals))
+        return []
+
+    async def decide(self, observation: Observation) -> Action | None:
+        chosen: Action | None = await self._call("decide", observation)
+        return chosen
+
+    async def reflect(self, result: ActionResult) -> None:
+        await self._call("reflect", result)
+
+    async def hear(self, message: Heard) -> None:
+        await self._call("hear", message)
+
+    async def talk(self, task: str, scene: str, heard: Sequence[Heard] = ()) -> str:
+        text: str = await self._call("talk", task, scene, list(heard))
+        return text
+
+    # -- the language model that it asks ------------------------------------------------------------
+    def unanswered(self) -> list[Exchange]:
+        """What it asked in vain since its last thought. Each exchange is returned once."""
+        asked, self.unfinished = self.unfinished, []
+        return asked
+
+    async def complete(self, request: Raw) -> Raw:
+        """Let the agent's own backend answer."""
+        assert self._process is not None
+        completion: Raw = await self._process.call("complete", (request,))[1]
+        return completion
+
+    def _on_call(self, call: Call) -> None:
+        task = asyncio.get_running_loop().create_task(self._answer(call))
+        self._questions.add(task)
+        task.add_done_callback(self._questions.discard)
+
+    async def _answer(self, call: Call) -> None:
+        process = self._process
+        assert process is not None
+        try:
+            completion = await self.completing(_only(call.arguments))
+        except Exception as wrong:
+            process.send(failure(call.id, wrong))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as stop:  # the run has to stop, which is not the agent's affair
+            process.fail(stop)
+        else:
+            process.send(Reply(call.id, completion))
+
+    async def _end_questions(self) -> None:
+        questions = list(self._questions)
+        for question in questions:
+            question.cancel()
+        await asyncio.gather(*questions, return_exceptions=True)
+
+
+class IsolatedThinker(IsolatedAgent):
+    """One with ``think``."""
+
+    async def think(self, turn: Turn, correction: str = "") -> Thought:
+        thought: Thought = await self._call("think", SentTurn.of(turn), correction)
+        self.unfinished.clear()  # it has them, too
+        return thought
+
+
+def _only(arguments: Raw) -> Raw:
+    """The one argument of a call."""
+    found: tuple[Raw] = unpacked(arguments, tuple[Raw])
+    return found[0]

@@ -1,0 +1,269 @@
+"""The process of an agent, from its parent's side: started, asked, killed, and used again by the next agent."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+from weakref import finalize
+
+from cohabit.agents.wire import (
+    READ_BYTES,
+    RESULTS,
+    Call,
+    Cancel,
+    Failure,
+    Frames,
+    Message,
+    Reply,
+    frame,
+    packed,
+    unpacked,
+)
+
+MODULE = "cohabit.agents.child"
+MAX_IDLE = 8
+"""How many processes wait for their next agent."""
+REAP_S = 1.0
+"""How long a process that has closed its connection may take to end."""
+
+
+class AgentCrashed(Exception):
+    """The process of an agent ended. The text says how."""
+
+
+class AgentProcess:
+    """One process. It has one agent at a time, and is used from one event loop at a time, or from none."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        lifeline, self._lifeline = os.pipe()
+        try:
+            words = [sys.executable, "-m", MODULE, str(theirs.fileno()), str(lifeline)]
+            self._process = subprocess.Popen(words, pass_fds=(theirs.fileno(), lifeline))
+        except BaseException:
+            ours.close()
+            os.close(self._lifeline)
+            raise
+        finally:
+            theirs.close()
+            os.close(lifeline)
+        self._socket = ours
+        self._frames = Frames()
+        self._unsent = bytearray()
+        self._number = 0
+        self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._on_call: Callable[[Call], None] | None = None
+        self._ended = ""
+        self._kill = finalize(self, _end, os.getpid(), self._process, ours, self._lifeline)
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._ended and self._process.poll() is None
+
+    # -- without an event loop --------------------------------------------------------------------
+    def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
+        """Call a method, and wait. Raises what it raised, AgentCrashed or TimeoutError."""
+        self._socket.settimeout(seconds)
+        number = self._next()
+        try:
+            self._socket.sendall(frame(Call(number, method, packed(arguments))))
+            while data := self._socket.recv(READ_BYTES):
+                for message in self._frames.feed(data):
+                    if isinstance(message, Reply | Failure) and message.id == number:
+                        return _result(method, message)
+        except TimeoutError:
+            self.kill()
+            raise TimeoutError(f"{method} did not return within {seconds:g} s") from None
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        self.kill(self._ended or self._find_end())
+        raise AgentCrashed(self._ended)
+
+    # -- on an event loop -------------------------------------------------------------------------
+    def attach(self, on_call: Callable[[Call], None]) -> None:
+        """Use it on the running event loop. ``on_call`` gets what the agent asks its parent."""
+        self._loop, self._on_call = asyncio.get_running_loop(), on_call
+        self._socket.setblocking(False)
+        self._loop.add_reader(self._socket, self._read)
+
+    def detach(self) -> None:
+        if self._loop is not None and self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+        self._loop = self._on_call = None
+
+    def call(self, method: str, arguments: Any) -> "tuple[int, asyncio.Future[Any]]":
+        """Call a method. Returns the number of the call, and a future for its result."""
+        if self._loop is None:
+            raise AgentCrashed(self._ended)
+        number, answer = self._next(), self._loop.create_future()
+        call = Call(number, method, packed(arguments))
+        self._waiting[number] = method, answer
+        self.send(call)
+        return number, answer
+
+    def give_up(self, number: int) -> "asyncio.Future[Any] | None":
+        """Nobody waits for the answer to this call any more; an asynchronous agent is cancelled. Returns a future that
+        is done when the agent has returned, None if it has already."""
+        if self._loop is None or number not in self._waiting:
+            return None
+        method, _ = self._waiting[number]
+        late = self._loop.create_future()
+        self._waiting[number] = method, late
+        self.send(Cancel(number))
+        return late
+
+    def fail(self, why: BaseException) -> None:
+        """Raise this in all calls that are waited for."""
+        waiting, self._waiting = self._waiting, {}
+        for _, answer in waiting.values():
+            if not answer.done():
+                answer.set_exception(why)
+
+    def send(self, message: Message) -> None:
+        """Send without waiting: what does not fit now follows."""
+        if self._loop is None or self._ended:
+            return
+        data = frame(message)
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:  # it has ended, which the reader finds
+            return
+        if sent < len(data):
+            self._unsent += data[sent:]
+            self._loop.add_writer(self._socket, self._flush)
+
+    def _flush(self) -> None:
+        assert self._loop is not None
+        with suppress(BlockingIOError, OSError):
+            del self._unsent[: self._socket.send(self._unsent)]
+        if not self._unsent:
+            self._loop.remove_writer(self._socket)
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.kill(self._ended or self._find_end())
+            return
+        try:
+            messages = list(self._frames.feed(data))
+        except Exception:  # the agent has written into the connection
+            self.kill("its process sent what cannot be read")
+            return
+        for message in messages:
+            self._take(message)
+
+    def _take(self, message: Message) -> None:
+        if isinstance(message, Call):
+            if self._on_call is not None:
+                self._on_call(message)
+        elif isinstance(message, Reply | Failure) and (waiting := self._waiting.pop(message.id, None)) is not None:
+            method, answer = waiting
+            if answer.done():
+                return
+            try:
+                answer.set_result(_result(method, message))
+            except BaseException as bug:
+                answer.set_exception(bug)
+
+    # -- the end ----------------------------------------------------------------------------------
+    def kill(self, why: str = "its process was killed") -> None:
+        """End it now, whatever it does."""
+        if self._loop is not None:
+            self._end(why)
+        self._ended = self._ended or why
+        self._kill()
+
+    def _end(self, why: str) -> None:
+        self._ended = self._ended or why
+        self.detach()
+        self.fail(AgentCrashed(self._ended))
+
+    def how_it_ended(self) -> str:
+        """Of a process that is alive: why it is killed now."""
+        return self._ended or (self._find_end() if not self.is_alive else "its process was killed: it did not return")
+
+    def _find_end(self) -> str:
+        """How a process has ended that has closed its connection."""
+        try:
+            code = self._process.wait(REAP_S)
+        except subprocess.TimeoutExpired:
+            return "its process closed the connection"
+        if code >= 0:
+            return f"its process ended with exit code {code}"
+        reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
+        return f"its process was ended by {signal.Signals(-code).name}{reason}"
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+
+def _result(method: str, message: Reply | Failure) -> Any:
+    if isinstance(message, Failure):
+        raise message.exception()
+    if method == "complete":
+        return message.value
+    return unpacked(message.value, RESULTS[method]) if method in RESULTS else None
+
+
+def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:
+    if os.getpid() != parent:  # a copy of the parent, which did not start it
+        return
+    process.kill()
+    process.wait()
+    connection.close()
+    os.close(lifeline)
+
+
+# -- processes without an agent ---------------------------------------------------------------------
+_idle: dict[str, deque[AgentProcess]] = {}  # by the file or the package of the agents that they have had
+_lock = Lock()
+
+
+def take_process(kind: str) -> AgentProcess:
+    """A process for an agent of this kind: one that had another agent of the same kind, or a new one."""
+    with _lock:
+        waiting = _idle.get(kind, ())
+        while waiting:
+            process = waiting.pop()
+            if process.is_alive:
+                return process
+            process.kill()
+    return AgentProcess()
+
+
+def keep_process(kind: str, process: AgentProcess) -> None:
+    """The agent is closed: the next one of its kind can have the process."""
+    with _lock:
+        if process.is_alive and sum(map(len, _idle.values())) < MAX_IDLE:
+            _idle.setdefault(kind, deque()).append(process)
+            return
+    process.kill()
+
+
+def end_idle_processes() -> None:
+    """End the processes that have no agent."""
+    with _lock:
+        ended = [process for waiting in _idle.values() for process in waiting]
+        _idle.clear()
+    for process in ended:
+        process.kill()

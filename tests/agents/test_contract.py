@@ -1,0 +1,160 @@
+"""What every agent can rely on, synchronous or not, as an object in the same process: the same in every game."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from cohabit.agents.contract import Thought, Turn, adapted, kind_of
+from cohabit.agents.player import Limits, Player
+from cohabit.lab.game import Game, GameSpec
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+from cohabit.registry import make_agent
+
+from .minds import played
+
+KINDS = ("async", "quick", "thread")
+
+
+def agent_of(kind: str, **methods: Any) -> Any:
+    """An agent whose methods do this. ``decide`` takes one stone unless it is given."""
+    called: list[str] = []
+
+    def sync(name: str, work: Any) -> Any:
+        def method(self: Any, *arguments: Any) -> Any:
+            called.append(name)
+            return work(*arguments) if work is not None else None
+
+        async def method_async(self: Any, *arguments: Any) -> Any:
+            return method(self, *arguments)
+
+        return method_async if kind == "async" else method
+
+    methods = {"decide": lambda seen: Action("take", {"n": 1}), "close": None, **methods}
+    body = {name: sync(name, work) for name, work in methods.items()}
+    made = type("Made", (), {"quick": kind == "quick", **body})()
+    made.called = called
+    return made
+
+
+def fail(*_: Any) -> Any:
+    raise ZeroDivisionError("a bug")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_agent_is_closed_once_at_the_end_of_a_game(kind: str) -> None:
+    agent = agent_of(kind)
+    assert kind_of(agent) == kind
+    game, _ = await played(adapted(agent))
+    await game.close()
+    assert agent.called.count("close") == 1
+    assert agent.called[-1] == "close"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_agent_is_closed_if_the_game_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = agent_of(kind)
+    game = Game(GameSpec("g", "nim", ["x", "random"]), agents=[adapted(agent), adapted(make_agent("random", "r"))])
+    monkeypatch.setattr(game, "_within_limit", fail)
+    monkeypatch.setattr(game, "_steps_now", fail)
+    with pytest.raises(ZeroDivisionError):
+        await game.play()
+    assert agent.called.count("close") == 1
+
+
+async def test_an_agent_is_closed_if_the_game_is_cancelled() -> None:
+    asked, closed = asyncio.Event(), asyncio.Event()
+
+    class Waits:
+        async def decide(self, observation: Any) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+        def close(self) -> None:  # a synchronous method of an asynchronous agent
+            closed.set()
+
+    task = asyncio.create_task(played(adapted(Waits())))
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed.is_set()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_agent_that_cannot_be_closed_ends_no_game(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    game, _ = await played(adapted(agent_of(kind, close=fail)))
+    assert game.decisions == 3
+    assert "close failed: ZeroDivisionError: a bug" in caplog.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["initialize", "plan", "reflect"])
+async def test_an_exception_in_any_method_is_a_failure_that_names_it(method: str, kind: str) -> None:
+    _, made = await played(adapted(agent_of(kind, **{method: fail})))
+    assert {decision.outcome for decision in made} == {"failed"}
+    assert {decision.problem for decision in made} == {f"{method} failed: ZeroDivisionError: a bug"}
+    assert all(decision.action is not None for decision in made)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_after_a_failure_to_reflect_the_action_of_the_agent_stands(kind: str) -> None:
+    agent = agent_of(kind, decide=lambda seen: Action("take", {"n": 2}), reflect=fail)
+    _, made = await played(adapted(agent), decisions=1)
+    assert [decision.action for decision in made] == [Action("take", {"n": 2})]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_plan_that_is_no_list_is_a_failure(kind: str) -> None:
+    _, made = await played(adapted(agent_of(kind, plan=lambda goals: 5)))
+    assert made[0].problem == "plan failed: TypeError: plan returned int, not a list of lines"
+    _, made = await played(adapted(agent_of(kind, plan=lambda goals: None)))
+    assert made[0].outcome == "chosen"
+
+
+@pytest.mark.parametrize("kind", ["async", "thread"])
+async def test_an_answer_after_the_time_limit_does_not_count(kind: str) -> None:
+    def slow(seen: Any) -> Action:
+        time.sleep(0.2)
+        return Action("take", {"n": 1})
+
+    game, made = await played(adapted(agent_of(kind, decide=slow)), seconds=0.05)
+    assert {decision.outcome for decision in made} == {"timeout"}
+    assert made[0].problem == "no answer in 0.05 s"
+    assert game.players[0].tally.failures == len(made)
+
+
+def test_a_script_whose_answer_is_late_has_failed() -> None:
+    seconds = iter([0.0, 5.0])
+    player = Player(adapted(agent_of("quick")), Limits(1.0), seconds=lambda: next(seconds))
+    decision = player.move_now(Turn(Observation(), ""), lambda action: None)
+    assert (decision.outcome, decision.problem) == ("timeout", "no answer in 1 s")
+
+
+async def test_methods_may_be_synchronous_and_asynchronous_in_one_agent() -> None:
+    called: list[str] = []
+
+    class Mixed:
+        def decide(self, observation: Any) -> Any:
+            return Action("take", {"n": 1})
+
+        async def initialize(self, game_desc: str, action_space: Any) -> None:
+            called.append("initialize")
+
+        async def reflect(self, result: Any) -> None:
+            called.append("reflect")
+
+        async def close(self) -> None:
+            called.append("close")
+
+    class Thinks(Mixed):
+        def think(self, turn: Any, correction: str = "") -> Thought:
+            return Thought(Action("take", {"n": 1}))
+
+    for kind in (Mixed, type("Quick", (Mixed,), {"quick": True}), Thinks):
+        called.clear()
+        _, made = await played(adapted(kind()), decisions=1)
+        assert made[0].outcome == "chosen"
+        assert called == ["initialize", "reflect", "close"]

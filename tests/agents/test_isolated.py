@@ -1,0 +1,202 @@
+"""Brains of one's own: whatever they do, it is a failure of their player, and everybody else goes on."""
+
+import asyncio
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.agents.isolated import IsolatedAgent, facts_of, open_agent
+from cohabit.agents.process import AgentProcess, end_idle_processes, keep_process, take_process
+from cohabit.envs.episodes import Episodes, Setup
+from cohabit.errors import BadArgs
+from cohabit.faces.cli import main
+from cohabit.lab.match import match
+from cohabit.model.action import Action
+from cohabit.registry import make_world
+
+FAULTY = Path(__file__).with_name("faulty.py")
+CRASHES = {
+    "segfault": "AgentCrashed: its process was ended by SIGSEGV",
+    "abort": "AgentCrashed: its process was ended by SIGABRT",
+    "exit": "AgentCrashed: its process ended with exit code 0",
+    "kill": "AgentCrashed: its process was ended by SIGKILL, as when memory runs out",
+}
+
+
+def faulty(kind: str, how: str = "", where: str = "", mark: Path | None = None) -> str:
+    options = {"how": how, "where": where, "mark": str(mark or "")}
+    given = "&".join(f"{name}={value}" for name, value in options.items() if value)
+    return f"{FAULTY}:{kind}" + (f"?{given}" if given else "")
+
+
+def outcomes(results: Any, player: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for line in results.decisions():
+        if line.player == player:
+            found[line.decision.outcome] = found.get(line.decision.outcome, 0) + 1
+    return found
+
+
+def problems(results: Any) -> set[str]:
+    return {line.decision.problem for line in results.decisions() if line.decision.problem}
+
+
+# -- a crash ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("kind", "how"), [("Sync", "segfault"), ("Quick", "exit"), ("Async", "abort"), ("Thinks", "kill")]
+)
+def test_a_crash_is_one_failure_of_its_player_and_the_run_goes_on(
+    kind: str, how: str, workers: int, tmp_path: Path
+) -> None:
+    name = faulty(kind, how, "decide", tmp_path / "mark")
+    results = match("nim", name, "random", games=2, workers=workers, progress=False, out=tmp_path / "out")
+    assert [game.ended for game in results.games] == ["over", "over"]
+    assert outcomes(results, name)["failed"] == 1
+    assert outcomes(results, name)["chosen"] > 1
+    assert outcomes(results, "random").keys() == {"chosen"}
+    assert problems(results) == {CRASHES[how]}
+
+
+def test_a_new_agent_is_introduced_to_the_world_after_a_crash(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    match("nim", faulty("Sync", "exit", "decide", mark), "random", games=1, progress=False)
+    seen_whether_it_can_be_made, *told = mark.read_text().split()
+    assert seen_whether_it_can_be_made == "close"
+    assert told[:6] == ["initialize", "plan", "decide", "initialize", "plan", "decide"]
+    assert told.count("initialize") == 2
+    assert told[-1] == "close"
+    assert told.count("close") == 1
+
+
+@pytest.mark.parametrize("where", ["initialize", "plan", "reflect"])
+def test_a_crash_in_any_method_is_a_failure_that_names_it(where: str, tmp_path: Path) -> None:
+    name = faulty("Sync", "segfault", where, tmp_path / "mark")
+    results = match("nim", name, "random", games=1, progress=False)
+    assert {game.ended for game in results.games} == {"over"}
+    assert outcomes(results, name)["failed"] == 1
+    assert problems(results) == {f"{where} failed: {CRASHES['segfault']}"}
+
+
+def test_a_brain_that_exits_ends_the_command_with_the_failure_of_its_player(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("import os\nclass Exits:\n    def decide(self, seen): os._exit(0)\n")
+    assert main(["match", "nim", "mine.py:Exits", "random", "--games", "1"]) == 1
+    shown = capsys.readouterr().out
+    assert "FAILED: mine.py:Exits: 100.0% of its decisions failed" in shown
+    assert "its process ended with exit code 0" in shown
+
+
+def test_a_brain_that_crashes_when_it_is_made_is_refused_before_anything_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("import os\nos.abort()\nclass Never:\n    def decide(self, seen): ...\n")
+    assert main(["match", "nim", "mine.py", "random", "--games", "1", "--out", "out"]) != 0
+    assert "the brain mine.py cannot be made: its process was ended by SIGABRT" in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_an_opponent_that_crashes_in_an_environment_ends_no_episode() -> None:
+    episodes = Episodes(
+        Setup("nim", [None, faulty("Sync", "segfault", "decide")], {"stones": 5}), make_world("nim", {})
+    )
+    try:
+        episodes.reset(1)
+        while not episodes.has_ended(0):
+            episodes.step({0: Action("take", {"n": 1})})
+        assert episodes.room.is_over()
+    finally:
+        episodes.close()
+
+
+# -- time limits ------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("kind", "how"), [("Sync", "hold"), ("Async", "loop"), ("Quick", "sleep")])
+def test_an_agent_that_never_returns_is_killed_and_the_next_one_plays(kind: str, how: str, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    name = faulty(kind, how, "decide", mark)
+    results = match("nim", name, "random", games=1, seconds=3.0, progress=False)
+    assert outcomes(results, name)["timeout"] == 1
+    assert outcomes(results, name)["chosen"] >= 1
+    assert mark.read_text().split().count("initialize") == 2
+
+
+def test_an_answer_that_comes_too_late_never_counts() -> None:
+    name = f"{FAULTY}:Late"
+    results = match("nim", name, "random", games=1, seconds=0.3, progress=False)
+    assert outcomes(results, name).keys() == {"timeout"}
+    assert problems(results) == {"no answer in 0.3 s"}
+
+
+async def test_an_agent_that_can_be_cancelled_keeps_its_process() -> None:
+    agent = open_agent(f"{FAULTY}:Patient", "test")
+    assert isinstance(agent, IsolatedAgent)
+    await agent.start()
+    before = agent._process
+    from cohabit.model.observation import Observation
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await agent.decide(Observation())
+    await agent.settle()
+    assert agent._process is before
+    await agent.close()
+
+
+# -- what is left behind ----------------------------------------------------------------------------
+PARENT = """
+import sys
+from cohabit.agents.process import AgentProcess
+process = AgentProcess()
+print(process._process.pid, flush=True)
+process.ask("make", sys.argv[1], "test", sys.path, ".", seconds=60)
+import cohabit.agents.wire as wire, msgspec
+from cohabit.model.observation import Observation
+process.ask("decide", Observation(choices=[{"action": "a", "params": {}}]), seconds=600)
+"""
+
+
+def test_the_process_of_an_agent_ends_with_its_parent_even_in_a_loop_that_never_returns(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    command = [sys.executable, "-c", PARENT, faulty("Sync", "hold", "decide", mark)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        ended = select.poll()
+        ended.register(child, select.POLLIN)
+        while not mark.exists() or "decide" not in mark.read_text():
+            assert not ended.poll(10)
+        parent.kill()
+        assert ended.poll(60_000), "the process is still there"
+        os.close(child)
+
+
+def test_a_process_is_used_by_the_next_agent_of_the_same_file_and_by_no_other() -> None:
+    end_idle_processes()
+    process = AgentProcess()
+    keep_process("mine.py", process)
+    other = take_process("other.py")
+    assert other is not process
+    assert take_process("mine.py") is process
+    process.kill()
+    other.kill()
+
+
+def test_what_is_known_about_a_brain_comes_from_its_process(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    quick = True\n    one_at_a_time = True\n    def decide(self, seen): ...\n    def close(self): ...\n"
+    )
+    facts = facts_of(f"{tmp_path}/mine.py")
+    assert (facts.methods, facts.quick, facts.one_at_a_time) == (["decide", "close"], True, True)
+    assert facts.files == [str((tmp_path / "mine.py").resolve())]
+    assert not [name for name in sys.modules if name.startswith("cohabit_file_mine_")], "it ran in this process"
+    (tmp_path / "mine.py").write_text("raise OSError('no such device')")
+    with pytest.raises(BadArgs, match="OSError: no such device"):
+        facts_of(f"{tmp_path}/mine.py")
