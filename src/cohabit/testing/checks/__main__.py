@@ -1,0 +1,33 @@
+"""``python -m cohabit.testing.checks FOLDER``: the process of ``check_world``. It writes its findings to the folder."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+from cohabit.registry import find_world
+from cohabit.testing.checker import Order, findings
+from cohabit.testing.checks.trial import Trial
+from cohabit.testing.outside import Outside, own_files
+from cohabit.testing.watch import Watch
+
+
+def main(folder: Path) -> None:
+    order = msgspec.json.decode((folder / "order").read_bytes(), type=Order)
+    trial = Trial(order.source, order.seeds, order.steps, order.config)
+    trial.outside = Outside(own_files(trial.source))
+    trial.outside.install()
+    trial.watch = watch = Watch(folder, order.limit_s, order.memory_mb)
+    with (folder / "findings").open("wb") as file:
+        try:
+            watch.wrap(watch.during(f"the import of {order.source}", lambda: find_world(trial.source)))
+        except Exception:  # the check of the spec says why
+            pass
+        for finding in findings(trial):
+            file.write(msgspec.json.encode((finding, trial.steps_played)) + b"\n")
+            file.flush()
+    watch.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
