@@ -126,6 +126,12 @@ class Twins:
                     lambda query=query, args=args: as_text(query.run_in(room.world)(self.eye, **query.check(args))),  # type: ignore[misc]
                 )
 
+    def everything(self, room: Room) -> str:
+        """What an eye gets that sees all: the observation, and the answers to queries that need no arguments."""
+        queries = [q for q in room.commands if q.where == "world" and not q.records and not q.schema.get("required")]
+        answers = [_got(lambda query=query: as_text(query.run_in(room.world)(ALL))) for query in queries]  # type: ignore[misc]
+        return "\n".join([as_text(room.world.observe(ALL)), *answers])
+
     @property
     def words(self) -> list[str]:
         """Words for arguments: the seats, and names of things, also of those that are hidden in either room."""

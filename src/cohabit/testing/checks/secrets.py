@@ -101,7 +101,7 @@ class _Probe:
                 f"{name} may not see: either the world shows it, or resample() redraws too much"
             )
         if twins.eye != ALL:
-            self.changed = self.changed or len({as_text(room.world.observe(ALL)) for room in twins.both}) > 1
+            self.changed = self.changed or len({twins.everything(room) for room in twins.both}) > 1
             self._check_playable(play, twins)
 
     def _check_stream(self, play: Play, twins: Twins) -> None:
