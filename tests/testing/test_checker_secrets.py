@@ -57,8 +57,8 @@ LEAKS = {
     "a card that somebody else holds is refused and one that nobody holds is played": (
         "it is accepted",
         [(f"{REFUSED}\n        self.hands[by.id].remove(card)",
-          f"\n            if {HOLDER} != 'nobody':\n                {REFUSED}\n            return Outcome('Nothing.')\n"
-          "        self.hands[by.id].remove(card)")],
+          (f"\n            if {HOLDER} != 'nobody':\n                {REFUSED}\n            return Outcome('Nothing.')\n"
+          "        self.hands[by.id].remove(card)"))],
     ),
     "the score counts what is in the hands": (
         "standings() shows", [(SCORE, "Standing(name, name, sum(self.hands[name]))")],
@@ -174,9 +174,11 @@ KEEPS_WHAT_WAS_SEEN = [
     method(REVEALS),
     (
         "cards = [card for name in hidden for card in self.hands[name]] + self.rest",
-        "known = self.peeked.get(eye.seat, {})\n"
-        "        hidden = [name for name in hidden if name not in known]\n"
-        "        cards = [card for name in hidden for card in self.hands[name]] + self.rest",
+        (
+            "known = self.peeked.get(eye.seat, {})\n"
+            "        hidden = [name for name in hidden if name not in known]\n"
+            "        cards = [card for name in hidden for card in self.hands[name]] + self.rest"
+        ),
     ),
 ]
 
@@ -201,18 +203,21 @@ def test_dice_that_everybody_hears_of_are_no_leak(tmp_path):
 # -- resample itself --------------------------------------------------------------------------------------
 def test_a_world_that_hides_and_cannot_be_redrawn_gets_a_warning(tmp_path):
     found = secrets_of(tmp_path, (RESAMPLE, "    def redraw(self"))
-    assert found.ok and found.warned
+    assert found.ok
+    assert found.warned
     assert "leaks were not tested" in found.message
 
 
 def test_a_world_that_hides_nothing_needs_no_resample(tmp_path):
     found = secrets_of(tmp_path, (RESAMPLE, "    def redraw(self"), (SHOWN, "}"))
-    assert found.ok and not found.warned
+    assert found.ok
+    assert not found.warned
 
 
 def test_a_resample_that_changes_nothing_gets_a_warning(tmp_path):
     found = secrets_of(tmp_path, ('        if eye.sees == "all":\n            return\n', "        return\n"))
-    assert found.ok and found.warned
+    assert found.ok
+    assert found.warned
     assert "in no world did resample() change anything" in found.message
 
 
@@ -229,7 +234,10 @@ def test_a_resample_that_changes_the_world_of_those_who_see_all_is_refused(tmp_p
 
 def test_a_resample_with_randomness_of_its_own_is_refused(tmp_path):
     counter = (IMPORT, f"{IMPORT}\nCALLS = []\n")
-    drawn = ("        stream.shuffle(cards)\n", "        CALLS.append(1)\n        Stream(len(CALLS), 'x').shuffle(cards)\n")
+    drawn = (
+        "        stream.shuffle(cards)\n",
+        "        CALLS.append(1)\n        Stream(len(CALLS), 'x').shuffle(cards)\n",
+    )
     found = secrets_of(tmp_path, counter, drawn)
     assert "gives different worlds for the same stream" in found.message
 

@@ -4,13 +4,15 @@ Whatever one member gets in one of them and not in the other tells it something 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.errors import CohabitError
+from cohabit.lab.imagine import reseed, streams_in
 from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
 from cohabit.model.stream import Stream
@@ -50,30 +52,44 @@ class Result(Struct, frozen=True):
 
 
 class Twins:
-    """The rooms of a play at one step, for one eye. ``resample`` draws from the same stream whenever they are made."""
+    """The rooms of a play at one step, for one eye."""
 
     def __init__(self, play: Play, eye: Eye, draw: int) -> None:
         self.kept = Snapshot.decode(play.room.snapshot().encode())
         self.eye = eye
-        self.purpose = f"resample {play.steps} {eye.seat or eye.sees} {draw}"
         self.seed = play.seed
+        self.purpose = f"resample {play.steps} {eye.seat or eye.sees} {draw}"
         self.at = play.at + 1000
-        self.renew()
+        self.room, self.other = self._copy(self.kept.world), self._copy(self.kept.world)
+        self.redraw(self.other)
 
-    def renew(self, *, same_luck: bool = False) -> None:
-        """Make both again. ``same_luck``: the streams of random numbers are as they were, so dice fall the same."""
-        self.room, self.other = self._copy(), self._copy()
+    def redraw(self, room: Room) -> None:
+        """Redraw a copy. It always draws the same."""
         with Watched():
-            self.other.world.resample(self.eye, Stream(self.seed, self.purpose))
-        if same_luck:
-            _copy_streams(self.room.world, self.other.world)
-        for room in self.both:
-            room.roster_changed()  # drop the room's cached views
+            room.world.resample(self.eye, Stream(self.seed, self.purpose))
+        room.roster_changed()  # drop the room's cached views
 
-    def _copy(self) -> Room:
-        room = Room.restore(self.kept, [], make_world)
+    def renew(self) -> None:
+        """Make both again, to do the same in both. Their streams of random numbers are the same: dice fall alike."""
+        self.room, self.other = self._copy(self.kept.world), self._copy(self._with_same_luck)
+
+    @cached_property
+    def _with_same_luck(self) -> bytes:
+        room = self._copy(self.kept.world)
+        self.redraw(room)
+        _copy_streams(self._copy(self.kept.world).world, room.world)
+        return room.world.snapshot()
+
+    def _copy(self, world: bytes) -> Room:
+        room = Room.restore(structs.replace(self.kept, world=world), [], make_world)
         room.checks_refusals = room.counts_calls = False
         return room
+
+    def same_stream_gives_the_same(self) -> bool:
+        """Whether a second copy is redrawn in the same way."""
+        again = self._copy(self.kept.world)
+        self.redraw(again)
+        return again.world.snapshot() == self.other.world.snapshot()
 
     @property
     def both(self) -> tuple[Room, Room]:
@@ -132,7 +148,7 @@ class Twins:
         answers = [_got(lambda query=query: as_text(query.run_in(room.world)(ALL))) for query in queries]  # type: ignore[misc]
         return "\n".join([as_text(room.world.observe(ALL)), *answers])
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
         """Words for arguments: the seats, and names of things, also of those that are hidden in either room."""
         found = dict.fromkeys([*WORDS, *(seat.id for seat in self.room.state.seats)])
@@ -218,29 +234,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _copy_streams(source: object, target: object) -> None:
     """Give the streams in ``target`` the state of those at the same places in ``source``."""
-    theirs = dict(_streams(target, ()))
-    for place, stream in _streams(source, ()):
+    theirs = dict(streams_in(target))
+    for place, stream in streams_in(source):
         if place in theirs:
-            same = theirs[place]
-            same.seed, same.purpose, same.counter, same._block = stream.seed, stream.purpose, stream.counter, -1
-
-
-def _streams(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Stream]]:
-    if isinstance(value, Stream):
-        yield place, value
-    elif len(place) > 6 or isinstance(value, str | bytes | bytearray | int | float | None):
-        return
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _streams(part, (*place, key))
-    elif isinstance(value, list | tuple):
-        if value and isinstance(value[0], str | bytes | int | float | None):
-            return  # a list of plain values has no streams
-        for number, part in enumerate(value):
-            yield from _streams(part, (*place, number))
-    elif isinstance(value, Struct):
-        for field in value.__struct_fields__:
-            yield from _streams(getattr(value, field), (*place, field))
-    elif hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value):
-        for name, part in vars(value).items():
-            yield from _streams(part, (*place, name))
+            reseed(theirs[place], stream.seed, stream.purpose, stream.counter)

@@ -33,7 +33,7 @@ CONTRACT = frozenset(
 )
 """The methods that a room or a checker calls."""
 _LABEL_BYTES = 1000
-_MAX_SHOWN = 60
+_MAX_SHOWN, _MAX_PARTS = 60, 30
 Result = TypeVar("Result")
 
 
@@ -141,7 +141,9 @@ def _shown(value: Any) -> str:
         return f"the eye of {value.seat or value.sees}"
     if isinstance(value, Seat):
         return f"seat {value.id}"
-    if isinstance(value, int | float | bool | None) or (isinstance(value, str | list | dict | tuple) and len(value) < 9):
+    if isinstance(value, int | float | None) or (
+        isinstance(value, str | list | dict | tuple) and len(value) < _MAX_PARTS
+    ):
         return repr(value)[:_MAX_SHOWN]
     return f"a {type(value).__name__}"
 

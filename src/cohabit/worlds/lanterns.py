@@ -332,12 +332,12 @@ class Lanterns(World):
         """Redraw the keepers and barrels in the dark, what others carry and plan, and where barrels will wash ashore.
 
         Keepers are where they can have walked since they were last known to be somewhere."""
+        self.tide = Stream(stream.bits64(), "tide")
         if eye.sees == "all":
             return
         me = eye.seat if eye.sees == "own" else None
         lit = self._lit(eye)
         dark = [cell for cell in self.island.land() if not lit[cell]]
-        self.tide = Stream(stream.bits64(), "tide")
         self.news = [line for line in self.news if line[1] in ("", me)]
         for seat, keeper in self.keepers.items():
             if seat != me and self.tick:
@@ -369,8 +369,9 @@ class Lanterns(World):
         if self.tick:  # at first it is known how many there are
             hidden = min(MAX_BARRELS - len(seen), max(0, hidden + stream.between(-1, 1)))
         drawn = zip(names[:hidden], shores, strict=False)
-        barrels = [*seen, *(Barrel(name, at, stream.between(1, BARREL_OIL) if self.tick else BARREL_OIL) for name, at in drawn)]
-        self.barrels = sorted(barrels, key=lambda barrel: int(barrel.name[1:]))
+        least = 1 if self.tick else BARREL_OIL
+        barrels = [Barrel(name, at, stream.between(least, BARREL_OIL)) for name, at in drawn]
+        self.barrels = sorted([*seen, *barrels], key=lambda barrel: int(barrel.name[1:]))
 
     # -- light ------------------------------------------------------------------------------------
     def _hour(self) -> str:

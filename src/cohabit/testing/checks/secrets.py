@@ -7,7 +7,7 @@ Then it compares what the eye gets in both, and what it is told when the same th
 from collections.abc import Iterator
 
 from cohabit.model.observation import Observation
-from cohabit.model.seat import ALL, PUBLIC, Eye
+from cohabit.model.seat import ALL, Eye
 from cohabit.testing.checks.trial import CheckWarned, Trial
 from cohabit.testing.play import Play, Stopped, Watched, as_text, detail
 from cohabit.testing.twins import Attempt, Got, Twins
@@ -85,7 +85,6 @@ class _Probe:
                     self._look(play, twins, drawing and draw == 0)
                     if draw == 0:
                         self._check_stream(play, twins)
-                    if eye != ALL:
                         self._act(play, twins)
                 self._before[play.seed, eye] = play.room.world.observe(eye)
 
@@ -102,19 +101,16 @@ class _Probe:
             )
         if twins.eye != ALL:
             self.changed = self.changed or len({twins.everything(room) for room in twins.both}) > 1
-            self._check_playable(play, twins)
 
     def _check_stream(self, play: Play, twins: Twins) -> None:
-        first = twins.other.world.snapshot()
-        twins.renew()
-        if twins.other.world.snapshot() != first:
+        if not twins.same_stream_gives_the_same():
             raise Stopped(
                 f"resample({_name(twins.eye)}) gives different worlds for the same stream {_where(play)}: "
                 "draw from the stream that is given, and from nothing else"
             )
 
     def _check_playable(self, play: Play, twins: Twins) -> None:
-        """What is legal after resample() is accepted. Then the twins are new again."""
+        """What is legal after resample() is accepted."""
         member, room = twins.member(twins.other), twins.other
         seat = room.seat_of(member) if member is not None else None
         if member is None or seat is None or seat.id not in room.to_move():
@@ -126,11 +122,13 @@ class _Probe:
                     f"after resample({_name(twins.eye)}) legal() lists {action.text}, but it is refused: "
                     f"{result.refused} {_where(play)}"
                 )
-        twins.renew()
 
     # -- what the eye is told when the same is done in both -----------------------------------------------
     def _act(self, play: Play, twins: Twins) -> None:
-        twins.renew(same_luck=True)
+        if twins.eye == ALL:
+            return  # nothing is hidden from it
+        self._check_playable(play, twins)
+        twins.renew()
         own = twins.member(twins.room)
         left = {True: OWN_ATTEMPTS, False: OTHER_ATTEMPTS}
         for attempt in self._some(play, twins):
@@ -146,7 +144,7 @@ class _Probe:
                 self.done += 1
                 self._compare_told(play, twins, attempt, *(result.told for result in results))
             if not all(refusals):
-                twins.renew(same_luck=True)  # a refusal changes nothing
+                twins.renew()  # a refusal changes nothing
 
     def _some(self, play: Play, twins: Twins) -> Iterator[Attempt]:
         yield from twins.time_passes()

@@ -35,7 +35,6 @@ Grid = NDArray[np.uint8]
 def resample(game: Game, chosen: dict[str, Choice], body: Body | None, stream: Stream) -> None:
     """Redraw everything that this body does not know; with no body, everything that is not public."""
     seen = _seen_by(game, body)
-    game.draws = Stream(stream.bits64(), "creatures")
     game.lands_seed = stream.bits64()
     for name, land in list(game.lands.items()):
         if body is None or not body.explored.get(name):

@@ -54,7 +54,12 @@ class SavedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
 def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -> bytes:
     lands = [
         SavedLand(
-            land.name, list(land.changes), bytes(land.changes.values()), land.creatures, land.bundles, land.growths,
+            land.name,
+            list(land.changes),
+            bytes(land.changes.values()),
+            land.creatures,
+            land.bundles,
+            land.growths,
             _other_seed(land.seed, game),
         )
         for land in game.lands.values()
@@ -62,7 +67,7 @@ def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -
     saved = SavedGame(
         f"{game.seed:x}", game.step_number, game.draws.counter, game.creatures_made, game.bodies, lands, chosen, totals,
         _other_seed(game.lands_seed, game), _other_seed(game.draws.seed, game),
-    )
+    )  # fmt: skip
     return msgspec.msgpack.encode(saved)
 
 

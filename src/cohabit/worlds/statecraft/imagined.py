@@ -135,7 +135,4 @@ def _merged_flows(real: Flows, imagined: Flows, viewer: Visibility) -> Flows:
 
 def _merged_messages(real: Any, imagined: Any, shown: Any) -> Any:
     """The messages that are known; of the others between other nations the imagined ones."""
-    return {
-        sender: dict(sorted({**imagined.get(sender, {}), **shown.get(sender, {})}.items()))
-        for sender in real
-    }
+    return {sender: dict(sorted({**imagined.get(sender, {}), **shown.get(sender, {})}.items())) for sender in real}
