@@ -59,6 +59,8 @@ CHECKS: dict[str, Check] = {
     conduct.LIMITS: conduct.check_limits,
 }
 """Every check by name, in the order they run."""
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Numeric libraries take memory for each thread, on large machines more than a world may have."""
 MAX_CHECK_S = 3600
 """A whole check may take this long."""
 
@@ -152,7 +154,7 @@ def check_here(
 
 def _run_apart(folder: Path) -> int:
     """Run the checks in a process that is in a group of its own, and end the group. Returns its exit status."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = [sys.executable, "-m", "cohabit.testing.checks", str(folder)]
     # What a world prints is for its author: on stderr, so that stdout has the report alone.
     with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True) as run:

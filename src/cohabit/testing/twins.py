@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError
 from cohabit.lab.imagine import reseed, streams_in
 from cohabit.model.observation import Observation
@@ -20,8 +21,9 @@ from cohabit.registry import make_world
 from cohabit.room.record import Snapshot
 from cohabit.room.room import Room
 from cohabit.room.state import Member
+from cohabit.room.timers import can_skip
 from cohabit.room.visibility import feed
-from cohabit.testing.play import Play, Watched, array_bytes, as_text
+from cohabit.testing.play import GOD, Play, Watched, array_bytes, as_text
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.world import Seat, overrides
 
@@ -118,6 +120,7 @@ class Twins:
         """What the eye gets without asking: its view, the score board, whose turn it is."""
         world, member = room.world, self.member(room)
         got = {
+            "describe()": _got(world.describe),
             "to_move()": _got(lambda: as_text(world.to_move())),
             "is_over()": _got(lambda: as_text(world.is_over())),
             "seats_now()": _got(lambda: as_text(world.seats_now())),
@@ -128,6 +131,11 @@ class Twins:
         if member is not None:  # with its goals, legal actions, fallback, rewards and body
             got["the view as the room gives it"] = _got(lambda: as_text(room.call(member.id, "view", at=self.at)))
             got["returns()"] = _got(lambda: as_text(world.returns().get(self.eye.seat or "")))
+        if isinstance(world, EmbodiedWorld) and (seat := room.seats.get(self.eye.seat or "")) is not None:
+            got["body()"] = _got(lambda: as_text(world.body(seat.id)))
+            got["deeds()"] = _got(lambda: as_text(world.deeds(seat.id)))
+            got["hears()"] = _got(lambda: as_text(world.hears(seat.id)))
+            got["blocked_actions()"] = _got(lambda: as_text(world.blocked_actions(seat)))
         return got
 
     def _questions(self, room: Room) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -171,8 +179,8 @@ class Twins:
         draws.shuffle(listed)
         found = [Attempt(player, name, dict(args)) for name, args in listed[:count] for player in players]
         for command in play.actions():
-            if command.needs_seat:
-                found += [Attempt(p, command.name, sample_args(command.schema, draws, self.words)) for p in players]
+            who = players if command.needs_seat else [GOD]
+            found += [Attempt(one, command.name, sample_args(command.schema, draws, self.words)) for one in who]
         draws.shuffle(found)
         own = self.member(self.room)
         found.sort(key=lambda attempt: own is None or attempt.by != own.id)  # the eye's own first
@@ -181,7 +189,8 @@ class Twins:
     def time_passes(self) -> list[Attempt]:
         if self.room.pace == "clock":
             return [Attempt("", "ticks", {"n": 3})]
-        return [Attempt("", "turn_timeout", {})] if self.room.pace == "rounds" else []
+        late = self.room.pace == "rounds" or (self.room.pace == "turns" and can_skip(self.room.world))
+        return [Attempt("", "turn_timeout", {})] if late and self.room.to_move() else []
 
     def do(self, room: Room, attempt: Attempt) -> Result:
         """Do this in one of the rooms. Returns what the eye learns."""

@@ -141,9 +141,8 @@ def _shown(value: Any) -> str:
         return f"the eye of {value.seat or value.sees}"
     if isinstance(value, Seat):
         return f"seat {value.id}"
-    if isinstance(value, int | float | None) or (
-        isinstance(value, str | list | dict | tuple) and len(value) < _MAX_PARTS
-    ):
+    is_short = isinstance(value, str | list | dict | tuple) and len(value) <= _MAX_PARTS
+    if is_short or isinstance(value, int | float | None):
         return repr(value)[:_MAX_SHOWN]
     return f"a {type(value).__name__}"
 

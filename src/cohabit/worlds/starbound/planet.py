@@ -206,7 +206,7 @@ class Planet(PlanetBodies):
         return sorted(rows, key=lambda row: -row.score)
 
     def resample(self, eye: Eye, stream: Stream) -> None:
-        """Redraw what a player has not seen of the planets and the other players; for a spectator all but the scores."""
+        """Redraw what a player has not seen of the planets and other players; for a spectator all but the scores."""
         self.game.draws = Stream(stream.bits64(), "creatures")
         if eye.sees != "all":
             own = self._body_of(eye.seat) if eye.sees == "own" and eye.seat is not None else None
