@@ -69,6 +69,20 @@ def test_a_world_that_waits_for_ever_is_stopped_although_it_uses_no_cpu_time(tmp
     assert "did not return within 6 s; it waits for something (tally.py:" in found.message, found.message
 
 
+def test_a_world_that_never_returns_in_another_process_alone_is_named_too(tmp_path):
+    stuck = "        while __import__('os').environ.get('PYTHONHASHSEED') == '2':\n            pass\n"
+    found = finding(report_of(tmp_path, (OBSERVE, stuck + OBSERVE)), "process")
+    assert "in a process with another PYTHONHASHSEED observe(the eye of" in found.message, found.message
+    assert "did not return within 1 s of CPU time (tally.py:" in found.message, found.message
+
+
+def test_a_thread_that_a_world_leaves_behind_does_not_keep_the_check(tmp_path):
+    left = "        __import__('threading').Thread(target=__import__('threading').Event().wait).start()\n"
+    report = report_of(tmp_path, (RESET, f"{RESET}{left}"))
+    assert "starts a thread" in finding(report, "outside").message
+    assert finding(report, "limits").ok
+
+
 def test_a_list_that_never_ends_is_stopped_too(tmp_path):
     endless = "return __import__('itertools').repeat(Action('add', {'n': 1}))"
     found = finding(report_of(tmp_path, (LEGAL, endless), limit_s=0.3, memory_mb=100_000), "limits")

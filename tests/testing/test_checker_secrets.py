@@ -54,6 +54,18 @@ LEAKS = {
     "a refusal names the holder": (
         "a refusal tells p1 what is hidden", [(REFUSED, f'raise GameRejected(f"{{{HOLDER}}} holds it")')],
     ),
+    "a refusal has the holder in its details": (
+        "a refusal tells p1 what is hidden", [(REFUSED, f'raise GameRejected("no", holder={HOLDER})')],
+    ),
+    "a refusal suggests what others hold": (
+        "a refusal tells p1 what is hidden",
+        [(REFUSED, 'raise GameRejected("no", did_you_mean=[str(c) for c in self.rest[:2]])')],
+    ),
+    "the kind of an event follows what is hidden": (
+        "an event tells",
+        [(IMPORT, f"{IMPORT}\nfrom cohabit.world import Told\n"),
+         (OUTCOME, 'return Outcome("You play.", told=(Told("a card", ("info", "turn")[sum(self.rest) % 2]),))')],
+    ),
     "a card that somebody else holds is refused and one that nobody holds is played": (
         "it is accepted",
         [(f"{REFUSED}\n        self.hands[by.id].remove(card)",

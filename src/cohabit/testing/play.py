@@ -5,6 +5,7 @@
 
 import json
 import math
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -377,8 +378,8 @@ def _main(folder: Path) -> None:
     watch = Watch(folder, order["limit_s"], order["memory_mb"])
     watch.wrap(watch.during(f"the import of {order['source']}", lambda: find_world(order["source"])))
     plays = [Play(order["source"], seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
-    watch.close()
     (folder / "plays").write_text(json.dumps([fingerprint(play.frozen) for play in plays]))
+    os._exit(0)  # threads of the world, or what it does at exit, could keep the process
 
 
 if __name__ == "__main__":

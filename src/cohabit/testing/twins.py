@@ -202,7 +202,7 @@ class Twins:
             else:
                 room.system(attempt.name, attempt.args, self.at)
         except CohabitError as refused:
-            return Result(refused.as_text(), "")
+            return Result(_refusal(refused), "")
         told = [text for line in room.record.tail[first:] for text in _heard(line.entry, member, self.eye)]
         room.roster_changed()
         return Result("", "\n".join(filter(None, [answer, *told])))
@@ -210,7 +210,7 @@ class Twins:
 
 def _heard(entry: Any, member: Member | None, eye: Eye) -> list[str]:
     if member is None:
-        return [told.text for told in entry.told if told.seats is None and told.members is None]
+        return [as_text((t.kind, t.text)) for t in entry.told if t.seats is None and t.members is None]
     return [as_text((item.by, item.kind, item.text, item.data)) for item in feed(entry, member, eye)]
 
 
@@ -225,7 +225,12 @@ def _got(ask: Callable[[], str]) -> str:
     try:
         return ask()
     except CohabitError as refused:
-        return refused.as_text()
+        return _refusal(refused)
+
+
+def _refusal(error: CohabitError) -> str:
+    """A refusal with everything that is sent: suggestions and details, too."""
+    return f"{error.as_text()} {as_text(error.details)}" if error.details else error.as_text()
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -116,11 +116,6 @@ class Watch:
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
         signal.setitimer(signal.ITIMER_REAL, wall_s)
 
-    def close(self) -> None:
-        """Stop the timers: the process is about to end by itself."""
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
 
 def _limit_memory(memory_mb: int) -> None:
     """Let this process take so much more memory than it has now. Systems that cannot do that have no limit."""

@@ -1,5 +1,6 @@
 """``python -m cohabit.testing.checks FOLDER``: the process of ``check_world``. It writes its findings to the folder."""
 
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ def main(folder: Path) -> None:
         for finding in findings(trial):
             file.write(msgspec.json.encode((finding, trial.steps_played)) + b"\n")
             file.flush()
-    watch.close()
+    os._exit(0)  # threads of the world, or what it does at exit, could keep the process
 
 
 if __name__ == "__main__":
