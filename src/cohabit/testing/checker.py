@@ -27,7 +27,7 @@ from cohabit.testing.checks import arrivals, bodies, conduct, declaration, deter
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
-from cohabit.testing.watch import LIMIT_S, MEMORY_MB, cause_of_death
+from cohabit.testing.watch import DEFAULT_LIMITS, Limits, cause_of_death
 
 Check = Callable[[Trial], str]
 CHECKS: dict[str, Check] = {
@@ -81,8 +81,7 @@ class Order(Struct, frozen=True):
     seeds: list[int]
     steps: int
     config: dict[str, Any]
-    limit_s: float
-    memory_mb: int
+    limits: Limits
 
 
 class Report(Struct, frozen=True):
@@ -120,14 +119,13 @@ def check_world(
     seeds: Sequence[int] = (1, 2, 3),
     steps: int = 200,
     config: Mapping[str, Any] | None = None,
-    limit_s: float = LIMIT_S,
-    memory_mb: int = MEMORY_MB,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Report:
     """Check the world of that name, or the one in that file (``mygame.py`` or ``mygame.py:ClassName``).
 
-    It runs in a new process, which ends if one call of the world takes more CPU time than ``limit_s``.
+    It runs in a new process, which ends if one call of the world exceeds the limits.
     """
-    order = Order(lasting_source(source), list(seeds), steps, dict(config or {}), limit_s, memory_mb)
+    order = Order(lasting_source(source), list(seeds), steps, dict(config or {}), limits)
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "order").write_bytes(msgspec.json.encode(order))
@@ -138,7 +136,7 @@ def check_world(
         if len(found) < len(CHECKS):
             missing = [name for name in list(CHECKS)[len(found) :] if name != conduct.LIMITS]
             found += [Finding(name, None, "skipped: the world was stopped") for name in missing]
-            why = cause_of_death(folder, status, limit_s, own_files(order.source))
+            why = cause_of_death(folder, status, limits, own_files(order.source))
             found.append(Finding(conduct.LIMITS, False, why))
         return Report(source, found, max((steps for _, steps in rows), default=0))
 

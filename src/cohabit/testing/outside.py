@@ -66,7 +66,7 @@ class Outside:
         for name in random.__all__:
             if callable(drawn := getattr(random, name)) and not isinstance(drawn, type):
                 setattr(random, name, self._wrapped(drawn, words))
-        os.urandom = self._wrapped(os.urandom, "asks the system for random bytes; draw from Stream(seed, purpose)", 1)
+        os.urandom = self._wrapped(os.urandom, "asks the system for random bytes; draw from Stream(seed, purpose)")
         starts = self._wrapped(_thread.start_new_thread, "starts a thread; a world is called, and returns")
         _thread.start_new_thread = threading._start_new_thread = starts  # type: ignore[attr-defined]
         sys.addaudithook(self._hear)
@@ -124,12 +124,23 @@ class Outside:
         real = os.path.realpath(os.fsdecode(path))
         return self.own(real) or self.own(real + os.sep) or real.startswith(_LIBRARIES)
 
-    def _wrapped(self, function: Callable[..., Any], words: str, within: int = 0) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            self.note(words, within)
-            return function(*args, **kwargs)
+    def _wrapped(self, function: Callable[..., Any], words: str, within: int = 0) -> "_Noted":
+        return _Noted(self, function, words, within)
 
-        return call
+
+class _Noted:
+    """A function whose calls are noted. An object, because a class may have it as an attribute: unlike a function in
+    Python, one in C does not become a method there."""
+
+    def __init__(self, outside: Outside, function: Callable[..., Any], words: str, within: int) -> None:
+        self._outside, self._function, self._words, self._within = outside, function, words, within
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._outside.note(self._words, self._within)
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
 
 
 def _watched_environment(kind: type, outside: Outside) -> type:

@@ -14,20 +14,15 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.world import ActionSpec, Eye, Seat, World
 
-LIMIT_S = 20.0
-"""CPU time of one call."""
-BLOCKED = 6
-"""A call that waits, and uses no CPU time, may take this many times the limit."""
 BETWEEN = 10
-"""The checker itself may take this many times the limit between two calls."""
+"""Between two calls the checker itself may take this many times the CPU time of a call."""
 WAIT_S = 900
 """How long the checker waits between two calls without using CPU time: it waits for other processes."""
-MEMORY_MB = 4096
 CONTRACT = frozenset(
     name for base in (World, EmbodiedWorld) for name, value in vars(base).items() if isinstance(value, FunctionType)
 )
@@ -37,12 +32,22 @@ _MAX_SHOWN, _MAX_PARTS = 60, 30
 Result = TypeVar("Result")
 
 
+class Limits(Struct, frozen=True):
+    """What a world may take: CPU time and time by the wall clock for one call, and memory."""
+
+    cpu_s: float = 20.0
+    wait_s: float = 120.0  # long, because on a busy machine a call without a fault waits, too
+    memory_mb: int = 4096
+
+
+DEFAULT_LIMITS = Limits()
+
+
 class Watch:
     """The limits of this process, and the method of the world that it is in."""
 
-    def __init__(self, folder: Path, limit_s: float = LIMIT_S, memory_mb: int = MEMORY_MB) -> None:
-        self.limit_s = limit_s
-        self.memory_mb = memory_mb
+    def __init__(self, folder: Path, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.limits = limits
         self.starved = ""  # the call that ran out of memory
         self._depth = 0
         label = folder / "label"
@@ -54,7 +59,7 @@ class Watch:
         for number in (signal.SIGPROF, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
             faulthandler.register(number, self._trace, all_threads=False, chain=True)
-        _limit_memory(memory_mb)
+        _limit_memory(limits.memory_mb)
 
     def during(self, label: str, do: Callable[[], Result]) -> Result:
         """Do something of the world under the limits. Calls inside it have the limits of the outermost."""
@@ -62,7 +67,7 @@ class Watch:
             return do()
         self._depth = 1
         self._write(b"in", label)
-        self._arm(self.limit_s, self.limit_s * BLOCKED)
+        self._arm(self.limits.cpu_s, self.limits.wait_s)
         try:
             return do()
         except MemoryError:
@@ -71,7 +76,7 @@ class Watch:
         finally:
             self._depth = 0
             self._label[:2] = b"af"
-            self._arm(self.limit_s * BETWEEN, WAIT_S)
+            self._arm(self.limits.cpu_s * BETWEEN, WAIT_S)
 
     def wrap(self, cls: type[World]) -> None:
         """Put the methods of the contract, the actions and the queries of this class under the limits."""
@@ -143,17 +148,17 @@ def _shown(value: Any) -> str:
 
 
 # -- afterwards, in the process that started it ------------------------------------------------------
-def cause_of_death(folder: Path, status: int, limit_s: float, own: Callable[[str], bool]) -> str:
+def cause_of_death(folder: Path, status: int, limits: Limits, own: Callable[[str], bool]) -> str:
     """What the world did, in a process that did not end by itself. ``own``: whether a file belongs to the world."""
     state, label = _last_label(folder)
     where = _place(folder, own)
     if state != b"in" and status in (-signal.SIGPROF, -signal.SIGALRM):
-        limit = f"{limit_s * BETWEEN:g} s of CPU time" if status == -signal.SIGPROF else f"{WAIT_S} s"
+        limit = f"{limits.cpu_s * BETWEEN:g} s of CPU time" if status == -signal.SIGPROF else f"{WAIT_S} s"
         return f"something that the world returned could not be read within {limit}; the last call was {label}{where}"
     if status == -signal.SIGPROF:
-        return f"{label} did not return within {limit_s:g} s of CPU time{where}"
+        return f"{label} did not return within {limits.cpu_s:g} s of CPU time{where}"
     if status == -signal.SIGALRM:
-        return f"{label} did not return within {limit_s * BLOCKED:g} s; it waits for something{where}"
+        return f"{label} did not return within {limits.wait_s:g} s; it waits for something{where}"
     how = f"with exit status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
     return f"{label} ended the process {how}{where}"
 

@@ -19,7 +19,7 @@ def main(folder: Path) -> None:
     trial = Trial(order.source, order.seeds, order.steps, order.config)
     trial.outside = Outside(own_files(trial.source))
     trial.outside.install()
-    trial.watch = watch = Watch(folder, order.limit_s, order.memory_mb)
+    trial.watch = watch = Watch(folder, order.limits)
     with (folder / "findings").open("wb") as file:
         with suppress(Exception):  # the check of the spec says why
             watch.wrap(watch.during(f"the import of {order.source}", lambda: find_world(trial.source)))

@@ -1,7 +1,6 @@
 """Checks of how a world behaves as a guest of its process: it returns, stays small, and uses nothing outside."""
 
 from cohabit.testing.checks.trial import CheckFailed, Trial
-from cohabit.testing.watch import BLOCKED
 
 MAX_LISTED = 20
 LIMITS = "limits"
@@ -25,5 +24,5 @@ def check_limits(trial: Trial) -> str:
     if watch is None:
         return "not limited in this process"
     if watch.starved:
-        raise CheckFailed(f"{watch.starved} needed more than {watch.memory_mb} MB of memory")
-    return f"every call returned within {watch.limit_s:g} s of CPU time and {watch.limit_s * BLOCKED:g} s in all"
+        raise CheckFailed(f"{watch.starved} needed more than {watch.limits.memory_mb} MB of memory")
+    return f"every call returned within {watch.limits.cpu_s:g} s of CPU time and {watch.limits.wait_s:g} s in all"

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec import to_builtins
+
 from cohabit.errors import AskerError
 from cohabit.registry import make_world
 from cohabit.room.commands import Command
@@ -20,7 +22,7 @@ from cohabit.testing.checks.trial import CheckFailed, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
 from cohabit.testing.samples import sample_args
-from cohabit.testing.watch import LIMIT_S, MEMORY_MB, cause_of_death
+from cohabit.testing.watch import DEFAULT_LIMITS, cause_of_death
 
 HASH_SEEDS = ("1", "2")
 PEEK_EVERY = 3
@@ -129,10 +131,10 @@ def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
 
 
 def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
-    limit_s, memory_mb = (trial.watch.limit_s, trial.watch.memory_mb) if trial.watch else (LIMIT_S, MEMORY_MB)
+    limits = trial.watch.limits if trial.watch else DEFAULT_LIMITS
     order = {
         "source": trial.source, "seeds": trial.seeds, "steps": trial.steps, "config": trial.config,
-        "limit_s": limit_s, "memory_mb": memory_mb,
+        "limits": to_builtins(limits),
     }  # fmt: skip
     paths = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONHASHSEED": hash_seed}
     with TemporaryDirectory() as temporary:
@@ -149,7 +151,7 @@ def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
             words = (done.stderr.strip().splitlines() or ["no output"])[-1]
             raise CheckFailed(f"the play in a separate process failed: {words}")
         if done.returncode or not (folder / "plays").exists():
-            why = cause_of_death(folder, done.returncode, limit_s, own_files(trial.source))
+            why = cause_of_death(folder, done.returncode, limits, own_files(trial.source))
             raise CheckFailed(f"in a process with another PYTHONHASHSEED {why}")
         fingerprints: list[list[Frozen]] = json.loads((folder / "plays").read_text())
         return fingerprints
