@@ -32,6 +32,7 @@ LAST_LINES = {
     "chat_room.py": r"ok: the agent could send messages only while it had permission",
     "agent_key.py": r"ok: owl joined with its key and may send_broadcast",
     "adapter.py": r"ok: warm_night after 5 steps; the same as a world: True",
+    "search.py": r"ok: amber, who searches, has \d+ land; blue, who does not, has \d+",
     "train.py": r"ok: (9\d|100) of 100 games won against random",
     "odyssey.py": r"ok: 10 chapters; the records of three rooms, run again, give the same rooms: True",
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",

@@ -324,6 +324,20 @@ def is_file_source(source: str) -> bool:
     return source.endswith(".py") or ".py:" in source
 
 
+def world_place(source: str) -> Path:
+    """The folder with the files of a world, or the only file that it has. The world is not imported."""
+    if is_file_source(source):
+        path, _, _ = source.partition(".py:")
+        return Path(path if path.endswith(".py") else f"{path}.py").resolve().parent
+    target = BUILT_IN.get(source) or UNLISTED.get(source) or known_worlds().get(source, "cohabit.worlds")
+    package, _, module = target.partition(":")[0].partition(".")
+    spec = find_spec(package)
+    origin = Path(spec.origin if spec is not None and spec.origin else __file__).resolve()
+    if package == "cohabit":
+        return origin.parent / module.partition(".")[0]
+    return origin.parent if origin.name == "__init__.py" else origin
+
+
 def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world FILE") -> str:
     """Where to load the world that a record or a design names, if that may be done.
 

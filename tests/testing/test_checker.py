@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.registry import WITHOUT_SEATS, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.checker import CHECKS, Report, check_world
+from cohabit.testing.checker import CHECKS, Report, check_here, check_world
 
 TALLY = (Path(__file__).parent / "tally.py").read_text()
 SHORT = {
@@ -34,7 +34,7 @@ def changed(folder: Path, source: Path, *changes: tuple[str, str], steps: int = 
         text = text.replace(old, new)
     file = folder / source.name
     file.write_text(text)
-    return check_world(str(file), seeds=(1, 2), steps=steps)
+    return check_here(str(file), seeds=(1, 2), steps=steps)
 
 
 def broken(folder: Path, *changes: tuple[str, str]) -> Report:
@@ -339,10 +339,10 @@ def test_every_sample_world_keeps_the_contract(source, config):
 
 
 def test_the_report_of_a_sample_says_what_was_checked(without_processes):
-    report = str(check_world(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
+    report = str(check_here(str(SAMPLES / "inn.py"), seeds=(1,), steps=40))
     assert "4 at the same time, then full; a departure frees a seat" in report
-    assert "totals of 6 seats" in str(check_world(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
-    assert "clock, and it stays so" in str(check_world(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
+    assert "totals of 6 seats" in str(check_here(str(SAMPLES / "harvest.py"), seeds=(1, 2), steps=5))
+    assert "clock, and it stays so" in str(check_here(str(SAMPLES / "drift.py"), seeds=(1,), steps=5))
 
 
 LISTED = "        return [*used, log]\n"
@@ -451,8 +451,8 @@ def test_a_body_that_wears_what_it_is_told_to_passes_the_check(tmp_path, without
 def test_a_check_that_played_nothing_fails(tmp_path, without_processes):
     file = tmp_path / "tally.py"
     file.write_text(TALLY)
-    assert "play" in check_world(str(file), seeds=(1,), steps=0).failed()
-    assert "play" in check_world(str(file), seeds=(), steps=10).failed()
+    assert "play" in check_here(str(file), seeds=(1,), steps=0).failed()
+    assert "play" in check_here(str(file), seeds=(), steps=10).failed()
 
 
 def test_a_line_can_be_excused_with_a_reason(tmp_path, without_processes):
@@ -470,4 +470,4 @@ def test_a_report_prints_as_a_table(tmp_path):
     lines = str(broken(tmp_path, (TAKES, "        self.moves += 2\n" + TAKES))).splitlines()
     assert lines[0].endswith("60 steps played")
     assert any(line.startswith("  FAIL  refusals ") for line in lines)
-    assert lines[-1] == "  1 of 23 checks failed"
+    assert lines[-1] == "  1 of 26 checks failed"

@@ -3,19 +3,31 @@
     report = check_world("mygame.py")
     assert report.ok, report
 
-Each check is a function whose docstring is its claim. It returns a summary, or raises ``CheckFailed``.
+Each check is a function whose docstring is its claim. It returns a summary, or raises ``CheckFailed``. They run in a
+process of their own, which has limits (``watch``): a world that never returns, or ends its process, gets a report too.
 """
 
+import os
+import signal
+import subprocess
+import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from cohabit.errors import CohabitError
-from cohabit.testing.checks import arrivals, bodies, declaration, determinism, playing, training
-from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, Trial
+from cohabit.registry import lasting_source
+from cohabit.testing.checks import arrivals, bodies, conduct, declaration, determinism, playing, secrets, training
+from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
+from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
+from cohabit.testing.watch import DEFAULT_LIMITS, Limits, cause_of_death
 
 Check = Callable[[Trial], str]
 CHECKS: dict[str, Check] = {
@@ -42,16 +54,34 @@ CHECKS: dict[str, Check] = {
     "snapshot": determinism.check_snapshot,
     "reset": determinism.check_reset,
     "replay": determinism.check_replay,
+    "secrets": secrets.check_secrets,
+    "outside": conduct.check_outside,
+    conduct.LIMITS: conduct.check_limits,
 }
 """Every check by name, in the order they run."""
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Numeric libraries take memory for each thread, on large machines more than a world may have."""
+MAX_CHECK_S = 3600
+"""A whole check may take this long."""
 
 
 class Finding(Struct, frozen=True):
-    """The result of one check. ``ok`` is None if it was skipped."""
+    """The result of one check. ``ok`` is None if it was skipped. ``warned``: something could not be checked."""
 
     check: str
     ok: bool | None
     message: str
+    warned: bool = False
+
+
+class Order(Struct, frozen=True):
+    """What the process of a check is told."""
+
+    source: str
+    seeds: list[int]
+    steps: int
+    config: dict[str, Any]
+    limits: Limits
 
 
 class Report(Struct, frozen=True):
@@ -72,22 +102,73 @@ class Report(Struct, frozen=True):
     def __str__(self) -> str:
         width = max((len(f.check) for f in self.findings), default=0)
         marks = {True: "ok  ", False: "FAIL", None: "–   "}
+        warned = [finding.check for finding in self.findings if finding.warned]
         lines = [f"{self.world}: {self.steps} steps played"]
         for finding in self.findings:
-            head = f"  {marks[finding.ok]}  {finding.check:<{width}}  "
+            head = f"  {'warn' if finding.warned else marks[finding.ok]}  {finding.check:<{width}}  "
             lines += textwrap.wrap(finding.message, 110, initial_indent=head, subsequent_indent=" " * len(head))
         bad = len(self.failed())
-        lines.append("  all checks passed" if self.ok else f"  {bad} of {len(self.findings)} checks failed")
+        passed = f"  all checks passed{', except for ' * bool(warned)}{' and '.join(warned)}"
+        lines.append(passed if self.ok else f"  {bad} of {len(self.findings)} checks failed")
         return "\n".join(lines)
 
 
 def check_world(
+    source: str,
+    *,
+    seeds: Sequence[int] = (1, 2, 3),
+    steps: int = 200,
+    config: Mapping[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Report:
+    """Check the world of that name, or the one in that file (``mygame.py`` or ``mygame.py:ClassName``).
+
+    It runs in a new process, which ends if one call of the world exceeds the limits.
+    """
+    order = Order(lasting_source(source), list(seeds), steps, dict(config or {}), limits)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "order").write_bytes(msgspec.json.encode(order))
+        status = _run_apart(folder)
+        lines = (folder / "findings").read_bytes().splitlines() if (folder / "findings").exists() else []
+        rows = [msgspec.json.decode(line, type=tuple[Finding, int]) for line in lines]
+        found = [finding for finding, _ in rows]
+        if len(found) < len(CHECKS):
+            missing = [name for name in list(CHECKS)[len(found) :] if name != conduct.LIMITS]
+            found += [Finding(name, None, "skipped: the world was stopped") for name in missing]
+            why = cause_of_death(folder, status, limits, own_files(order.source))
+            found.append(Finding(conduct.LIMITS, False, why))
+        return Report(source, found, max((steps for _, steps in rows), default=0))
+
+
+def check_here(
     source: str, *, seeds: Sequence[int] = (1, 2, 3), steps: int = 200, config: Mapping[str, Any] | None = None
 ) -> Report:
-    """Check the world of that name, or the one in that file (``mygame.py`` or ``mygame.py:ClassName``)."""
+    """The same in this process: without limits, and without looking at what the world uses outside of itself."""
     trial = Trial(source, seeds, steps, dict(config or {}))
-    findings = [_finding(name, check, trial) for name, check in CHECKS.items()]
-    return Report(source, findings, trial.steps_played)
+    found = list(findings(trial))
+    return Report(source, found, trial.steps_played)
+
+
+def _run_apart(folder: Path) -> int:
+    """Run the checks in a process that is in a group of its own, and end the group. Returns its exit status."""
+    environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-m", "cohabit.testing.checks", str(folder)]
+    # What a world prints is for its author: on stderr, so that stdout has the report alone.
+    with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True) as run:
+        try:
+            return run.wait(MAX_CHECK_S)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGALRM
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(run.pid, signal.SIGKILL)
+
+
+def findings(trial: Trial) -> Iterator[Finding]:
+    """Run every check."""
+    for name, check in CHECKS.items():
+        yield _finding(name, check, trial)
 
 
 def _finding(name: str, check: Check, trial: Trial) -> Finding:
@@ -97,7 +178,11 @@ def _finding(name: str, check: Check, trial: Trial) -> Finding:
         return Finding(name, False, str(wrong))
     except CheckSkipped as why:
         return Finding(name, None, f"skipped: {why}")
+    except CheckWarned as why:
+        return Finding(name, True, str(why), warned=True)
     except CohabitError as wrong:
         return Finding(name, False, wrong.as_text())
     except Exception as bug:
         return Finding(name, False, f"{type(bug).__name__}: {bug}")
+    except SystemExit:
+        return Finding(name, False, "the world raised SystemExit; raise GameRejected if an action cannot be done")

@@ -5,11 +5,13 @@
 
 import json
 import math
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -19,7 +21,7 @@ from cohabit.errors import AskerError, CohabitError
 from cohabit.model.action import ActionResult
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
 from cohabit.model.stream import Stream
-from cohabit.registry import make_world
+from cohabit.registry import find_world, make_world
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant
 from cohabit.room.opening import opening_state
@@ -28,6 +30,7 @@ from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
+from cohabit.testing.watch import Limits, Watch
 from cohabit.world import World, overrides
 
 Frozen = dict[str, str]
@@ -189,7 +192,7 @@ class Play:
             found += [(q.name, _with(q.run_in(world), eye)) for q in self._asked_without_arguments(drawing)]
             if drawing:
                 found += [("picture", _with(world.picture, eye))]
-                found += [("array", partial(_bytes_of, world, eye, form)) for form in world.arrays()]
+                found += [("array", partial(array_bytes, world, eye, form)) for form in world.arrays()]
         return found
 
     def _asked_without_arguments(self, drawing: bool) -> list[Command]:
@@ -202,18 +205,18 @@ class Play:
         room.roster_changed()  # drop the room's cached views
         drawing = self.steps % PICTURE_EVERY == 0
         with Watched():
-            frozen = {"what happened": self.last, "to_move()": _text(world.to_move())}
-            frozen["standings()"] = _text(world.standings())
-            frozen["returns()"] = _text(world.returns())
+            frozen = {"what happened": self.last, "to_move()": as_text(world.to_move())}
+            frozen["standings()"] = as_text(world.standings())
+            frozen["returns()"] = as_text(world.returns())
             for eye in self.eyes():
                 name = eye.seat or eye.sees
-                frozen[f"the view of {name}"] = _text(room.view_through(eye))
+                frozen[f"the view of {name}"] = as_text(room.view_through(eye))
                 if drawing:
                     frozen[f"the picture of {name}"] = sha256(world.picture(eye) or b"").hexdigest()
                     for form in world.arrays():
-                        frozen[f"the array {form} of {name}"] = sha256(_bytes_of(world, eye, form)).hexdigest()
+                        frozen[f"the array {form} of {name}"] = sha256(array_bytes(world, eye, form)).hexdigest()
             for query in self._asked_without_arguments(drawing):
-                frozen[f"{query.name}()"] = _text(query.run_in(world)(PUBLIC))
+                frozen[f"{query.name}()"] = as_text(query.run_in(world)(PUBLIC))
             frozen["the digest"] = room.digest()
         return frozen
 
@@ -251,7 +254,7 @@ class Play:
                 msgspec.structs.replace(one, text="", text_says_all=False)
                 for one in (world.observe(eye), world.observe_data(eye))
             )
-            if _text(seen) != _text(data):
+            if as_text(seen) != as_text(data):
                 self.problem("data", f"observe_data() and observe() show {eye.seat or eye.sees} different values")
 
     def _look_at_arrays(self) -> None:
@@ -319,11 +322,11 @@ def difference(one: Sequence[Mapping[str, str]], other: Sequence[Mapping[str, st
     for step, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         for what in [*mine, *(w for w in theirs if w not in mine)]:
             if mine.get(what) != theirs.get(what):
-                return f"step {step}: {what} differs{_detail(mine.get(what, ''), theirs.get(what, ''))}"
+                return f"step {step}: {what} differs{detail(mine.get(what, ''), theirs.get(what, ''))}"
     return None if len(one) == len(other) else f"one play stopped after {min(len(one), len(other)) - 1} steps"
 
 
-def _detail(mine: str, theirs: str) -> str:
+def detail(mine: str, theirs: str) -> str:
     if len(mine) == 64 or not mine or not theirs:
         return ""  # digests are not readable
     at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
@@ -356,7 +359,7 @@ def open_room(source: str, world: World, seed: int, config: dict[str, Any], agen
     return Room.create(opening_state(scenario, world, source, "check", seed, "00" * 16), world, 0)
 
 
-def _bytes_of(world: World, eye: Eye, form: str) -> bytes:
+def array_bytes(world: World, eye: Eye, form: str) -> bytes:
     """An array in a form that can be compared."""
     return bytes(world.array(eye, form).tobytes())
 
@@ -365,16 +368,19 @@ def _with(run: Callable[..., Any], eye_or_seat: Eye | Seat) -> Callable[[], Any]
     return lambda: run(eye_or_seat)
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _main() -> None:
-    """Arguments: SOURCE and a JSON object with seeds, steps and config. Prints the fingerprints of the plays."""
-    source, order = sys.argv[1], json.loads(sys.argv[2])
-    plays = [Play(source, seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
-    json.dump([fingerprint(play.frozen) for play in plays], sys.stdout)
+def _main(folder: Path) -> None:
+    """The process of the check ``process``: plays what ``order`` in the folder says, and writes the fingerprints."""
+    order = json.loads((folder / "order").read_text())
+    watch = Watch(folder, Limits(**order["limits"]))
+    watch.wrap(watch.during(f"the import of {order['source']}", lambda: find_world(order["source"])))
+    plays = [Play(order["source"], seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
+    (folder / "plays").write_text(json.dumps([fingerprint(play.frozen) for play in plays]))
+    os._exit(0)  # threads of the world, or what it does at exit, could keep the process
 
 
 if __name__ == "__main__":
-    _main()
+    _main(Path(sys.argv[1]))

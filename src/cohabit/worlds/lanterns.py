@@ -327,6 +327,52 @@ class Lanterns(World):
             self.washed += 1
             self.barrels.append(Barrel(f"O{self.washed}", self.tide.choice(shores)))
 
+    # -- what an eye does not see -----------------------------------------------------------------
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        """Redraw the keepers and barrels in the dark, what others carry and plan, and where barrels will wash ashore.
+
+        Keepers are where they can have walked since they were last known to be somewhere."""
+        self.tide = Stream(stream.bits64(), "tide")
+        if eye.sees == "all":
+            return
+        me = eye.seat if eye.sees == "own" else None
+        lit = self._lit(eye)
+        dark = [cell for cell in self.island.land() if not lit[cell]]
+        self.news = [line for line in self.news if line[1] in ("", me)]
+        for seat, keeper in self.keepers.items():
+            if seat != me and self.tick:
+                self._redraw_keeper(seat, keeper, dark, stream)
+        for tower in self.towers:
+            if tower.holder not in ("", me) and self.tick:
+                tower.oil = stream.between(1, MAX_TOWER_OIL)
+        self._redraw_barrels(lit, stream)
+
+    def _redraw_keeper(self, seat: SeatId, keeper: Keeper, dark: Sequence[int], stream: Stream) -> None:
+        known, steps = self.island.corners()[self.order.index(seat)], self.tick
+        for at, to, text in self.news:
+            for tower in self.towers:
+                if not to and text == f"{tower.name} burns for {seat}":
+                    known, steps = tower.at, self.tick - at + 2  # it was beside the tower
+        if keeper.at in dark:
+            keeper.at = stream.choice([c for c in dark if self.island.far(known, c) <= steps] or [keeper.at])
+        keeper.oil = stream.between(0, MAX_CARRIED_OIL)
+        goal = stream.choice(self.island.land())
+        keeper.path = self.island.way(keeper.at, goal) if stream.chance(1, 2) else []
+
+    def _redraw_barrels(self, lit: Sequence[bool], stream: Stream) -> None:
+        seen = [barrel for barrel in self.barrels if lit[barrel.at]]
+        names = [name for i in range(1, self.washed + 1) if (name := f"O{i}") not in [b.name for b in seen]]
+        shores = [c for c in self.island.shores([t.at for t in self.towers]) if not lit[c]]
+        stream.shuffle(names)
+        stream.shuffle(shores)
+        hidden = len(self.barrels) - len(seen)
+        if self.tick:  # at first it is known how many there are
+            hidden = min(MAX_BARRELS - len(seen), max(0, hidden + stream.between(-1, 1)))
+        drawn = zip(names[:hidden], shores, strict=False)
+        least = 1 if self.tick else BARREL_OIL
+        barrels = [Barrel(name, at, stream.between(least, BARREL_OIL)) for name, at in drawn]
+        self.barrels = sorted([*seen, *barrels], key=lambda barrel: int(barrel.name[1:]))
+
     # -- light ------------------------------------------------------------------------------------
     def _hour(self) -> str:
         return list(LANTERN_RADIUS)[min(2, 3 * self.tick // self.ticks)]

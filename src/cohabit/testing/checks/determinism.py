@@ -6,7 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec import to_builtins
 
 from cohabit.errors import AskerError
 from cohabit.registry import make_world
@@ -14,8 +19,10 @@ from cohabit.room.commands import Command
 from cohabit.room.record import GENESIS, Snapshot, read_lines
 from cohabit.room.room import Room
 from cohabit.testing.checks.trial import CheckFailed, Trial
+from cohabit.testing.outside import own_files
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
 from cohabit.testing.samples import sample_args
+from cohabit.testing.watch import DEFAULT_LIMITS, cause_of_death
 
 HASH_SEEDS = ("1", "2")
 PEEK_EVERY = 3
@@ -119,26 +126,35 @@ def check_process(trial: Trial) -> str:
 
 def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
     """The fingerprints of the same plays, from one process per hash seed. The processes run in parallel."""
-    order = json.dumps({"seeds": trial.seeds, "steps": trial.steps, "config": trial.config})
-    command = [sys.executable, "-m", "cohabit.testing.play", trial.source, order]
-    shared = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        return list(pool.map(partial(_in_other_process, trial), HASH_SEEDS))
 
-    def run(hash_seed: str) -> list[list[Frozen]]:
+
+def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
+    limits = trial.watch.limits if trial.watch else DEFAULT_LIMITS
+    order = {
+        "source": trial.source, "seeds": trial.seeds, "steps": trial.steps, "config": trial.config,
+        "limits": to_builtins(limits),
+    }  # fmt: skip
+    paths = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONHASHSEED": hash_seed}
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "order").write_text(json.dumps(order))
+        command = [sys.executable, "-m", "cohabit.testing.play", temporary]
         try:
             done = subprocess.run(
-                command, env={**shared, "PYTHONHASHSEED": hash_seed}, capture_output=True, text=True,
-                timeout=PROCESS_SECONDS, check=True,
-            )  # fmt: skip
+                command, env={**os.environ, **paths}, capture_output=True, text=True, timeout=PROCESS_SECONDS
+            )
         except subprocess.TimeoutExpired:
             raise CheckFailed(f"the play in a separate process did not finish within {PROCESS_SECONDS} s") from None
-        except subprocess.CalledProcessError as failed:
-            words = (failed.stderr.strip().splitlines() or ["no output"])[-1]
-            raise CheckFailed(f"the play in a separate process failed: {words}") from None
-        fingerprints: list[list[Frozen]] = json.loads(done.stdout)
+        if done.returncode == 1:
+            words = (done.stderr.strip().splitlines() or ["no output"])[-1]
+            raise CheckFailed(f"the play in a separate process failed: {words}")
+        if done.returncode or not (folder / "plays").exists():
+            why = cause_of_death(folder, done.returncode, limits, own_files(trial.source))
+            raise CheckFailed(f"in a process with another PYTHONHASHSEED {why}")
+        fingerprints: list[list[Frozen]] = json.loads((folder / "plays").read_text())
         return fingerprints
-
-    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
-        return list(pool.map(run, HASH_SEEDS))
 
 
 def check_snapshot(trial: Trial) -> str:

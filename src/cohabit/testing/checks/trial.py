@@ -7,7 +7,9 @@ from typing import Any
 from cohabit.errors import CohabitError
 from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Command, commands_of
+from cohabit.testing.outside import Outside
 from cohabit.testing.play import Frozen, Play, Stopped, difference
+from cohabit.testing.watch import Watch
 from cohabit.world import World
 
 
@@ -19,8 +21,15 @@ class CheckSkipped(Exception):
     """A check was skipped because an earlier one failed."""
 
 
+class CheckWarned(Exception):
+    """Nothing is wrong, but something could not be checked. The message says what is missing."""
+
+
 class Trial:
-    """Shared by the checks: the world, and the reference plays."""
+    """Shared by the checks: the world, the reference plays, and what watches the process, if it is one of its own."""
+
+    watch: Watch | None = None
+    outside: Outside | None = None
 
     def __init__(self, source: str, seeds: Sequence[int], steps: int, config: dict[str, Any]) -> None:
         self.source = lasting_source(source)

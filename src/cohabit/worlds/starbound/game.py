@@ -17,6 +17,7 @@ class Game:
 
     def __init__(self, seed: int, fighting: bool = False) -> None:
         self.seed = seed
+        self.lands_seed = seed  # of planets that are made later; another one where they are only imagined
         self.fighting = fighting
         self.step_number = 0
         self.bodies: list[Body] = []
@@ -29,7 +30,7 @@ class Game:
         if place == SHIP:
             return ship_land()
         if place not in self.lands:
-            self.lands[place] = make_land(self.seed, place)
+            self.lands[place] = make_land(self.lands_seed, place)
         return self.lands[place]
 
     def land_of(self, body: Body) -> Land:

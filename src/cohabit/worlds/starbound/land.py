@@ -45,8 +45,9 @@ class Growth(Struct):
 class Land:
     """A planet, or the inside of a ship."""
 
-    def __init__(self, name: str, tiles: bytes, surface: tuple[int, ...]) -> None:
+    def __init__(self, name: str, tiles: bytes, surface: tuple[int, ...], seed: int = 0) -> None:
         self.name = name
+        self.seed = seed  # that it was made from
         self.kind: PlanetKind | None = PLANET.get(name)
         self.tiles = bytearray(tiles)
         self.surface = surface
@@ -110,7 +111,7 @@ class Land:
 def make_land(seed: int, name: str, changes: dict[int, int] | None = None) -> Land:
     """A planet with its changes since it was made."""
     terrain = make_terrain(seed, name)
-    land = Land(name, terrain.tiles, terrain.surface)
+    land = Land(name, terrain.tiles, terrain.surface, seed)
     for cell, tile in (changes or {}).items():
         land.tiles[cell] = tile
         land.changes[cell] = tile

@@ -14,11 +14,12 @@ from cohabit.world import (
     Seat,
     SeatId,
     Standing,
+    Stream,
     Told,
     WorldSpec,
     query,
 )
-from cohabit.worlds.starbound import harm, saves
+from cohabit.worlds.starbound import harm, imagined, saves
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.changes import changes_text
 from cohabit.worlds.starbound.choices import Choice
@@ -174,7 +175,7 @@ class Planet(PlanetBodies):
         if planet not in PLANET_NAMES:
             raise GameRejected(f"planets: {', '.join(PLANET_NAMES)}")
         land = self.game.lands.get(planet)  # a planet that nobody has visited is as it was made
-        tiles = bytes(land.tiles) if land else make_terrain(self.game.seed, planet).tiles
+        tiles = bytes(land.tiles) if land else make_terrain(self.game.lands_seed, planet).tiles
         letters = tiles.translate(TO_LETTERS).decode()
         return [letters[row * WIDTH : (row + 1) * WIDTH] for row in range(HEIGHT)]
 
@@ -203,6 +204,13 @@ class Planet(PlanetBodies):
             for body in self._present()
         ]
         return sorted(rows, key=lambda row: -row.score)
+
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        """Redraw what a player has not seen of the planets and other players; for a spectator all but the scores."""
+        self.game.draws = Stream(stream.bits64(), "creatures")
+        if eye.sees != "all":
+            own = self._body_of(eye.seat) if eye.sees == "own" and eye.seat is not None else None
+            imagined.resample(self.game, self.chosen, own, stream)
 
     # -- saves ---------------------------------------------------------------------------------------------
     def snapshot(self) -> bytes:

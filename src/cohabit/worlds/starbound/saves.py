@@ -23,7 +23,10 @@ CELLS = WIDTH * HEIGHT
 MAX_BODIES = 5000  # that have been in a game, also those that are gone
 
 
-class SavedLand(Struct, forbid_unknown_fields=True):
+Seed = Annotated[str, Meta(pattern="^-?[0-9a-f]+$", max_length=40)]
+
+
+class SavedLand(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What has changed on a planet: cells with their tiles, in the order of the first change."""
 
     name: str
@@ -32,10 +35,11 @@ class SavedLand(Struct, forbid_unknown_fields=True):
     creatures: list[Creature]
     bundles: list[Bundle]
     growths: list[Growth]
+    seed: Seed | None = None  # if it is not the seed of the game
 
 
-class SavedGame(Struct, forbid_unknown_fields=True):
-    seed: Annotated[str, Meta(pattern="^-?[0-9a-f]+$", max_length=40)]
+class SavedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    seed: Seed
     step: Annotated[int, Meta(ge=0)]
     draws: Annotated[int, Meta(ge=0)]
     creatures_made: Annotated[int, Meta(ge=0)]
@@ -43,19 +47,32 @@ class SavedGame(Struct, forbid_unknown_fields=True):
     lands: list[SavedLand]
     chosen: dict[str, Choice]
     totals: dict[str, float]
+    lands_seed: Seed | None = None  # these two as well: they differ in games that are only imagined
+    draws_seed: Seed | None = None
 
 
 def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -> bytes:
     lands = [
         SavedLand(
-            land.name, list(land.changes), bytes(land.changes.values()), land.creatures, land.bundles, land.growths
+            land.name,
+            list(land.changes),
+            bytes(land.changes.values()),
+            land.creatures,
+            land.bundles,
+            land.growths,
+            _other_seed(land.seed, game),
         )
         for land in game.lands.values()
     ]
     saved = SavedGame(
-        f"{game.seed:x}", game.step_number, game.draws.counter, game.creatures_made, game.bodies, lands, chosen, totals
-    )
+        f"{game.seed:x}", game.step_number, game.draws.counter, game.creatures_made, game.bodies, lands, chosen, totals,
+        _other_seed(game.lands_seed, game), _other_seed(game.draws.seed, game),
+    )  # fmt: skip
     return msgspec.msgpack.encode(saved)
+
+
+def _other_seed(seed: int, game: Game) -> str | None:
+    return None if seed == game.seed else f"{seed:x}"
 
 
 def load_game(data: bytes, fighting: bool) -> tuple[Game, dict[str, Choice], dict[str, float]]:
@@ -75,13 +92,18 @@ def load_game(data: bytes, fighting: bool) -> tuple[Game, dict[str, Choice], dic
         raise GameRejected("this is not a save of the planets: it has an unknown choice")
     game = Game(int(saved.seed, 16), fighting)
     game.step_number, game.creatures_made = saved.step, saved.creatures_made
-    game.draws = Stream(game.seed, "creatures", saved.draws)
+    game.draws = Stream(_seed(saved.draws_seed, game), "creatures", saved.draws)
+    game.lands_seed = _seed(saved.lands_seed, game)
     game.bodies = saved.bodies
     for kept in saved.lands:
-        land = make_land(game.seed, kept.name, dict(zip(kept.cells, kept.tiles, strict=True)))
+        land = make_land(_seed(kept.seed, game), kept.name, dict(zip(kept.cells, kept.tiles, strict=True)))
         land.creatures, land.bundles, land.growths = kept.creatures, kept.bundles, kept.growths
         game.lands[kept.name] = land
     return game, saved.chosen, saved.totals
+
+
+def _seed(kept: str | None, game: Game) -> int:
+    return game.seed if kept is None else int(kept, 16)
 
 
 def _check_body(body: Body, number: int) -> None:

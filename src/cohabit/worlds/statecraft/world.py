@@ -16,6 +16,7 @@ from cohabit.world import (
     Seat,
     SeatId,
     Standing,
+    Stream,
     Told,
     World,
     WorldSpec,
@@ -24,6 +25,7 @@ from cohabit.world import (
 )
 from cohabit.worlds.statecraft import cessions
 from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings, known_pledges
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import (
     HOW_TO_PLEDGE,
@@ -403,6 +405,26 @@ class Statecraft(World):
         if self.publish_ratings or eye.sees == "all":
             return {**shown, "means": published_ratings(self.keeps_word, self.aggressor)}
         return {**shown}
+
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        """Redraw the notes, ratings, orders and messages of other nations, and in fog their armies and results."""
+        if eye.sees == "all":
+            return
+        nation = eye.seat if eye.sees == "own" and eye.seat in self.order else None
+        viewer = Visibility(nation, self.observability)
+        imagined = imagine(
+            self.state, self.last, self.rules, viewer, stream, open_messages=self.open_messages,
+            is_over=self._turns_left() <= 0,
+        )  # fmt: skip
+        self.state, self.last = imagined.state, imagined.last
+        self.pledged = known_pledges(self.pledged, viewer, self.open_messages)
+        self.pledges_due = known_pledges(self.pledges_due, viewer, self.open_messages)
+        if not self.publish_ratings:  # the published means tell much about them
+            self.keeps_word = imagine_ratings(self.keeps_word, viewer, stream)
+            self.aggressor = imagine_ratings(self.aggressor, viewer, stream)
+        for name in self.submitted:
+            if name != nation:
+                self.submitted[name] = _as_text(stream.choice(self.legal(Seat(name))).parameters)
 
     def _cessions(self) -> cessions.LegalCessions:
         """The legal cessions. Found once for all nations, and again when a territory has changed hands."""
