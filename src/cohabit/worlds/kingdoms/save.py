@@ -2,7 +2,7 @@
 
 ::
 
-    "cohabit kingdoms" 4          magic bytes, and the version of the format
+    "cohabit kingdoms" 5          magic bytes, and the version of the format
     length of the header          four bytes; all numbers are little-endian
     header                        msgpack: everything that is not an array
     land layers, burning cells, creature columns
@@ -26,7 +26,7 @@ from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.land import LAYERS, ZONE, Land
 from cohabit.worlds.kingdoms.sim import City, Kingdom, News, Sim, Storm, Tally, War
 
-MAGIC = b"cohabit kingdoms\x04"
+MAGIC = b"cohabit kingdoms\x05"
 _LENGTH = 4
 _ZONES = range(2, 17)
 _BURNING = np.dtype(np.int64).newbyteorder("<")
@@ -42,6 +42,7 @@ class State(Struct, forbid_unknown_fields=True):
     opinions: dict[tuple[int, int], int]
     storms: list[Storm]
     laws: dict[str, bool]
+    casts: dict[int, int]
     tally: Tally
     news: list[News]
     pending_news: list[News]

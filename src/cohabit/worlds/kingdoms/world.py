@@ -132,7 +132,7 @@ class Kingdoms(OrderActions):
     """
 
     spec = WorldSpec(
-        name="kingdoms", version=2, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
+        name="kingdoms", version=3, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
         tell_rewards=False, extension="worldbox", front_end="map.html",
     )  # fmt: skip
 
