@@ -17,6 +17,7 @@ from cohabit.errors import CohabitError
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 from cohabit.worlds.kingdoms.land import LAYERS
+from cohabit.worlds.kingdoms.rules import tick
 from cohabit.worlds.kingdoms.sight import View, seen_by
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
@@ -39,10 +40,15 @@ READS = [
 class Fork:
     """Two copies of a match. ``Athena`` must get the same in both."""
 
-    def __init__(self, seed: int, warm_up: int = 40, zones: int = 4) -> None:
+    def __init__(self, seed: int, warm_up: int = 40, zones: int = 4, animals: bool = True) -> None:
+        """A match on a map of this many zones on a side, after some ticks. Without ``animals`` it takes longer until
+        there is contact: one animal disturbs the next."""
         config = {"zones_x": zones, "zones_y": zones, "kingdoms": 2}
         room = opened(seed, 0, peaceful=True, config=config)
         room.system("ticks", {"n": warm_up}, 1000)
+        if not animals:
+            room.world.sim.creatures.hp[room.world.sim.creatures.kingdom == 0] = 0
+            tick.remove_dead(room.world.sim)
         self.quiet, self.busy = twin(room), twin(room)
         for branch in self.branches:
             branch.checks_refusals = False  # it would notice the faith that is given here
@@ -171,30 +177,30 @@ def without_public_facts(room: Room) -> Iterator[None]:
 def own_state(sim: Sim) -> list[Any]:
     """All that there is of athena's kingdom and in its sight, without the numbers that the simulation counts with."""
     realm, c = sim.kingdoms[ATHENA], sim.creatures
-    numbers = {0: 0} | {city.id: city.number for city in sim.cities.values()}
+    places = {0: None} | {city.id: (city.x, city.y) for city in sim.cities.values()}
 
     def public(creature: int) -> int | None:
         row = c.row(creature)
         return None if row is None else int(c.public[row])
 
     kingdom = asdict(realm) | {
-        "king": public(realm.king), "capital": numbers[realm.capital], "band": [public(one) for one in realm.band],
+        "king": public(realm.king), "capital": places[realm.capital], "band": [public(one) for one in realm.band],
         "known": list(realm.known.values()), "orders": msgspec.to_builtins(realm.orders) | {"raid": 0},
     }  # fmt: skip
     cities = [
-        asdict(city) | {"id": 0, "leader": public(city.leader), "road_to": numbers.get(city.road_to)}
+        asdict(city) | {"id": 0, "leader": public(city.leader), "road_to": places.get(city.road_to)}
         for city in sim.cities_of(ATHENA)
     ]
     view = View(sim, ATHENA, False)
     assert view.seen is not None
     layers = [layer[view.seen].tobytes() for name, layer in sim.land.layers().items() if name != "city"]
-    owners = [numbers[number] for number in sim.land.city[view.seen].tolist()]
-    return [kingdom, cities, view.seen.tobytes(), *layers, owners, *_columns(sim, view.rows(), numbers)]
+    owners = [places[number] for number in sim.land.city[view.seen].tolist()]
+    return [kingdom, cities, view.seen.tobytes(), *layers, owners, *_columns(sim, view.rows(), places)]
 
 
-def _columns(sim: Sim, rows: NDArray[np.int64], numbers: dict[int, int]) -> list[Any]:
+def _columns(sim: Sim, rows: NDArray[np.int64], places: dict[int, Any]) -> list[Any]:
     found = {name: column[rows].tolist() for name, column in sim.creatures.columns().items() if name != "id"}
-    return [*(found | {"city": [numbers[city] for city in found["city"]]}).items()]
+    return [*(found | {"city": [places[city] for city in found["city"]]}).items()]
 
 
 def near(one: Sim, other: Sim) -> bool:
@@ -232,7 +238,7 @@ def _differing_cells(one: Sim, other: Sim) -> NDArray[np.int64]:
 def _owners(sim: Sim) -> NDArray[np.int64]:
     table = np.zeros(max(sim.cities, default=0) + 1, np.int64)
     for city in sim.cities.values():
-        table[city.id] = city.number
+        table[city.id] = sim.land.cell(city.x, city.y) + 1
     owners: NDArray[np.int64] = table[sim.land.city]
     return owners
 
