@@ -123,8 +123,8 @@ def _new_room(
         raise GameCrash(f"the world {scenario.world!r} failed to start ({what})", exception={"type": what}) from bug
     if _can_guess_seed(scenario, world, seed if seed is not None else scenario.seed):
         log.warning(
-            "room %s: players can guess its seed, and compute what the world hides: they try all small seeds and compare "
-            "what they see. Leave the seed out, or give 32 random hexadecimal digits.",
+            "room %s: players can guess its seed, and compute what the world hides: they try all small seeds and "
+            "compare what they see. Leave the seed out, or give 32 random hexadecimal digits.",
             name,
         )
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -25,7 +25,7 @@ from cohabit.worlds.kingdoms.tiles import CAN_GROW
 from .twins import ATHENA, opened, said, twin
 
 ARES = 2
-CONTACT = 16
+CONTACT = 20
 """Whatever is further than this from all that a kingdom sees has no effect on it in the next tick."""
 EVERY = 25
 """Ticks between two decisions of a player."""
@@ -144,10 +144,8 @@ class Fork:
             self.acts.append(f"{who} {command} {args}")
 
     def _tried(self, room: Room, who: str, command: str, args: Any) -> None:
-        try:
+        with suppress(CohabitError):
             room.call(who, command, args, at=self._now)
-        except CohabitError:
-            pass
 
 
 def _difference(one: str, other: str) -> str:
@@ -167,8 +165,8 @@ def without_public_facts(room: Room) -> Iterator[None]:
     sim.news = [item for item in news if item.kingdoms is not None]
     room.world._changed()
     yield
-    for kingdom, kingdom.people, kingdom.cities, kingdom.king in before:
-        pass
+    for kingdom, people, cities, king in before:
+        kingdom.people, kingdom.cities, kingdom.king = people, cities, king
     sim.news = news
     room.world._changed()
 

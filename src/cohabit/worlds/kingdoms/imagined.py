@@ -1,7 +1,7 @@
 """Another world that an eye cannot tell from the true one: what it may not see is drawn again.
 
-What stays: everything in sight, the eye's own kingdom, and what is public. Hidden cities that the eye has never heard of
-move; hidden creatures, stores, plans, plants and all dice are new.
+What stays: everything in sight, the eye's own kingdom, and what is public. Hidden cities of which the eye has never
+heard move; hidden creatures, stores, plans, plants and all dice are new.
 """
 
 import numpy as np
@@ -87,7 +87,9 @@ class _Imagination:
             land.top[alike] = land.top[mixed].copy()
         land.top[cells[~FITS[land.ground[cells], land.top[cells]]]] = _NONE
         since = self.dice.below(2 * wildlife.REGROWS, "grazed", 0, cells)
-        land.grazed[cells] = np.where(TOP_FOOD[land.top[cells]] > 0, np.maximum(sim.tick - since, 0), land.grazed[cells])
+        land.grazed[cells] = np.where(
+            TOP_FOOD[land.top[cells]] > 0, np.maximum(sim.tick - since, 0), land.grazed[cells]
+        )
         land.burning = np.flatnonzero(land.top == _FIRE)
         land.forget_molten()
 

@@ -119,7 +119,16 @@ def _other_state(sim: Sim) -> Iterator[str]:
     for item in (*sim.news, *sim.pending_news):
         if item.kind not in get_args(EventType):
             yield f"news cannot have the kind {item.kind!r}"
-    objects = (sim.cities, sim.kingdoms, sim.wars, list(sim.opinions.values()), sim.storms, sim.tally, sim.news, sim.casts)
+    objects = (
+        sim.cities,
+        sim.kingdoms,
+        sim.wars,
+        list(sim.opinions.values()),
+        sim.storms,
+        sim.tally,
+        sim.news,
+        sim.casts,
+    )
     for number in _numbers(to_builtins((*objects, sim.pending_news), str_keys=True)):
         if abs(number) > MAX_NUMBER:
             yield f"the number {number} is too large"

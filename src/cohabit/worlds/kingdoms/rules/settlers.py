@@ -16,7 +16,7 @@ BAND = 8
 NEAREST, FURTHEST = 15, 44
 """The distance of the new city from the old one,"""
 APART = 15
-"""and its smallest distance from any other city. Settlers leave for a place that suits as far as their kingdom knows."""
+"""and its smallest distance from any other city. Settlers choose a place by what their kingdom knows."""
 PLACES = 24
 """How many random places are considered."""
 SOIL_RADIUS = 5

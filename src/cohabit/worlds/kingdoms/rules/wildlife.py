@@ -42,7 +42,7 @@ CROWD = 14
 """and fewer animals than this, of any species, are near."""
 ARRIVALS_EVERY = 100
 ARRIVALS = 4
-ARRIVAL_RADIUS = 16
+ARRIVAL_RADIUS = 10
 """Once in this many ticks, this many species are drawn; a few animals of each arrive at a random place, if it suits
 them and none of their species is within this radius."""
 MONSTERS_EVERY = 1500
