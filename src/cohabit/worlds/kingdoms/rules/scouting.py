@@ -32,7 +32,7 @@ def _in_sight(sim: Sim, kingdom: Kingdom, places: list[tuple[int, int]]) -> list
     own = np.flatnonzero(c.kingdom == kingdom.id)
     at = np.array(places, np.int32).reshape(-1, 2)
     dx, dy = c.x[own] - at[:, :1], c.y[own] - at[:, 1:]
-    seen: list[bool] = (dx * dx + dy * dy <= REACH * REACH).any(axis=1).tolist()
+    seen: list[bool] = np.any(dx * dx + dy * dy <= REACH * REACH, axis=1).tolist()
     return seen
 
 

@@ -111,7 +111,7 @@ def habitat(sim: Sim, kind: Species, tries: int, purpose: str) -> Cells:
 def _suits(sim: Sim, kind: Species, cells: Cells) -> NDArray[np.bool_]:
     """Which of these cells are unowned and in the habitat of the species?"""
     land = sim.land
-    fits = life.livable(sim, SPECIES_ROW[kind.id], cells) & (land.city[cells] == 0)
+    fits: NDArray[np.bool_] = life.livable(sim, SPECIES_ROW[kind.id], cells) & (land.city[cells] == 0)
     if kind.habitat:
         tops = [TOP_ROW[top] for top in kind.habitat if top in TOP_ROW]
         grounds = [GROUND_ROW[ground] for ground in kind.habitat if ground in GROUND_ROW]
