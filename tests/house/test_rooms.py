@@ -246,3 +246,23 @@ async def test_replies_to_one_member_come_in_the_order_of_its_calls() -> None:
         await asyncio.gather(*(act(i) for i in range(50)))
         assert order == list(range(50))
         assert (await who["ann"]("numbers"))["red"] == list(range(50))
+
+
+@pytest.mark.parametrize(
+    ("world", "fog", "seed", "warned"),
+    [
+        ("whist", False, 7, True), ("lanterns", False, "ff", True), ("whist", False, "ab" * 16, False),
+        ("whist", False, None, False), ("nim", False, 7, False), ("kingdoms", True, 7, True), ("kingdoms", False, 7, False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("in_the_scenario", [False, True])
+async def test_a_host_is_warned_of_a_seed_that_players_can_guess_where_the_world_hides_things(
+    world: str, fog: bool, seed: int | str | None, warned: bool, in_the_scenario: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = {"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {}
+    agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(("ann", "bob", "cy", "di"))]
+    scenario = Scenario(world=world, config=config, partial_intel=fog, agents=agents[: 2 if world == "nim" else 4])
+    scenario.seed = seed if in_the_scenario else None
+    async with open_house() as house:
+        await house.create_room(scenario, "den", seed=None if in_the_scenario else seed)
+    assert ("players can guess its seed" in caplog.text) == warned

@@ -19,12 +19,15 @@ from cohabit.room.opening import opening_state
 from cohabit.room.record import Snapshot
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
-from cohabit.scenario import AgentSpec, Scenario, check_scenario
+from cohabit.scenario import AgentSpec, Scenario, check_scenario, parse_seed
+from cohabit.world import World
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
 
 log = logging.getLogger("cohabit")
+SAFE_SEED_BITS = 64
+"""Nobody can try all seeds of this size."""
 ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -118,10 +121,22 @@ def _new_room(
     except BaseException as bug:  # also SystemExit: a world must not end the house
         what = type(bug).__name__
         raise GameCrash(f"the world {scenario.world!r} failed to start ({what})", exception={"type": what}) from bug
+    if _can_guess_seed(scenario, world, seed if seed is not None else scenario.seed):
+        log.warning(
+            "room %s: players can guess its seed, and compute what the world hides: they try all small seeds and "
+            "compare what they see. Leave the seed out, or give 32 random hexadecimal digits.",
+            name,
+        )
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)
     return room, room.snapshot()
+
+
+def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) -> bool:
+    """Whether a seed was chosen that is too small for a world that hides things."""
+    hides = not world.spec.open_information and (scenario.partial_intel or not world.spec.fog)
+    return seed is not None and hides and int(parse_seed(seed), 16) < 1 << SAFE_SEED_BITS
 
 
 async def _store(house: "House", write: Write, scenario: Scenario) -> None:

@@ -12,7 +12,7 @@ from cohabit.worlds.kingdoms.tiles import GROUND_ROW, TOP_ROW
 
 def meadow(seed: int = 1) -> Sim:
     land = Land(2, 2)
-    land.ground[:] = GROUND_ROW["soil_low"]
+    land.ground[:] = land.chart[:] = GROUND_ROW["soil_low"]
     land.top[:] = TOP_ROW["grass"]
     sim = Sim(seed, land)
     sim.laws["no_monsters"] = True

@@ -38,7 +38,8 @@ def _found(sim: Sim, dice: Chance, number: int) -> None:
     for part in range(CITIES_EACH):
         place = int(soil[dice.one(len(soil), "city", number, part)])
         x, y = sim.land.xy(place)
-        city = City(len(sim.cities) + 1, f"{NAMES[(number + part) % len(NAMES)]}ton", number, x, y, 100, radius=8)
+        name, order = f"{NAMES[(number + part) % len(NAMES)]}ton", len(sim.cities) + 1
+        city = City(order, order, name, number, x, y, 100, radius=8)
         land = sim.land.disc(x, y, city.radius + 2 * (part == 0))
         free = land[(sim.land.city[land] == 0) & sim.land.is_dry(land)]
         sim.land.city[free] = city.id

@@ -1,7 +1,7 @@
 import numpy as np
 
 from cohabit.worlds.kingdoms.creatures import Job
-from cohabit.worlds.kingdoms.rules import cities, city_life, settlers
+from cohabit.worlds.kingdoms.rules import cities, city_life, scouting, settlers
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, TOP_ROW
 
 from .lively import assert_buildings_are_counted
@@ -36,7 +36,7 @@ def test_a_city_without_food_starves_and_its_kingdom_is_told_of_the_famine() -> 
     for _ in range(160):
         let_pass(sim, 10)
         city.food = 0
-    assert sim.tally.died > 8
+    assert np.count_nonzero(sim.creatures.kingdom == kingdom.id) < 14
     famine = [piece for piece in sim.news if "starving" in piece.text]
     assert famine
     assert famine[0].kingdoms == (kingdom.id,)
@@ -75,10 +75,52 @@ def test_traders_bring_gold_and_goodwill() -> None:
     sim = meadow()
     (one, here), (other, there) = realm(sim, 40, 64, 20), realm(sim, 80, 64, 20, "elf")
     here.buildings = {**here.buildings, "market": 1}
+    one.known[there.id] = there.x, there.y, other.id
     let_pass(sim, 700)
     assert here.gold > 0
     assert there.gold > 0
     assert max(sim.opinions[one.id, other.id], sim.opinions[other.id, one.id]) > -20
+
+
+def test_traders_do_not_go_to_a_city_that_their_kingdom_has_not_seen() -> None:
+    sim = meadow()
+    (one, here), (_, there) = realm(sim, 30, 64, 20), realm(sim, 90, 64, 20, "elf")
+    here.buildings = {**here.buildings, "market": 1}
+    let_pass(sim, 700)
+    assert not one.known
+    assert here.gold == there.gold == 0
+
+
+def test_a_kingdom_remembers_a_foreign_city_that_its_people_have_seen_until_they_see_that_it_is_gone() -> None:
+    sim = meadow()
+    (one, _), (other, there) = realm(sim, 30, 64, 20), realm(sim, 90, 64, 20, "elf")
+    scout = np.flatnonzero(sim.creatures.kingdom == one.id)[0]
+    home = int(sim.creatures.x[scout])
+    for x, known in ((80, []), (82, [(90, 64, other.id)]), (home, [(90, 64, other.id)])):
+        sim.creatures.x[scout], sim.creatures.y[scout] = x, 64
+        scouting.notice_cities(sim, one)
+        assert list(one.known.values()) == known
+    cities.raze(sim, there)
+    scouting.notice_cities(sim, one)
+    assert one.known, "nobody has looked"
+    sim.creatures.x[scout] = 90
+    scouting.notice_cities(sim, one)
+    assert not one.known
+
+
+def test_settlers_choose_a_place_by_what_their_kingdom_knows() -> None:
+    """A city in the fog, which they have not seen, does not change where they go."""
+    places = []
+    for hidden in (False, True):
+        sim = meadow()
+        _, home = realm(sim, 30, 64, 20)
+        if hidden:
+            for x, y in ((60, 40), (60, 64), (60, 90)):
+                realm(sim, x, y, 8, "elf")
+        sim.tick = 1000
+        places.append([settlers.find_place(sim, home) for sim.tick in range(1000, 1040)])
+    assert places[0] == places[1]
+    assert len(set(places[0])) > 10
 
 
 def test_a_road_joins_a_new_city_to_an_older_one() -> None:
@@ -119,7 +161,7 @@ def test_an_order_to_muster_arms_that_percentage_of_the_people() -> None:
     city.buildings = {**city.buildings, "house": 9}
     kingdom.orders.muster = 50
     let_pass(sim, 1200)
-    soldiers = int(np.count_nonzero(sim.creatures.job == Job.SOLDIER))
+    soldiers = int(np.count_nonzero((sim.creatures.job == Job.SOLDIER) & (sim.creatures.city == city.id)))
     assert abs(soldiers - city.people // 2) <= 5
 
 

@@ -182,7 +182,7 @@ def test_news_from_before_the_first_tick_is_not_told_as_the_result_of_the_next_c
 def test_names_and_ids_do_not_follow_from_numbers_that_a_player_could_try():
     """Worlds of neighbouring seeds, and neighbouring cities and creatures, have unrelated names and ids."""
     sims = [opened(seed, ticks=0).world.sim for seed in (5, 6)]
-    ids = [[city_id(sim, city.id) for city in sim.cities.values()] for sim in sims]
+    ids = [[city_id(sim, city) for city in sim.cities.values()] for sim in sims]
     assert all(number > 2**32 for number in (*ids[0], *ids[1]))
     assert not set(ids[0]) & set(ids[1])
     shown = sims[0].creatures.public

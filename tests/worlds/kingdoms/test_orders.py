@@ -70,7 +70,7 @@ def test_only_an_enemy_city_can_be_raided() -> None:
     sim = lively()
     mine, enemy, third = kingdoms(sim)
     with pytest.raises(GameRejected, match="your own city"):
-        orders.raid_city(sim, mine, city_id(sim, first_city(sim, mine.id).id))
+        orders.raid_city(sim, mine, city_id(sim, first_city(sim, mine.id)))
     with pytest.raises(GameRejected, match="Declare war first"):
         orders.raid_city(sim, mine, _scouted(sim, mine, third))
     with pytest.raises(GameRejected, match=f"belongs to {enemy.name}"):
@@ -83,7 +83,7 @@ def _scouted(sim: Sim, mine: Kingdom, other: Kingdom) -> int:
     city = first_city(sim, other.id)
     scout = np.flatnonzero(sim.creatures.kingdom == mine.id)[0]
     sim.creatures.x[scout], sim.creatures.y[scout] = city.x + 1, city.y
-    return city_id(sim, city.id)
+    return city_id(sim, city)
 
 
 def test_a_city_in_sight_is_raided_by_its_id() -> None:
@@ -129,7 +129,7 @@ def test_a_raid_on_a_city_out_of_sight_is_refused_like_one_on_a_city_that_does_n
     mine, enemy, third = kingdoms(sim)
     orders.raid_kingdom(sim, mine, enemy.id)
     before = msgspec.structs.replace(mine.orders)
-    for city in (city_id(sim, first_city(sim, enemy.id).id), city_id(sim, first_city(sim, third.id).id), 1, 12345):
+    for city in (city_id(sim, first_city(sim, enemy.id)), city_id(sim, first_city(sim, third.id)), 1, 12345):
         with pytest.raises(GameRejected, match=f"You see no city {city}. Raid a kingdom"):
             orders.raid_city(sim, mine, city)
     assert mine.orders == before, "the raid that was ordered before goes on"

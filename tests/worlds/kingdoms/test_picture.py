@@ -119,7 +119,7 @@ def fill_with_people(sim: Sim, hidden: NDArray[np.int64]) -> None:
 
 def found_a_city(sim: Sim, hidden: NDArray[np.int64]) -> None:
     x, y = sim.land.xy(int(hidden[len(hidden) // 2]))
-    sim.cities[99] = City(99, "Nowhere", 1, x, y, 1, people=10_000)
+    sim.cities[99] = City(99, 99, "Nowhere", 1, x, y, 1, people=10_000)
 
 
 SECRETS = (raise_a_mountain, burn, strip_the_land, pull_down, move_borders, fill_with_people, found_a_city)

@@ -93,7 +93,7 @@ def test_the_view_of_a_god_is_not_long_either(room: Room) -> None:
     assert tokens(text) <= LATE
     assert f"more_cities: {len(sim.cities) - 20}" in text
     assert f"more_wars: {len(sim.wars) - 8}" in text
-    assert f"{besieged.name} (id {city_id(sim, besieged.id)}," in text, "cities in trouble are not left out"
+    assert f"{besieged.name} (id {city_id(sim, besieged)}," in text, "cities in trouble are not left out"
     assert "besieged_by 2, siege 10" in text
 
 
@@ -116,7 +116,7 @@ def test_the_view_has_the_stocks_of_each_city_and_its_housing(room: Room) -> Non
 def test_a_city_of_another_kingdom_in_sight_is_listed_with_the_id_for_a_raid(room: Room) -> None:
     sim = room.world.sim
     target = sim.cities_of(2)[0]
-    number = str(city_id(sim, target.id))
+    number = str(city_id(sim, target))
     assert number not in view(room)
     scout = np.flatnonzero(sim.creatures.kingdom == 1)[0]
     sim.creatures.x[scout], sim.creatures.y[scout] = target.x, target.y

@@ -30,11 +30,12 @@ SCENARIO = {
 ATHENA = 1
 
 
-def opened(seed: int = 5, ticks: int = 60, **keys: Any) -> Room:
+def opened(seed: int = 5, ticks: int = 60, peaceful: bool = False, **keys: Any) -> Room:
     scenario = parse_scenario(json.dumps(SCENARIO | keys))
     world = make_world("kingdoms", scenario.config)
     room = Room.create(opening_state(scenario, world, "kingdoms", "den", seed, "00" * 16), world, at=0)
-    room.call("athena", "declare_war", {"kingdom_id": 2}, at=1)
+    if not peaceful:
+        room.call("athena", "declare_war", {"kingdom_id": 2}, at=1)
     room.system("ticks", {"n": ticks}, 1000)
     return room
 

@@ -36,16 +36,20 @@ def _mixed_one(bits: int) -> int:
 
 
 class Chance:
-    """The random numbers of one world. Every ``purpose`` (a word) has a sequence of its own."""
+    """The random numbers of one world. Every ``purpose`` (a word) has a sequence of its own.
 
-    def __init__(self, seed: int) -> None:
+    ``seed`` makes the numbers that may be shown, such as ids, and ``dice`` all others; usually they are the same.
+    """
+
+    def __init__(self, seed: int, dice: int | None = None) -> None:
         self.seed = seed
+        self.dice = seed if dice is None else dice
         self._salts: dict[str, int] = {}
 
     def _salt(self, purpose: str, tick: int) -> int:
         salt = self._salts.get(purpose)
         if salt is None:
-            digest = blake2b(f"{self.seed:x}\0{purpose}".encode(), digest_size=8, person=b"kingdoms").digest()
+            digest = blake2b(f"{self.dice:x}\0{purpose}".encode(), digest_size=8, person=b"kingdoms").digest()
             salt = self._salts[purpose] = int.from_bytes(digest, "little")
         return _mixed_one(salt + tick * _STEP)  # mixed here, so that id 5 at tick 6 is not id 6 at tick 5
 

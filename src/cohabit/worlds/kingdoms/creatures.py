@@ -2,6 +2,9 @@
 
 Rows 0 to n - 1 are the living in order of birth, so ``id`` is always sorted. Rules read and write whole columns at
 once. A creature that dies gets ``hp`` 0 or less; ``remove_dead`` takes it out at the end of the tick.
+
+``id`` counts the births of the whole world, so nothing that a kingdom can notice may follow from it: dice are keyed by
+``public``, and turns and trades come from ``number``.
 """
 
 from collections.abc import Mapping
@@ -13,8 +16,9 @@ from numpy.typing import NDArray
 Rows = NDArray[np.int64]
 """Row numbers of some creatures."""
 COLUMNS: dict[str, type[np.generic]] = {
-    "id": np.int64,  # from 1, never reused; members never see it
-    "public": np.int64,  # the id under which members know it
+    "id": np.int64,  # from 1, never reused; finds the row, and nothing else
+    "public": np.int64,  # the id under which members know it, and the key of its dice
+    "number": np.int32,  # its number among the births of its kingdom, or in its group of wild creatures
     "species": np.int16,  # row of species.SPECIES
     "kingdom": np.int32,  # id of the kingdom; 0: wild
     "city": np.int32,  # id of the home city; 0: none
@@ -53,6 +57,7 @@ class Creatures:
 
     id: NDArray[np.int64]
     public: NDArray[np.int64]
+    number: NDArray[np.int32]
     species: NDArray[np.int16]
     kingdom: NDArray[np.int32]
     city: NDArray[np.int32]

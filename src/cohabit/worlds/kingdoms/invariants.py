@@ -103,6 +103,9 @@ def _kingdoms(sim: Sim) -> Iterator[str]:
         for place in (kingdom.orders.rally, kingdom.orders.settle):
             if place is not None and not sim.land.holds(*place):
                 yield f"kingdom {kingdom.id} has an order for a place off the map"
+        for x, y, _ in kingdom.known.values():
+            if not sim.land.holds(x, y):
+                yield f"kingdom {kingdom.id} knows a city off the map"
     pairs = [*((war.attacker, war.defender) for war in sim.wars), *sim.opinions]
     for one, other in pairs:
         if one == other or one not in sim.kingdoms or other not in sim.kingdoms:
@@ -116,7 +119,16 @@ def _other_state(sim: Sim) -> Iterator[str]:
     for item in (*sim.news, *sim.pending_news):
         if item.kind not in get_args(EventType):
             yield f"news cannot have the kind {item.kind!r}"
-    objects = (sim.cities, sim.kingdoms, sim.wars, list(sim.opinions.values()), sim.storms, sim.tally, sim.news)
+    objects = (
+        sim.cities,
+        sim.kingdoms,
+        sim.wars,
+        list(sim.opinions.values()),
+        sim.storms,
+        sim.tally,
+        sim.news,
+        sim.casts,
+    )
     for number in _numbers(to_builtins((*objects, sim.pending_news), str_keys=True)):
         if abs(number) > MAX_NUMBER:
             yield f"the number {number} is too large"

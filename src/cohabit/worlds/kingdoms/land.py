@@ -59,6 +59,10 @@ class Land:
     def molten(self, cells: Cells) -> None:
         self._molten = cells
 
+    def forget_molten(self) -> None:
+        """The ground was changed without updating the list: find the cells again."""
+        self._molten = None
+
     def cell(self, x: int, y: int) -> int:
         return y * self.width + x
 

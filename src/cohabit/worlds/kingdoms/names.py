@@ -4,8 +4,10 @@ The name of a creature is computed from its public id on request. Names and publ
 they reveal neither the seed nor the numbers that the simulation counts with.
 """
 
+from collections.abc import Iterable
+
 from cohabit.worlds import words
-from cohabit.worlds.kingdoms.sim import City, Sim
+from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
 
 _MASK = (1 << 64) - 1
@@ -76,14 +78,14 @@ def public_id(sim: Sim, purpose: str, number: int) -> int:
     return (sim.chance.secret(purpose, number) >> 64 - PUBLIC_ID_BITS) or 1
 
 
-def city_id(sim: Sim, number: int) -> int:
+def city_id(sim: Sim, city: City) -> int:
     """The id under which members know a city."""
-    return public_id(sim, "city ids", number)
+    return public_id(sim, "city ids", city.number)
 
 
 def city_with_id(sim: Sim, public: int) -> City | None:
     """The city that members know under this id."""
-    return next((city for city in sim.cities.values() if city_id(sim, city.id) == public), None)
+    return next((city for city in sim.cities.values() if city_id(sim, city) == public), None)
 
 
 def name_of(sim: Sim, row: int) -> str:
@@ -95,10 +97,19 @@ def name_of(sim: Sim, row: int) -> str:
     return f"{_pick(BEASTS, creature, 1)} the {word_for(kind)}"
 
 
-def city_name(sim: Sim, race: str, number: int) -> str:
-    """A name for city ``number`` that no existing city has."""
-    taken = [city.name for city in sim.cities.values()]
-    return _unused(taken, race, sim.chance.secret("city names", number), CITY_ENDS[race])
+def city_name(sim: Sim, realm: Kingdom, number: int) -> str:
+    """A name for city ``number`` that no other city of its kingdom has. A city in the fog may have the same name: if
+    its name were avoided, the names of one's own cities would tell of it."""
+    taken = [city.name for city in sim.cities_of(realm.id)]
+    return _unused(taken, realm.race, sim.chance.secret("city names", number), CITY_ENDS[realm.race])
+
+
+def labelled(cities: Iterable[City]) -> dict[str, City]:
+    """These cities by name. Where several have the same name, the later ones are told apart by their place."""
+    found: dict[str, City] = {}
+    for city in cities:
+        found[city.name if city.name not in found else f"{city.name} at {city.x},{city.y}"] = city
+    return found
 
 
 def kingdom_name(sim: Sim, race: str, number: int) -> str:

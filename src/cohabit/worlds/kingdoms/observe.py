@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from cohabit.model.observation import Effect, Entity, Event, EventType, Observation
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.names import city_id, word_for
+from cohabit.worlds.kingdoms.names import city_id, labelled, word_for
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.rules import armies, cities, city_life, life, settlers
 from cohabit.worlds.kingdoms.sight import View
@@ -180,11 +180,11 @@ def _my_status(view: View, mine: Kingdom) -> dict[str, object]:
         "peace_offered_by": [k.id for k in sim.alive if mine.id in k.orders.peace],
         "army": _army(sim, mine, own, soldiers),
         "settlers": f"on the way to {mine.band_to[0]},{mine.band_to[1]}" if mine.band_to else None,
-        "cities": {city.name: _own_city(city, by_city[city.id]) for city in own[:MAX_CITIES]},
+        "cities": {name: _own_city(city, by_city[city.id]) for name, city in labelled(own[:MAX_CITIES]).items()},
         "more_cities": len(own) - MAX_CITIES if len(own) > MAX_CITIES else None,
         "foreign_cities_in_sight": {
-            c.name: {"id": city_id(sim, c.id), "kingdom": c.kingdom, "x": c.x, "y": c.y} | _siege(c)
-            for c in others[:MAX_CITIES]
+            name: {"id": city_id(sim, c), "kingdom": c.kingdom, "x": c.x, "y": c.y} | _siege(c)
+            for name, c in labelled(others[:MAX_CITIES]).items()
         },
         "orders": {name: value for name, value in given.items() if value},
     }
@@ -241,7 +241,7 @@ def _notable_cities(sim: Sim) -> list[City]:
 
 def _place(sim: Sim, city: City) -> dict[str, object]:
     return {
-        "id": city_id(sim, city.id), "kingdom": city.kingdom, "x": city.x, "y": city.y, "people": city.people,
+        "id": city_id(sim, city), "kingdom": city.kingdom, "x": city.x, "y": city.y, "people": city.people,
         "soldiers": city.soldiers, "loyalty": city.loyalty,
     } | _siege(city)  # fmt: skip
 
@@ -254,7 +254,7 @@ def _whole_world(sim: Sim) -> dict[str, object]:
     return {
         "wars": {_war(sim, war): {"attacker": war.attacker, "defender": war.defender} for war in wars},
         "laws": [name for name, holds in sim.laws.items() if holds],
-        "cities": {city.name: _place(sim, city) for city in notable},
+        "cities": {name: _place(sim, city) for name, city in labelled(notable).items()},
         "fires": {"tiles": len(fires), "at": list(sim.land.xy(int(fires[len(fires) // 2])))} if len(fires) else None,
         "creatures": _census(sim),
     } | {name: number for name, number in more.items() if number}

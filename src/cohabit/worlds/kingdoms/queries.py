@@ -98,7 +98,7 @@ def tile(view: View, x: int, y: int) -> Tile:
         top_id=TOPS[land.top[cell]].id if land.top[cell] else None,
         building=BUILDINGS[land.built[cell]].id if land.built[cell] else None,
         kingdom_id=city.kingdom if city else None,
-        city_id=city_id(sim, city.id) if city else None,
+        city_id=city_id(sim, city) if city else None,
     )
 
 
@@ -133,7 +133,7 @@ def _kingdom(view: View, k: Kingdom) -> KingdomLine:
         k.people,
         False,
         king_name=name_of(sim, king) if king is not None else None,
-        capital_id=city_id(sim, capital.id) if capital and view.sees_city(capital) else None,
+        capital_id=city_id(sim, capital) if capital and view.sees_city(capital) else None,
         claimed=k.claimed,
     )
 
@@ -151,7 +151,7 @@ def cities(view: View, kingdom_id: int | None) -> Listed[CityLine]:
 def _city(sim: Sim, city: City) -> CityLine:
     leader = sim.creatures.row(city.leader)
     return CityLine(
-        city_id(sim, city.id),
+        city_id(sim, city),
         city.name,
         city.kingdom,
         sim.kingdoms[city.kingdom].name,
@@ -211,7 +211,7 @@ def _actor(sim: Sim, row: int) -> ActorLine:
         int(c.y[row]),
         int(c.public[row]),
         kingdom_id=int(c.kingdom[row]) or int(_WILD_KINGDOM[species]),
-        city_id=city_id(sim, int(c.city[row])) if c.city[row] else None,
+        city_id=city_id(sim, sim.cities[int(c.city[row])]) if c.city[row] else None,
         age=sim.tick - int(c.born[row]),
         health=100 * int(c.hp[row]) // int(HEALTH[species]),
         hunger=100 - int(c.food[row]),

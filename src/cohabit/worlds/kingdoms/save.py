@@ -2,7 +2,7 @@
 
 ::
 
-    "cohabit kingdoms" 4          magic bytes, and the version of the format
+    "cohabit kingdoms" 5          magic bytes, and the version of the format
     length of the header          four bytes; all numbers are little-endian
     header                        msgpack: everything that is not an array
     land layers, burning cells, creature columns
@@ -21,12 +21,13 @@ from msgspec.structs import fields
 from numpy.typing import NDArray
 
 from cohabit.errors import GameRejected
+from cohabit.worlds.kingdoms.chance import Chance
 from cohabit.worlds.kingdoms.creatures import COLUMNS
 from cohabit.worlds.kingdoms.invariants import first_violation
 from cohabit.worlds.kingdoms.land import LAYERS, ZONE, Land
 from cohabit.worlds.kingdoms.sim import City, Kingdom, News, Sim, Storm, Tally, War
 
-MAGIC = b"cohabit kingdoms\x04"
+MAGIC = b"cohabit kingdoms\x05"
 _LENGTH = 4
 _ZONES = range(2, 17)
 _BURNING = np.dtype(np.int64).newbyteorder("<")
@@ -42,6 +43,7 @@ class State(Struct, forbid_unknown_fields=True):
     opinions: dict[tuple[int, int], int]
     storms: list[Storm]
     laws: dict[str, bool]
+    casts: dict[int, int]
     tally: Tally
     news: list[News]
     pending_news: list[News]
@@ -51,6 +53,7 @@ class Header(Struct, forbid_unknown_fields=True):
     """Everything that is not an array, and the lengths and types of the arrays."""
 
     seed: Annotated[str, Meta(pattern="^[0-9a-f]{1,32}$")]  # 128 bits do not fit an integer of the format
+    dice: Annotated[str, Meta(pattern="^[0-9a-f]{1,32}$")]
     zones: tuple[int, int]
     burning: int
     creatures: int
@@ -64,6 +67,7 @@ def dump(sim: Sim) -> bytes:
     land, creatures = sim.land, sim.creatures
     header = Header(
         seed=f"{sim.seed:x}",
+        dice=f"{sim.chance.dice:x}",
         zones=(land.width // ZONE, land.height // ZONE),
         burning=len(land.burning),
         creatures=creatures.n,
@@ -117,6 +121,7 @@ def _built(header: Header, arrays: Mapping[str, NDArray[Any]]) -> Sim:
         getattr(land, name)[:] = arrays[f"land.{name}"]
     land.burning = arrays["burning"].astype(np.int64)
     sim = Sim(int(header.seed, 16), land)
+    sim.chance = Chance(sim.seed, int(header.dice, 16))
     sim.creatures.add(header.creatures, {name: arrays[f"creatures.{name}"] for name in COLUMNS})
     sim.creatures.id[:] = arrays["creatures.id"]
     sim.creatures.next_id = header.next_id

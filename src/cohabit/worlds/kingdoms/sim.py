@@ -25,9 +25,12 @@ MAX_KINGDOM_ID = 1 << 13
 
 
 class City(Struct):
-    """A city. Its land is where ``Land.city`` has its id."""
+    """A city. Its land is where ``Land.city`` has its id.
+
+    ``id`` counts the cities of the whole world, hidden ones too. Dice, days and the public id come from ``number``."""
 
     id: int
+    number: int  # unique: the kingdom that founded it, and its number among the cities that this kingdom has founded
     name: str
     kingdom: int
     x: int
@@ -82,6 +85,7 @@ class Kingdom(Struct):
     founded: int
     capital: int = 0  # id of a city
     king: int = 0  # id of a creature
+    nature: int = 0  # of the king: how much loyalty it adds or takes away
     alive: bool = True
     claimed: bool = False  # a seat of the match: its player, not the crown, decides on war and peace
     culture: int = 0
@@ -103,6 +107,8 @@ class Kingdom(Struct):
     band_to: tuple[int, int] | None = None  # and where it sends them
     births: int = 0  # how many people were born or spawned in it
     casts: int = 0  # pulses of powers that its player used
+    founded_cities: int = 0
+    known: dict[int, tuple[int, int, int]] = {}  # foreign cities that its people have seen, by id: x, y, kingdom
 
 
 class War(Struct):
@@ -126,6 +132,7 @@ class Storm(Struct):
     x: int
     y: int
     ends: int  # the tick
+    luck: int = 0  # the key of its dice
 
 
 class Tally(Struct):
@@ -139,8 +146,6 @@ class Tally(Struct):
     wars_ended: int = 0
     cities_taken: int = 0
     rebellions: int = 0
-    births: int = 0  # of wild creatures
-    casts: int = 0  # pulses of powers that gods used
 
 
 class News(Struct):
@@ -168,6 +173,7 @@ class Sim:
         self.at_war: NDArray[np.bool_] = np.zeros((16, 16), np.bool_)  # by kingdom ids; derived from ``wars``
         self.storms: list[Storm] = []  # see powers.storms
         self.laws: dict[str, bool] = {}  # world-wide switches set by gods: peace, no_fire …
+        self.casts: dict[int, int] = {}  # pulses of powers that gods used since the last tick, by cell
         self.tally = Tally()
         self.news: list[News] = []  # the latest, oldest first
         self.pending_news: list[News] = []  # since the last ``take_news``

@@ -25,7 +25,7 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.kingdoms import queries, save
+from cohabit.worlds.kingdoms import imagined, queries, save
 from cohabit.worlds.kingdoms.answers import (
     ActorKind,
     Actors,
@@ -74,7 +74,7 @@ from cohabit.worlds.kingdoms.arguments import (
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.drawing.map import colour_of
-from cohabit.worlds.kingdoms.observe import Mark, mark, observation, result
+from cohabit.worlds.kingdoms.observe import Mark, heard, mark, observation, result
 from cohabit.worlds.kingdoms.order_actions import GiveOrder, OrderActions
 from cohabit.worlds.kingdoms.powers import casting, orders, spawns, terraform
 from cohabit.worlds.kingdoms.powers.table import POWERS
@@ -132,7 +132,7 @@ class Kingdoms(OrderActions):
     """
 
     spec = WorldSpec(
-        name="kingdoms", version=2, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
+        name="kingdoms", version=3, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
         tell_rewards=False, extension="worldbox", front_end="map.html",
     )  # fmt: skip
 
@@ -453,6 +453,16 @@ class Kingdoms(OrderActions):
 
     def _on_map(self, x: int, y: int) -> None:
         casting.on_map(self.sim, x, y)
+
+    # -- imagining --------------------------------------------------------------------------------
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        view = self.view(eye)
+        if view.everything:
+            return
+        imagined.redraw(view, list(heard(view)), stream)
+        self.state.seed = f"{stream.bits64() << 64 | stream.bits64():x}"  # of worlds that are generated later
+        self.state.marks = {number: known for number, known in self.state.marks.items() if number == view.kingdom}
+        self._changed()
 
     # -- saving -----------------------------------------------------------------------------------
     def snapshot(self) -> bytes:

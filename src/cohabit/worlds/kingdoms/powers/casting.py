@@ -83,7 +83,7 @@ def invoke(sim: Sim, mine: Kingdom | None, use: PowerUse) -> tuple[PowerUsed, st
             accepted += use.power.run(sim, _cast(sim, mine, use, pulse))
         except CohabitError as refusal:
             if not pulse:  # nothing was done: a refusal leaves no trace
-                (mine or sim.tally).casts -= 1
+                _take_back(sim, mine, use)
                 if mine is not None:
                     mine.faith += cost
                 raise
@@ -130,10 +130,30 @@ def _cast(sim: Sim, mine: Kingdom | None, use: PowerUse, pulse: int) -> Cast:
         x += _share(use.x2 - use.x, pulse, use.pulses - 1)
         y += _share(use.y2 - use.y, pulse, use.pulses - 1)
     cells = sim.land.disc(x, y, use.radius if use.radius is not None else 1 if use.power.brush else 0)
-    counter = mine if mine is not None else sim.tally
-    counter.casts += 1  # no two casts draw the same random numbers, not even in the same tick
     by = mine.id if mine is not None else 0
-    return Cast(x, y, cells, by, use.x2, use.y2, counter.casts * (MAX_KINGDOM_ID + 1) + by)
+    return Cast(x, y, cells, by, use.x2, use.y2, _pulse(sim, mine, x, y))
+
+
+def _pulse(sim: Sim, mine: Kingdom | None, x: int, y: int) -> int:
+    """A number for this pulse. No two pulses draw the same random numbers, not even in the same tick, and nothing in
+    the numbers of a kingdom or of a place follows from what is done elsewhere."""
+    if mine is not None:
+        mine.casts += 1
+        return mine.casts * (MAX_KINGDOM_ID + 1) + mine.id
+    cell = sim.land.cell(x, y)
+    sim.casts[cell] = sim.casts.get(cell, 0) + 1
+    return (sim.casts[cell] * sim.land.size + cell) * (MAX_KINGDOM_ID + 1)
+
+
+def _take_back(sim: Sim, mine: Kingdom | None, use: PowerUse) -> None:
+    """Undo ``_pulse`` for the first pulse of this use."""
+    if mine is not None:
+        mine.casts -= 1
+        return
+    cell = sim.land.cell(use.x, use.y)
+    sim.casts[cell] -= 1
+    if not sim.casts[cell]:
+        del sim.casts[cell]
 
 
 def _share(length: int, part: int, parts: int) -> int:

@@ -53,8 +53,8 @@ def _throw(sim: Sim, rows: Rows) -> None:
     """Move creatures a few tiles away, if they can stand there."""
     c, land = sim.creatures, sim.land
     far = 2 * THROW_TILES + 1
-    x = c.x[rows] + sim.chance.below(far, "thrown across", sim.tick, c.id[rows]) - THROW_TILES
-    y = c.y[rows] + sim.chance.below(far, "thrown along", sim.tick, c.id[rows]) - THROW_TILES
+    x = c.x[rows] + sim.chance.below(far, "thrown across", sim.tick, c.public[rows]) - THROW_TILES
+    y = c.y[rows] + sim.chance.below(far, "thrown along", sim.tick, c.public[rows]) - THROW_TILES
     x, y = np.clip(x, 0, land.width - 1), np.clip(y, 0, land.height - 1)
     lands = FLIES[c.species[rows]] | (land.is_dry(land.cells(x, y)) & ~LIVES_IN_WATER[c.species[rows]])
     c.x[rows[lands]], c.y[rows[lands]] = x[lands], y[lands]
@@ -99,34 +99,35 @@ def begin(sim: Sim, cast: Cast, kind: Kind) -> bool:
         raise GameRejected(f"There are already {MAX_STORMS} storms, the maximum. Wait until some of them are over.")
     if kind.news:
         targets.report(sim, sim.land.disc(cast.x, cast.y, kind.radius), kind.news)
-    storm = Storm(kind.id, cast.x, cast.y, sim.tick + kind.lasts)
+    luck = sim.chance.one(1 << 30, "storm", sim.tick, cast.pulse)
+    storm = Storm(kind.id, cast.x, cast.y, sim.tick + kind.lasts, luck)
     sim.storms.append(storm)
-    _strike(sim, storm, cast.pulse)
+    _strike(sim, storm)
     return True
 
 
 def step(sim: Sim) -> None:
     """One tick of all storms and of the lava that powers have left."""
     ground.cool_lava(sim)
-    for number, storm in enumerate(sim.storms):
+    for storm in sim.storms:
         kind = KINDS[storm.kind]
         if sim.tick % kind.every == 0:
             if kind.drifts:
-                _drift(sim, storm, number)
-            _strike(sim, storm, number)
+                _drift(sim, storm)
+            _strike(sim, storm)
     sim.storms = [storm for storm in sim.storms if storm.ends > sim.tick]
 
 
-def _drift(sim: Sim, storm: Storm, number: int) -> None:
-    x = storm.x + sim.chance.one(3, "drift across", sim.tick, number) - 1
-    y = storm.y + sim.chance.one(3, "drift along", sim.tick, number) - 1
+def _drift(sim: Sim, storm: Storm) -> None:
+    x = storm.x + sim.chance.one(3, "drift across", sim.tick, storm.luck) - 1
+    y = storm.y + sim.chance.one(3, "drift along", sim.tick, storm.luck) - 1
     storm.x, storm.y = min(max(x, 0), sim.land.width - 1), min(max(y, 0), sim.land.height - 1)
 
 
-def _strike(sim: Sim, storm: Storm, number: int) -> None:
+def _strike(sim: Sim, storm: Storm) -> None:
     kind = KINDS[storm.kind]
     under: Cells = sim.land.disc(storm.x, storm.y, kind.radius)
-    kind.strike(sim, Cast(storm.x, storm.y, under, pulse=number))
+    kind.strike(sim, Cast(storm.x, storm.y, under, pulse=storm.luck))
 
 
 def _starter(kind: Kind) -> Run:

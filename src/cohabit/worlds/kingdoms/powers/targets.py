@@ -89,10 +89,10 @@ def cities(sim: Sim, where: Cells) -> list[City]:
 
 def report(sim: Sim, where: Cells, what: str) -> None:
     """Tell the owners of these cells, once per city and tick however many pulses there are."""
-    told = [news.text for news in sim.news if news.tick == sim.tick]
+    told = [(news.text, news.kingdoms) for news in sim.news if news.tick == sim.tick]
     for hit in cities(sim, where):
         text = f"{what} {hit.name}."
-        if text not in told:
+        if (text, (hit.kingdom,)) not in told:
             sim.tell(text, (hit.kingdom,), "danger")
 
 

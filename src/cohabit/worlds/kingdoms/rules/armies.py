@@ -55,7 +55,7 @@ def enlist(sim: Sim) -> None:
     crowd = np.bincount(c.city[workers], minlength=len(wanted))
     call = np.maximum(wanted - have, 0) * 1000 // (ENLISTED * np.maximum(crowd, 1))
     release = np.maximum(have - wanted, 0) * 1000 // np.maximum(have, 1)
-    dice = sim.chance.below(1000, "muster", sim.tick, c.id)
+    dice = sim.chance.below(1000, "muster", sim.tick, c.public)
     called = workers[dice[workers] < call[c.city[workers]]]
     c.job[called], c.tx[called] = Job.SOLDIER, -1
     c.job[armed[dice[armed] < release[c.city[armed]]]] = Job.WORKER
@@ -193,7 +193,7 @@ def _stays_home(sim: Sim, rows: Rows) -> NDArray[np.bool_]:
     """The garrison and the wounded stay at home when the army attacks."""
     c = sim.creatures
     unfit: NDArray[np.bool_] = c.hp[rows] * WOUNDED < HEALTH[c.species[rows]]
-    unfit |= c.id[rows] % GARRISON == 0
+    unfit |= c.number[rows] % GARRISON == 0
     return unfit
 
 
@@ -240,6 +240,6 @@ def _go(sim: Sim, rows: Rows, x: NDArray[np.int64], y: NDArray[np.int64]) -> Non
     distance = np.maximum(abs(c.x[rows] - x), abs(c.y[rows] - y))
     moves = (distance > SPREAD) | (c.tx[rows] < 0)
     rows, x, y = rows[moves], x[moves], y[moves]
-    dice = sim.chance.below((2 * SPREAD - 1) ** 2, "stand", sim.tick, c.id[rows])
+    dice = sim.chance.below((2 * SPREAD - 1) ** 2, "stand", sim.tick, c.public[rows])
     wide = 2 * SPREAD - 1
     walk.send(sim, rows, x + dice % wide - SPREAD + 1, y + dice // wide - SPREAD + 1)

@@ -148,7 +148,7 @@ def _strike(sim: Sim, rows: Rows, targets: Rows) -> None:
     c.food[eaters] = np.minimum(c.food[eaters] + PREY_FOOD, life.FULL)
     fiery = targets[FIERY[c.species[rows]]]
     if len(fiery):
-        alight = fiery[sim.chance.hits(*IGNITE_CHANCE, "alight", sim.tick, c.id[fiery])]
+        alight = fiery[sim.chance.hits(*IGNITE_CHANCE, "alight", sim.tick, c.public[fiery])]
         vegetation.ignite(sim, sim.land.cells(c.x[alight], c.y[alight]))
 
 
@@ -164,5 +164,5 @@ def blows(sim: Sim, rows: Rows) -> NDArray[np.int64]:
     effects = c.effects[rows]
     percent = np.where(effects & Effect.BLESSED, percent * BLESSED_BLOW // 100, percent)
     percent = np.where(effects & Effect.CURSED, percent * CURSED_BLOW // 100, percent)
-    luck = 100 - LUCK + sim.chance.below(2 * LUCK + 1, "blow", sim.tick, c.id[rows])
+    luck = 100 - LUCK + sim.chance.below(2 * LUCK + 1, "blow", sim.tick, c.public[rows])
     return (DAMAGE[c.species[rows]].astype(np.int64) * percent * luck + 5000) // 10000

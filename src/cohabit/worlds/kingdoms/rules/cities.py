@@ -11,6 +11,8 @@ from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, CAN_GROW, GRO
 
 FIRST_RADIUS = 4
 """How far the land of a new city reaches."""
+CITY_BITS = 16
+"""The part of a city's number that counts the cities of its founder. The rest is the id of that kingdom."""
 FOUNDER_FOOD = 3
 """Meals that each founder brings."""
 FIRST_WOOD = 15
@@ -49,8 +51,10 @@ def found_city(sim: Sim, kingdom: int, x: int, y: int, rows: Rows) -> City:
     """Found a city here with these creatures as its first people."""
     sim.tally.cities += 1
     realm = sim.kingdoms[kingdom]
+    realm.founded_cities += 1
+    number = kingdom << CITY_BITS | realm.founded_cities
     city = City(
-        id=sim.tally.cities, name=names.city_name(sim, realm.race, sim.tally.cities), kingdom=kingdom, x=x, y=y,
+        id=sim.tally.cities, number=number, name=names.city_name(sim, realm, number), kingdom=kingdom, x=x, y=y,
         founded=sim.tick, food=FOUNDER_FOOD * len(rows), wood=FIRST_WOOD, radius=FIRST_RADIUS, people=len(rows),
     )  # fmt: skip
     sim.cities[city.id] = city

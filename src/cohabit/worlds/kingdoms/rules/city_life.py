@@ -71,7 +71,7 @@ def meals(sim: Sim) -> None:
     for city in sim.cities.values():
         store[city.id] = city.food
     share = np.minimum(store, wanted) * 1000 // np.maximum(wanted, 1)
-    eats = hungry[sim.chance.below(1000, "meal", sim.tick, c.id[hungry]) < share[c.city[hungry]]]
+    eats = hungry[sim.chance.below(1000, "meal", sim.tick, c.public[hungry]) < share[c.city[hungry]]]
     c.food[eats] = np.minimum(c.food[eats] + MEAL_FOOD, life.FULL)
     eaten = np.bincount(c.city[eats], minlength=len(wanted))
     for city in sim.cities.values():
@@ -83,7 +83,7 @@ def births(sim: Sim) -> None:
     """Children are born in cities with food and housing."""
     c = sim.creatures
     women = np.flatnonzero(IS_CIVIL[c.species] & (c.city > 0) & (c.sex == 0) & (c.food >= life.FED))
-    women = women[sim.chance.hits(*BIRTH_CHANCE, "child", sim.tick, c.id[women])]
+    women = women[sim.chance.hits(*BIRTH_CHANCE, "child", sim.tick, c.public[women])]
     women = women[life.grown_up(sim, women)]
     free: NDArray[np.int64] = np.zeros(len(sim.city_place), np.int64)
     for city in sim.cities.values():
@@ -146,9 +146,9 @@ def _famine(sim: Sim, city: City) -> None:
 
 
 def _plague(sim: Sim, city: City, rows: Rows) -> None:
-    if city.people < PLAGUE_MIN_PEOPLE or sim.chance.one(PLAGUE_CHANCE[1], "plague", sim.tick, city.id):
+    if city.people < PLAGUE_MIN_PEOPLE or sim.chance.one(PLAGUE_CHANCE[1], "plague", sim.tick, city.number):
         return
-    sick = rows[sim.chance.hits(1, 8, "who falls sick", sim.tick, sim.creatures.id[rows])]
+    sick = rows[sim.chance.hits(1, 8, "who falls sick", sim.tick, sim.creatures.public[rows])]
     sim.creatures.effects[sick] |= Effect.PLAGUE
     sim.tell(f"The plague has come to {city.name}.", [city.kingdom], "danger")
 
@@ -175,7 +175,7 @@ def loyalty_parts(sim: Sim, city: City, rows: Rows) -> dict[str, int]:
         "hunger": -HUNGER * (city.hungry * 4 > city.people),
         "temple": TEMPLE_LOYALTY * (city.buildings.get("temple", 0) > 0),
         "culture": min(MAX_CULTURE_LOYALTY, city.culture // CULTURE_PER_LOYALTY),
-        "the king": sim.chance.one(2 * KING_LOYALTY + 1, "king's nature", 0, realm.king) - KING_LOYALTY,
+        "the king": realm.nature,
     }
 
 

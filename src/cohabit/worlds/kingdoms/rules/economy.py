@@ -22,11 +22,11 @@ FELL_CHANCE = 1, 60
 ODD_FIND_CHANCE = 1, 6
 """The chance of finding wood or stone on land that has neither."""
 WOODCUTTER = 2
-"""Trades 0 and 1 farm, 2 fells trees, 3 quarries. The trade is the last two bits of the creature's id."""
+"""Trades 0 and 1 farm, 2 fells trees, 3 quarries. The trade is the last two bits of the creature's number."""
 TRADER_CHANCE = 1, 6
 """The chance per day that a city with a market sends a trader"""
 TRADE_REACH = 90
-"""to a city within this distance that is not at war with it."""
+"""to a city within this distance that its kingdom knows and is not at war with."""
 TRADE_GOLD = 3
 """Gold for both cities when the trader arrives; twice that if the home city has docks."""
 TRADE_GOODWILL = 2
@@ -67,7 +67,7 @@ def _gather(sim: Sim, rows: Rows) -> None:
     reaped &= alone  # two workers on one field share one harvest
     land.grazed[cells[reaped]] = sim.tick
     _store(sim, "food", c.city[rows[reaped]], HARVEST)
-    trade, odd = c.id[rows] & 3, sim.chance.hits(*ODD_FIND_CHANCE, "odd find", sim.tick, c.id[rows])
+    trade, odd = c.number[rows] & 3, sim.chance.hits(*ODD_FIND_CHANCE, "odd find", sim.tick, c.public[rows])
     wooded, stony = TOP_WOOD[land.top[cells]] > 0, IS_STONY[land.ground[cells]]
     cutting = (trade == WOODCUTTER) & (wooded | odd)
     _store(sim, "wood", c.city[rows[cutting]], 1)
@@ -90,9 +90,9 @@ def _choose_workplace(sim: Sim, rows: Rows) -> None:
     """Send each worker to the one of a few places of its city that suits its trade best."""
     c, land = sim.creatures, sim.land
     x, y, radius = sim.city_place[c.city[rows]].T
-    trade, radius = c.id[rows] & 3, np.minimum(radius, WORKPLACE_RADII[:, None])
+    trade, radius = c.number[rows] & 3, np.minimum(radius, WORKPLACE_RADII[:, None])
     wide = 2 * radius + 1
-    dice = (sim.chance.bits("where to work", sim.tick, c.id[rows]) >> _PARTS[:, None]).astype(np.int64)
+    dice = (sim.chance.bits("where to work", sim.tick, c.public[rows]) >> _PARTS[:, None]).astype(np.int64)
     at_x = np.minimum(np.maximum(x - radius + ((dice & 1023) * wide >> 10), 0), land.width - 1)
     at_y = np.minimum(np.maximum(y - radius + ((dice >> 10 & 1023) * wide >> 10), 0), land.height - 1)
     cells = at_y * land.width + at_x
@@ -109,21 +109,24 @@ def send_trader(sim: Sim, city: City, rows: Rows) -> None:
     """Now and then a worker of a city with a market leaves for another city."""
     if not city.buildings.get("market") or city.besieger:
         return
-    if sim.chance.one(TRADER_CHANCE[1], "trader", sim.tick, city.id) >= TRADER_CHANCE[0]:
+    if sim.chance.one(TRADER_CHANCE[1], "trader", sim.tick, city.number) >= TRADER_CHANCE[0]:
         return
-    others = [o for o in sim.cities.values() if o.id != city.id and _trades_with(sim, city, o)]
+    others = _destinations(sim, city)
     workers = rows[(sim.creatures.job[rows] == Job.WORKER) & life.grown_up(sim, rows)]
     if not others or not len(workers):
         return
-    other = others[sim.chance.one(len(others), "trade with", sim.tick, city.id)]
-    trader = workers[[sim.chance.one(len(workers), "who trades", sim.tick, city.id)]]
+    x, y = others[sim.chance.one(len(others), "trade with", sim.tick, city.number)]
+    trader = workers[[sim.chance.one(len(workers), "who trades", sim.tick, city.number)]]
     sim.creatures.job[trader] = Job.TRADER
-    walk.send(sim, trader, np.array([other.x]), np.array([other.y]))
+    walk.send(sim, trader, np.array([x]), np.array([y]))
 
 
-def _trades_with(sim: Sim, city: City, other: City) -> bool:
-    near = city.distance(other.x, other.y) <= TRADE_REACH
-    return near and not other.besieger and not sim.are_at_war(city.kingdom, other.kingdom)
+def _destinations(sim: Sim, city: City) -> list[tuple[int, int]]:
+    """Where a trader can go: to other cities of its kingdom, and to foreign ones that its people have seen."""
+    own = [(other.x, other.y) for other in sim.cities_of(city.kingdom) if other is not city and not other.besieger]
+    known = sim.kingdoms[city.kingdom].known.values()
+    foreign = [(x, y) for x, y, kingdom in known if not sim.are_at_war(city.kingdom, kingdom)]
+    return [place for place in own + foreign if city.distance(*place) <= TRADE_REACH]
 
 
 def traders_arrive(sim: Sim) -> None:

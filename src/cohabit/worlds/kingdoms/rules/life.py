@@ -7,7 +7,7 @@ from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.creatures import Effect, Job, Rows
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.rules.neighbours import Neighbours
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import Kingdom, Sim
 from cohabit.worlds.kingdoms.species import FIREPROOF, GROWN, HEALTH, HUNGERS, IS_CIVIL, LIFE, SPECIES
 from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_WATER, TOP_ROW
 
@@ -69,14 +69,13 @@ def spawn(
 def add(sim: Sim, species: int, cells: Cells, kingdom: int = 0, city: int = 0, grown: bool = True) -> NDArray[np.int64]:
     """Add one creature on each of these cells."""
     kind, count = SPECIES[species], len(cells)
-    numbers = _birth_numbers(sim, kingdom, count)
-    public = np.array([names.public_id(sim, f"people of {kingdom}", int(number)) for number in numbers], np.int64)
+    numbers, public = _people(sim, sim.kingdoms[kingdom], count) if kingdom else _wild(sim, species, cells)
     age: NDArray[np.int64] = np.zeros(count, np.int64)
     if grown:
         age = kind.grown + sim.chance.below(max(1, kind.life // 4), "age", 0, public)
     sim.tally.born += count
     return sim.creatures.add(count, {
-        "public": public, "species": species, "kingdom": kingdom, "city": city,
+        "public": public, "number": numbers, "species": species, "kingdom": kingdom, "city": city,
         "x": cells % sim.land.width, "y": cells // sim.land.width,
         "hp": kind.health, "food": BIRTH_FOOD, "born": sim.tick - age,
         # a group of adults has as many women as men
@@ -85,16 +84,37 @@ def add(sim: Sim, species: int, cells: Cells, kingdom: int = 0, city: int = 0, g
     })  # fmt: skip
 
 
-def _birth_numbers(sim: Sim, kingdom: int, count: int) -> NDArray[np.int64]:
-    """Numbers for new creatures. Each kingdom counts its own, so no number tells how many another one has."""
-    counter = sim.kingdoms.get(kingdom, sim.tally)
-    counter.births += count
-    return np.arange(counter.births - count, counter.births, dtype=np.int64)
+def _people(sim: Sim, realm: Kingdom, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers and public ids for new people. Each kingdom counts its own, so they tell nothing of any other."""
+    realm.births += count
+    numbers = np.arange(realm.births - count, realm.births, dtype=np.int64)
+    purpose = f"people of {realm.id}"
+    return numbers, np.array([names.public_id(sim, purpose, number) for number in numbers.tolist()], np.int64)
+
+
+def _wild(sim: Sim, species: int, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers and public ids for new wild creatures. They follow from the tick, the species and the place: a count of
+    all wild births would tell of those in the fog."""
+    found: list[int] = []
+    for cell in cells.tolist():
+        purpose, number = f"wild {species} at {cell} in {sim.tick}", 0
+        public = names.public_id(sim, purpose, number)
+        while public in found or (sim.creatures.public == public).any():
+            number += 1
+            public = names.public_id(sim, purpose, number)
+        found.append(public)
+    first = found[0] & 0xFFFF if found else 0
+    return np.arange(first, first + len(found), dtype=np.int64), np.array(found, np.int64)
 
 
 def livable(sim: Sim, species: int, cells: Cells) -> NDArray[np.bool_]:
     """On which of these cells can the species live?"""
-    ground, kind = sim.land.ground[cells], SPECIES[species]
+    return livable_ground(species, sim.land.ground[cells])
+
+
+def livable_ground(species: int, ground: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """On which of these kinds of ground can the species live?"""
+    kind = SPECIES[species]
     safe: NDArray[np.bool_] = ~IS_DEADLY[ground] | kind.fireproof
     if kind.home != "air":
         safe &= IS_WATER[ground] == (kind.home == "water")
@@ -144,7 +164,7 @@ def age(sim: Sim, rows: Rows) -> None:
     if not len(old):
         return
     spent = sim.tick - c.born[old] >= LIFE[c.species[old]]
-    c.hp[old[spent | sim.chance.hits(*OLD_AGE_DEATH_CHANCE, "old age", sim.tick, c.id[old])]] = 0
+    c.hp[old[spent | sim.chance.hits(*OLD_AGE_DEATH_CHANCE, "old age", sim.tick, c.public[old])]] = 0
 
 
 def hunger(sim: Sim, rows: Rows) -> None:
@@ -185,7 +205,7 @@ def apply_effects(sim: Sim, rows: Rows, neighbours: Neighbours) -> None:
     for effect, one_in in EFFECT_ENDS.items():
         bearers = affected[c.effects[affected] & effect != 0]
         if len(bearers):
-            over = sim.chance.hits(1, one_in, f"mark {effect} ends", sim.tick, c.id[bearers])
+            over = sim.chance.hits(1, one_in, f"mark {effect} ends", sim.tick, c.public[bearers])
             c.effects[bearers[over]] &= ~effect
     wet = affected[IS_WATER[sim.land.ground[sim.land.cells(c.x[affected], c.y[affected])]]]
     c.effects[wet] &= ~Effect.BURNING
@@ -202,7 +222,7 @@ def _catch_fire(sim: Sim, rows: Rows) -> None:
 def _spread_plague(sim: Sim, sick: Rows, neighbours: Neighbours) -> None:
     """Only people catch the plague."""
     c = sim.creatures
-    sick = sick[sim.chance.hits(*PLAGUE_SPREAD_CHANCE, "plague catches", sim.tick, c.id[sick])]
+    sick = sick[sim.chance.hits(*PLAGUE_SPREAD_CHANCE, "plague catches", sim.tick, c.public[sick])]
     if not len(sick):
         return
     others, _ = neighbours.sample(sick, "who catches it")

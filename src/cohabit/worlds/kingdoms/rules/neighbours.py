@@ -52,7 +52,7 @@ class Neighbours:
         down = _clipped((c.y[rows] >> BLOCK_BITS)[:, None] + _DOWN, self.down)
         block = down * self.across + across
         full = self.count[block]
-        draws = self.sim.chance.bits(purpose, self.sim.tick, c.id[rows])[:, None] >> _SHIFTS
+        draws = self.sim.chance.bits(purpose, self.sim.tick, c.public[rows])[:, None] >> _SHIFTS
         pick = ((draws & U64(0xFFFF)).astype(np.int64) * full) >> 16
         pick = (pick + (full * _PARTS + OWN_BLOCK - 1) // OWN_BLOCK) % np.maximum(full, 1)
         place = np.minimum(self.start[block] + pick, len(self.order) - 1)

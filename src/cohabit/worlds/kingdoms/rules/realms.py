@@ -7,9 +7,10 @@ import numpy as np
 
 from cohabit.worlds.kingdoms import names
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.rules import armies, cities, diplomacy, life, settlers
+from cohabit.worlds.kingdoms.rules import armies, cities, city_life, diplomacy, life, scouting, settlers
 from cohabit.worlds.kingdoms.sim import MAX_FAITH, City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import IS_CIVIL, RACES, SPECIES, SPECIES_ROW
+from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
 CROWN_EVERY = 50
 """A crown acts once in this many ticks. The numbers below, and those of ``diplomacy``, count once in that time."""
@@ -34,9 +35,11 @@ REBELS_REACH = 45
 MIN_EXILES = 6
 """A kingdom without a city ends when it has fewer people than this."""
 NOMADS_FOUND_EVERY = 100
+NOMAD_CHANCE = 1, 3
 NOMAD_BAND = 6
 NOMAD_REACH = 12
-"""Once in this many ticks wild people may found a kingdom: this many of one race within that many tiles."""
+"""Once in this many ticks every wild adult calls the others with this chance; if this many of its race are within that
+many tiles, they found a kingdom."""
 NOMADS_COME_EVERY = 1000
 MIN_KINGDOMS = 2
 NOMADS = 14
@@ -103,7 +106,9 @@ def crown_king(sim: Sim, kingdom: Kingdom, announce: bool = True) -> None:
         kingdom.king = 0
         return
     heir = int(able[np.argmax(c.kills[able])])
-    kingdom.king = int(c.id[heir])
+    kingdom.king, public = int(c.id[heir]), int(c.public[heir])
+    wide = 2 * city_life.KING_LOYALTY + 1
+    kingdom.nature = sim.chance.one(wide, "king's nature", 0, public) - city_life.KING_LOYALTY
     if announce:
         sim.tell(f"{names.name_of(sim, heir)} is crowned in {kingdom.name}.", None)
 
@@ -135,6 +140,7 @@ def act(sim: Sim, kingdom: Kingdom) -> None:
         end_kingdom(sim, kingdom, "its last people have scattered")
         return
     crown_king(sim, kingdom)
+    scouting.notice_cities(sim, kingdom)
     settlers.resettle(sim, kingdom)
     _gain_faith(sim, kingdom)
     _update_weariness(sim, kingdom)
@@ -172,7 +178,7 @@ def _rebellions(sim: Sim, kingdom: Kingdom) -> None:
     if sim.laws.get("no_rebellion") or kingdom.cities < 2:
         return
     for city in sim.cities_of(kingdom.id):
-        hits = sim.chance.one(REBEL_CHANCE[1], "rebels", sim.tick, city.id) < REBEL_CHANCE[0]
+        hits = sim.chance.one(REBEL_CHANCE[1], "rebels", sim.tick, city.number) < REBEL_CHANCE[0]
         if city.kingdom == kingdom.id and not city.loyalty and not city.besieger and hits:
             rebel(sim, city)
 
@@ -187,25 +193,35 @@ def nomads(sim: Sim) -> None:
 
 
 def _nomads_found_kingdom(sim: Sim) -> None:
-    """A random wild person and those of its race nearby found a kingdom, if there are enough of them."""
+    """Wild people who call, and those of their race nearby, found a kingdom if there are enough of them."""
     c = sim.creatures
     wild = np.flatnonzero(IS_CIVIL[c.species] & (c.kingdom == 0) & (c.hp > 0))
     wild = wild[life.grown_up(sim, wild)]
-    if len(wild) < NOMAD_BAND:
-        return
-    first = int(wild[sim.chance.one(len(wild), "gather", sim.tick)])
-    x, y = int(c.x[first]), int(c.y[first])
-    alike = wild[c.species[wild] == c.species[first]]
-    band = alike[(abs(c.x[alike] - x) <= NOMAD_REACH) & (abs(c.y[alike] - y) <= NOMAD_REACH)]
-    if len(band) >= NOMAD_BAND and settlers.is_free(sim, x, y) and settlers.soil(sim, x, y) >= settlers.MIN_SOIL:
-        found_kingdom(sim, SPECIES[int(c.species[first])].id, x, y, band)
+    callers = wild[sim.chance.hits(*NOMAD_CHANCE, "gather", sim.tick, c.public[wild])]
+    for first in callers.tolist():
+        if c.kingdom[first]:
+            continue  # joined a kingdom that another caller has founded
+        x, y = int(c.x[first]), int(c.y[first])
+        alike = wild[(c.species[wild] == c.species[first]) & (c.kingdom[wild] == 0)]
+        band = alike[(abs(c.x[alike] - x) <= NOMAD_REACH) & (abs(c.y[alike] - y) <= NOMAD_REACH)]
+        if len(band) >= NOMAD_BAND and _suits_a_city(sim, x, y):
+            found_kingdom(sim, SPECIES[int(c.species[first])].id, x, y, band)
+
+
+def _suits_a_city(sim: Sim, x: int, y: int) -> bool:
+    return settlers.is_free(sim, x, y) and settlers.soil(sim, x, y) >= settlers.MIN_SOIL
 
 
 def _nomads_arrive(sim: Sim) -> None:
-    for cell in sim.chance.below(sim.land.size, "nomads", sim.tick, np.arange(NOMAD_PLACES)).tolist():
-        x, y = sim.land.xy(cell)
-        if settlers.is_free(sim, x, y) and settlers.soil(sim, x, y) >= settlers.MIN_SOIL:
+    """They choose a place by the chart. If it is taken now, nobody comes: another place would tell of it."""
+    land = sim.land
+    for cell in sim.chance.below(land.size, "nomads", sim.tick, np.arange(NOMAD_PLACES)).tolist():
+        x, y = land.xy(cell)
+        soil = np.count_nonzero(CAN_GROW[land.chart[land.disc(x, y, settlers.SOIL_RADIUS)]])
+        if not CAN_GROW[land.chart[cell]] or soil < settlers.MIN_SOIL:
+            continue
+        if _suits_a_city(sim, x, y):
             race = RACES[sim.chance.one(len(RACES), "nomads' race", sim.tick)]
             ids = life.spawn(sim, SPECIES_ROW[race], x, y, NOMADS)
             found_kingdom(sim, race, x, y, np.searchsorted(sim.creatures.id, ids))
-            return
+        return

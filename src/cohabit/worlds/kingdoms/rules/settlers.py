@@ -3,7 +3,7 @@
 import numpy as np
 
 from cohabit.worlds.kingdoms.creatures import Job, Rows
-from cohabit.worlds.kingdoms.rules import cities, life, walk
+from cohabit.worlds.kingdoms.rules import cities, life, scouting, walk
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.tiles import CAN_GROW
 
@@ -16,7 +16,7 @@ BAND = 8
 NEAREST, FURTHEST = 15, 44
 """The distance of the new city from the old one,"""
 APART = 15
-"""and its smallest distance from any other city."""
+"""and its smallest distance from any other city. Settlers choose a place by what their kingdom knows."""
 PLACES = 24
 """How many random places are considered."""
 SOIL_RADIUS = 5
@@ -31,14 +31,14 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
     orders = sim.kingdoms[city.kingdom].orders
     if city.people < CROWDED or city.besieger or (orders.settle is not None and not _carries_out_order(sim, city)):
         return
-    if orders.settle is None and sim.chance.one(SEND_CHANCE[1], "settlers", sim.tick, city.id) >= SEND_CHANCE[0]:
+    if orders.settle is None and sim.chance.one(SEND_CHANCE[1], "settlers", sim.tick, city.number) >= SEND_CHANCE[0]:
         return
-    place = orders.settle or find_place(sim, city.x, city.y)
+    place = orders.settle or find_place(sim, city)
     c = sim.creatures
     able = _able(sim, rows)
     if place is None or len(able) < 2 * BAND:
         return
-    band = able[np.argsort(sim.chance.bits("band", sim.tick, c.id[able]), kind="stable")[:BAND]]
+    band = able[np.argsort(sim.chance.bits("band", sim.tick, c.public[able]), kind="stable")[:BAND]]
     if orders.settle is not None:
         realm, orders.settle = sim.kingdoms[city.kingdom], None
         realm.band, realm.band_to = tuple(c.id[band].tolist()), place
@@ -92,17 +92,22 @@ def soil(sim: Sim, x: int, y: int) -> int:
     return int(np.count_nonzero(CAN_GROW[sim.land.ground[around]] & (sim.land.city[around] == 0)))
 
 
-def find_place(sim: Sim, x: int, y: int) -> tuple[int, int] | None:
-    """The best of some random places around, or None if none of them is free."""
-    wide = 2 * FURTHEST + 1
+def find_place(sim: Sim, city: City) -> tuple[int, int] | None:
+    """The best of some random places around, or None if none of them is free, as far as its kingdom knows."""
+    x, y, wide = city.x, city.y, 2 * FURTHEST + 1
     dice = sim.chance.below(wide * wide, "place", sim.tick, np.arange(PLACES) + PLACES * sim.land.cell(x, y))
+    survey = scouting.Survey(sim, sim.kingdoms[city.kingdom])
     best, found = MIN_SOIL - 1, None
     for roll in dice.tolist():
         at = x + roll % wide - FURTHEST, y + roll // wide - FURTHEST
-        if sim.land.holds(*at) and max(abs(at[0] - x), abs(at[1] - y)) >= NEAREST and is_free(sim, *at):
-            worth = soil(sim, *at)
-            if worth > best:
-                best, found = worth, at
+        if not sim.land.holds(*at) or max(abs(at[0] - x), abs(at[1] - y)) < NEAREST:
+            continue
+        centre = np.array([sim.land.cell(*at)])
+        if survey.distance_to_city(*at) < APART or not survey.is_free_soil(centre)[0]:
+            continue
+        worth = int(np.count_nonzero(survey.is_free_soil(sim.land.disc(*at, SOIL_RADIUS))))
+        if worth > best:
+            best, found = worth, at
     return found
 
 

@@ -81,7 +81,7 @@ def _report(sim: Sim, city: City, by: int) -> None:
 def _shoot(sim: Sim, city: City, besiegers: Rows) -> None:
     towers = city.buildings.get("tower", 0)
     if towers and len(besiegers):
-        aim = sim.chance.below(len(besiegers), "tower", sim.tick, np.arange(towers) + city.id * 64)
+        aim = sim.chance.below(len(besiegers), "tower", sim.tick, np.arange(towers) + city.number * 64)
         life.hurt(sim, besiegers[aim], TOWER_DAMAGE, "battle")
 
 

@@ -27,6 +27,7 @@ GROUP_TICKS = 4
 def step(sim: Sim) -> None:
     """Advance by one tick: creatures, then cities, then kingdoms. The dead are removed at the end."""
     sim.tick += 1
+    sim.casts = {}
     sim.refresh()
     walk.step(sim)
     vegetation.burn(sim)
@@ -40,12 +41,12 @@ def step(sim: Sim) -> None:
 
 
 def _creatures(sim: Sim) -> None:
-    """Creatures act in groups by their ids: many at a time cost little more than a few."""
+    """Creatures act in groups by their numbers: many at a time cost little more than a few."""
     turn, between = divmod(sim.tick, GROUP_TICKS)
     if between or not sim.creatures.n:
         return
     neighbours, groups = Neighbours(sim), life.TURN_TICKS // GROUP_TICKS
-    rows = np.flatnonzero(sim.creatures.id % groups == turn % groups)
+    rows = np.flatnonzero(sim.creatures.number % groups == turn % groups)
     life.suffer_ground(sim, rows)
     life.age(sim, rows)
     life.hunger(sim, rows)
@@ -69,7 +70,7 @@ def _cities(sim: Sim) -> None:
         settlers.arrive(sim)
         economy.traders_arrive(sim)
     for city in list(sim.cities.values()):
-        if (sim.tick + city.id) % city_life.DAY == 0:
+        if (sim.tick + city.number) % city_life.DAY == 0:
             city_life.act(sim, city)
     sim.refresh()
 

@@ -99,7 +99,7 @@ def grow(sim: Sim) -> None:
     cells = cells[CAN_GROW[land.ground[cells]] & (land.built[cells] == 0)]
     sparks = cells[TOP_BURNS[land.top[cells]] & sim.chance.hits(*WILDFIRE_CHANCE, "wildfire", sim.tick, cells)]
     if ignite(sim, sparks):
-        _report_fire(sim, int(sparks[0]))
+        _report_fire(sim, sparks)
     _spread_plants(sim, cells[sim.tick - land.grazed[cells] >= BARE_TICKS])
 
 
@@ -117,7 +117,8 @@ def _spread_plants(sim: Sim, cells: Cells) -> None:
     land.top[cells[border]] = beside[border]
 
 
-def _report_fire(sim: Sim, cell: int) -> None:
-    city = sim.cities.get(int(sim.land.city[cell]))
-    if city is not None:
-        sim.tell(f"A fire has broken out near {city.name}.", [city.kingdom], "danger")
+def _report_fire(sim: Sim, cells: Cells) -> None:
+    for number in np.unique(sim.land.city[cells]).tolist():
+        city = sim.cities.get(number)
+        if city is not None:
+            sim.tell(f"A fire has broken out near {city.name}.", [city.kingdom], "danger")

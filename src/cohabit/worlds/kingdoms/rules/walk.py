@@ -33,7 +33,7 @@ TURNS = np.array([1, -1, 2, -2])
 class Walkers(NamedTuple):
     """Creatures that take a step."""
 
-    id: Rows
+    public: Rows
     x: Rows
     y: Rows
     mode: NDArray[np.int64]  # one of WALKER, TRAVELLER, SWIMMER, FLYER
@@ -41,7 +41,7 @@ class Walkers(NamedTuple):
     afloat: NDArray[np.bool_]  # in the water
 
     def only(self, i: Rows) -> "Walkers":
-        return Walkers(self.id[i], self.x[i], self.y[i], self.mode[i], self.fireproof[i], self.afloat[i])
+        return Walkers(self.public[i], self.x[i], self.y[i], self.mode[i], self.fireproof[i], self.afloat[i])
 
 
 def step(sim: Sim) -> None:
@@ -70,7 +70,7 @@ def _walkers(sim: Sim, rows: Rows) -> Walkers:
     mode = _MODE[c.species[rows]]
     mode = np.where((mode == WALKER) & (c.job[rows] >= Job.SOLDIER), TRAVELLER, mode)
     afloat = IS_WATER[sim.land.ground[y * sim.land.width + x]]
-    return Walkers(c.id[rows], x, y, mode, FIREPROOF[c.species[rows]], afloat)
+    return Walkers(c.public[rows], x, y, mode, FIREPROOF[c.species[rows]], afloat)
 
 
 def _free(sim: Sim, who: Walkers, cells: Rows) -> NDArray[np.bool_]:
@@ -84,12 +84,12 @@ def _free(sim: Sim, who: Walkers, cells: Rows) -> NDArray[np.bool_]:
 
 def _aside(sim: Sim, who: Walkers, straight: NDArray[np.int64]) -> tuple[Rows, Rows]:
     """The steps of blocked creatures: for each the first of TURNS that is free, or none."""
-    side = 1 - 2 * sim.chance.below(2, "aside", sim.tick, who.id)
+    side = 1 - 2 * sim.chance.below(2, "aside", sim.tick, who.public)
     heading = (straight + side * TURNS[:, None]) & 7
     x, y = who.x + _DX[heading], who.y + _DY[heading]
     on_map = (x >= 0) & (y >= 0) & (x < sim.land.width) & (y < sim.land.height)
     fine = on_map & _free(sim, who, np.where(on_map, y * sim.land.width + x, 0))
-    first = heading[fine.argmax(axis=0), np.arange(len(who.id))]
+    first = heading[fine.argmax(axis=0), np.arange(len(who.x))]
     found = fine.any(axis=0)
     return np.where(found, _DX[first], 0), np.where(found, _DY[first], 0)
 
@@ -114,7 +114,7 @@ def send(sim: Sim, rows: Rows, x: NDArray[np.int64], y: NDArray[np.int64]) -> No
 def stroll(sim: Sim, rows: Rows, radius: int, purpose: str) -> None:
     """Send these creatures to random places within ``radius`` tiles."""
     c = sim.creatures
-    dice = sim.chance.bits(purpose, sim.tick, c.id[rows])
+    dice = sim.chance.bits(purpose, sim.tick, c.public[rows])
     wide = np.uint64(2 * radius + 1)
     dx = (((dice >> np.uint64(48)) * wide) >> np.uint64(16)).astype(np.int64) - radius
     dy = ((((dice >> np.uint64(16)) & np.uint64(0xFFFF)) * wide) >> np.uint64(16)).astype(np.int64) - radius

@@ -1,6 +1,7 @@
 """Animals and monsters: grazing, strolling, breeding, and arriving from outside the map."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cohabit.worlds.kingdoms.creatures import Rows
 from cohabit.worlds.kingdoms.land import ZONE, Cells
@@ -19,7 +20,7 @@ from cohabit.worlds.kingdoms.species import (
     SPECIES_ROW,
     Species,
 )
-from cohabit.worlds.kingdoms.tiles import GROUND_ROW, TOP_FOOD, TOP_ROW
+from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND_ROW, TOP_FOOD, TOP_ROW
 
 GRAZES_BELOW = 70
 """An animal grazes when it has less food than this."""
@@ -40,8 +41,10 @@ BREEDS_ABOVE = 60
 CROWD = 14
 """and fewer animals than this, of any species, are near."""
 ARRIVALS_EVERY = 100
-RARE_BELOW = 6
-"""Once in this many ticks a few animals arrive, of a species of which fewer than this are left."""
+ARRIVALS = 4
+ARRIVAL_RADIUS = 10
+"""Once in this many ticks, this many species are drawn; a few animals of each arrive at a random place, if it suits
+them and none of their species is within this radius."""
 MONSTERS_EVERY = 1500
 MONSTERS_CHANCE = 1, 2
 """Once in this many ticks monsters arrive with this chance."""
@@ -50,6 +53,7 @@ PACKS = (("bandit", 5), ("skeleton", 6), ("zombie", 6), ("snowman", 4), ("ghost"
 """The packs of monsters, one of which is chosen at random."""
 ARRIVAL_PLACES = 200
 """How many random cells are considered for an arrival."""
+_ANIMALS = [row for row, kind in enumerate(SPECIES) if kind.habitat]
 
 
 def graze(sim: Sim, rows: Rows) -> None:
@@ -65,7 +69,7 @@ def graze(sim: Sim, rows: Rows) -> None:
     swimmers = eaters[LIVES_IN_WATER[c.species[eaters]]]
     c.food[swimmers] = np.minimum(c.food[swimmers] + PLANKTON, life.FULL)
     starving = hungry[IS_HUNTER[c.species[hungry]] & (c.food[hungry] < CARRION_BELOW)]
-    lucky = starving[sim.chance.hits(*CARRION_CHANCE, "carrion", sim.tick, c.id[starving])]
+    lucky = starving[sim.chance.hits(*CARRION_CHANCE, "carrion", sim.tick, c.public[starving])]
     c.food[lucky] += CARRION
 
 
@@ -73,7 +77,7 @@ def stroll(sim: Sim, rows: Rows) -> None:
     """Idle wild creatures sometimes go for a walk."""
     c = sim.creatures
     idle = rows[(c.tx[rows] < 0) & (c.city[rows] == 0)]
-    idle = idle[sim.chance.hits(*STROLL_CHANCE, "stroll", sim.tick, c.id[idle])]
+    idle = idle[sim.chance.hits(*STROLL_CHANCE, "stroll", sim.tick, c.public[idle])]
     walk.stroll(sim, idle, STROLL_RADIUS, "where to")
 
 
@@ -83,7 +87,7 @@ def breed(sim: Sim, rows: Rows, neighbours: Neighbours) -> None:
     kind = c.species[rows]
     able = (LITTER[kind] > 0) & ~IS_CIVIL[kind] & (c.sex[rows] == 0) & (c.food[rows] > BREEDS_ABOVE)
     mothers = rows[able & life.grown_up(sim, rows)]
-    mothers = mothers[sim.chance.hits(*BREED_CHANCE, "breed", sim.tick, c.id[mothers])]
+    mothers = mothers[sim.chance.hits(*BREED_CHANCE, "breed", sim.tick, c.public[mothers])]
     if not len(mothers):
         return
     seen, full = neighbours.sample(mothers, "herd")
@@ -100,20 +104,38 @@ def breed(sim: Sim, rows: Rows, neighbours: Neighbours) -> None:
 
 def habitat(sim: Sim, kind: Species, tries: int, purpose: str) -> Cells:
     """Unowned cells of the habitat of a species, out of ``tries`` random cells."""
+    cells: Cells = sim.chance.below(sim.land.size, purpose, sim.tick, np.arange(tries))
+    return cells[_suits(sim, kind, cells)]
+
+
+def _suits(sim: Sim, kind: Species, cells: Cells) -> NDArray[np.bool_]:
+    """Which of these cells are unowned and in the habitat of the species?"""
     land = sim.land
-    cells: Cells = sim.chance.below(land.size, purpose, sim.tick, np.arange(tries))
-    fits = life.livable(sim, SPECIES_ROW[kind.id], cells) & (land.city[cells] == 0)
+    fits: NDArray[np.bool_] = life.livable(sim, SPECIES_ROW[kind.id], cells) & (land.city[cells] == 0)
     if kind.habitat:
         tops = [TOP_ROW[top] for top in kind.habitat if top in TOP_ROW]
         grounds = [GROUND_ROW[ground] for ground in kind.habitat if ground in GROUND_ROW]
         bare = TOP_FOOD[land.top[cells]] == 0
         fits &= np.isin(land.top[cells], tops) | (np.isin(land.ground[cells], grounds) & bare)
-    found: Cells = cells[fits]
-    return found
+    return fits
+
+
+def _charted_place(sim: Sim, kind: Species, purpose: str) -> int | None:
+    """A random cell that suits a species by the chart. What has changed since may be hidden: if a place were left out
+    because of it, those who see the next place would learn of it."""
+    cells = sim.chance.below(sim.land.size, purpose, sim.tick, np.arange(ARRIVAL_PLACES))
+    ground = sim.land.chart[cells]
+    fits = life.livable_ground(SPECIES_ROW[kind.id], ground)
+    if kind.habitat:
+        grounds = [GROUND_ROW[name] for name in kind.habitat if name in GROUND_ROW]
+        grows = CAN_GROW if any(name in TOP_ROW for name in kind.habitat) else np.zeros_like(CAN_GROW)
+        fits &= np.isin(ground, grounds) | grows[ground]
+    found = cells[fits]
+    return int(found[0]) if len(found) else None
 
 
 def arrive(sim: Sim) -> None:
-    """Species that are nearly extinct get newcomers, and now and then monsters come."""
+    """Animals come to places that have none of their species, and now and then monsters come."""
     if sim.tick % ARRIVALS_EVERY == 0:
         _animals_arrive(sim)
     if sim.tick % MONSTERS_EVERY == 0 and not sim.laws.get("no_monsters"):
@@ -121,15 +143,16 @@ def arrive(sim: Sim) -> None:
 
 
 def _animals_arrive(sim: Sim) -> None:
-    counts = np.bincount(sim.creatures.species, minlength=len(SPECIES))
-    rare = [row for row, kind in enumerate(SPECIES) if kind.habitat and counts[row] < RARE_BELOW]
-    if not rare:
-        return
-    species = rare[sim.chance.one(len(rare), "who wanders in", sim.tick)]
-    cells = habitat(sim, SPECIES[species], ARRIVAL_PLACES, "wander in")
-    if len(cells):
-        x, y = sim.land.xy(int(cells[0]))
-        life.spawn(sim, species, x, y, 3 + SPECIES[species].litter)
+    c = sim.creatures
+    for number in range(ARRIVALS):
+        species = _ANIMALS[sim.chance.one(len(_ANIMALS), "who wanders in", sim.tick, number)]
+        cell = _charted_place(sim, SPECIES[species], f"wander in {number}")
+        if cell is None or not _suits(sim, SPECIES[species], np.array([cell]))[0]:
+            continue
+        x, y = sim.land.xy(cell)
+        alike = c.species == species
+        if not (alike & (abs(c.x - x) <= ARRIVAL_RADIUS) & (abs(c.y - y) <= ARRIVAL_RADIUS)).any():
+            life.spawn(sim, species, x, y, 3 + SPECIES[species].litter)
 
 
 def _monsters_arrive(sim: Sim) -> None:
@@ -137,11 +160,12 @@ def _monsters_arrive(sim: Sim) -> None:
         return
     name, size = PACKS[sim.chance.one(len(PACKS), "which monsters", sim.tick)]
     species = SPECIES_ROW[name]
-    cells = habitat(sim, SPECIES[species], ARRIVAL_PLACES, "monsters where")
-    if len(cells):
-        x, y = sim.land.xy(int(cells[0]))
-        life.spawn(sim, species, x, y, size)
-        sim.tell(monster_news(name, size), None, "danger")
+    cell = _charted_place(sim, SPECIES[species], "monsters where")
+    if cell is None:
+        return
+    if sim.land.city[cell] == 0:  # they avoid cities; the news is the same, because nobody else may learn of the city
+        life.spawn(sim, species, *sim.land.xy(cell), size)
+    sim.tell(monster_news(name, size), None, "danger")
 
 
 def monster_news(species: str, size: int) -> str:
