@@ -51,6 +51,25 @@ async def house(
         await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=mcp)
 
 
+async def hung_worlds(*, rooms: int, data: str) -> None:
+    """A house with a room of nim, and rooms with a world that hangs if its player wants it to."""
+    from cohabit.faces.serve import serve
+    from cohabit.house.house import House
+    from cohabit.house.settings import Settings
+    from cohabit.scenario import AgentSpec, Scenario
+
+    async with House.open(Settings(port=0, data=data)) as opened:
+        member = AgentSpec(id="ann", role="narrator")
+        _, tokens = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", 1)
+        for i in range(rooms):
+            plan = Scenario(
+                world=str(WORLDS / "stuck.py"), agents=[AgentSpec(id=f"m{i}", role="player", claim="auto:0")]
+            )
+            _, made = await opened.create_room(plan, f"stuck-{i}", 1)
+            tokens |= made
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": list(tokens.values())}), mcp=False)
+
+
 async def serve_bare(app: Any) -> None:
     """The same server library and settings as ``cohabit.faces.serve``, but plain ASGI for WebSockets too."""
     config = uvicorn.Config(

@@ -9,13 +9,13 @@ the process was kept from running: no more time is counted than there should hav
 
 import sys
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
-MEASUREMENTS = 8
-"""How often a step is measured until its deadline."""
-GIL_CREDIT = 3
-"""At most this many times the deadline is not counted because of the GIL: others cannot protect a world that hangs."""
+CHECKS = 8
+"""How often a step is looked at until its deadline."""
+GIL_CREDIT = 1
+"""At most this many times the deadline is not counted because of the GIL: many worlds that hang would protect each
+other."""
 
 
 class Measurement(NamedTuple):
@@ -53,30 +53,45 @@ def counted_s(before: Measurement, after: Measurement, wall_s: float, gil_s: flo
 
 
 class StepTime:
-    """The counted time of the step that a thread runs. It is measured every ``every_s``, by another thread."""
+    """The counted time of the step that a thread runs.
 
-    def __init__(self, every_s: float, gil_credit_s: float) -> None:
+    ``is_due`` is called every ``every_s`` while a thread runs something. A measurement costs more, so it asks for one
+    only when the step was not seen before, and when it may have reached its deadline.
+    """
+
+    def __init__(self, deadline_s: float, every_s: float) -> None:
         self.every_s = every_s
-        self._gil_credit_s = gil_credit_s
+        self._deadline_s = deadline_s
+        self._gil_credit_s = GIL_CREDIT * deadline_s
         self._step: object = None
         self._at = 0.0
-        self._last = Measurement()
-        self._counted_s = self._for_gil_s = 0.0
+        self._wall_s = 0.0  # since the last measurement
+        self._last: Measurement | None = None
+        self._counted_s = 0.0
 
-    def measure(self, step: object, at: float, measured: Callable[[], Measurement]) -> float:
-        """How long this step has taken so far. A step that was not measured before begins now."""
-        now = measured()
+    def is_due(self, step: object, at: float) -> bool:
+        """Whether this step should be measured now."""
         if step != self._step:
-            self._step, self._counted_s, self._for_gil_s = step, 0.0, 0.0
-        else:
-            wall = min(at - self._at, self.every_s)
-            more, for_gil = counted_s(self._last, now, wall, self._gil_credit_s - self._for_gil_s)
+            self._step, self._last, self._counted_s = step, None, 0.0
+            self._gil_credit_s = GIL_CREDIT * self._deadline_s
+            self._wall_s, self._at = 0.0, at
+            return True
+        self._wall_s += min(at - self._at, self.every_s)
+        self._at = at
+        return self._counted_s + self._wall_s >= self._deadline_s
+
+    def count(self, step: object, now: Measurement) -> float:
+        """How long this step has taken so far. The first measurement is its beginning."""
+        if step != self._step:
+            return 0.0  # another one has begun
+        if self._last is not None:
+            more, for_gil = counted_s(self._last, now, self._wall_s, self._gil_credit_s)
             self._counted_s += more
-            self._for_gil_s += for_gil
-        self._at, self._last = at, now
+            self._gil_credit_s -= for_gil
+        self._last, self._wall_s = now, 0.0
         return self._counted_s
 
 
 def step_time(deadline_s: float) -> StepTime:
     """For steps with this deadline."""
-    return StepTime(deadline_s / MEASUREMENTS, GIL_CREDIT * deadline_s)
+    return StepTime(deadline_s, deadline_s / CHECKS)

@@ -117,12 +117,15 @@ async def run_in_thread(name: str, work: Callable[[], T], timeout_s: float | Non
 
 async def _returns(worker: Worker, running: "asyncio.Future[Any]", timeout_s: float) -> bool:
     """Whether a worker's job ends in time."""
-    clock, time = asyncio.get_running_loop().time, step_time(timeout_s)
-    while time.measure(running, clock(), worker.measure) < timeout_s:
+    loop, time = asyncio.get_running_loop(), step_time(timeout_s)
+    while True:
         await asyncio.wait([running], timeout=time.every_s)
         if running.done():
             return True
-    return running.done()
+        if time.is_due(running, loop.time()):
+            took = time.count(running, await loop.run_in_executor(None, worker.measure))
+            if took >= timeout_s:
+                return running.done()
 
 
 class Pool:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from cohabit.house.running.deadlines import GIL_CREDIT, StepTime, measure_thread
+from cohabit.house.running.deadlines import StepTime, measure_thread
 from cohabit.house.running.threads import interrupt
 from cohabit.house.settings import Settings
 from cohabit.registry import is_ours, lasting_source
@@ -24,8 +24,8 @@ from cohabit.room.room import Room
 
 LOOP_LIMIT_S = 0.15
 """World code on the event loop is interrupted after this time. Its room is opened again, and runs on a thread."""
-MEASUREMENTS = 4
-"""How often a section is measured until it is interrupted."""
+CHECKS = 4
+"""How often a section is looked at until then."""
 SLOW_S = 0.05
 """A section that computes for longer than this is slow …"""
 BLOCKED_S = 0.5
@@ -129,12 +129,13 @@ class Watchdog:
         self._closed.set()
 
     def _watch(self) -> None:
-        section = StepTime(self._limit / MEASUREMENTS, self._limit * GIL_CREDIT)
+        section = StepTime(self._limit, self._limit / CHECKS)
         while not self._closed.wait(section.every_s):
             with self._lock:
                 if not self._since or self._fired:
                     continue
-                took = section.measure(self._since, time.perf_counter(), lambda: measure_thread(self._target_native))
-                if took >= self._limit:
+                if not section.is_due(self._since, time.perf_counter()):
+                    continue
+                if section.count(self._since, measure_thread(self._target_native)) >= self._limit:
                     self._fired = True
                     interrupt(self._target)

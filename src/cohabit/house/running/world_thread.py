@@ -3,15 +3,21 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
-from cohabit.house.running.deadlines import step_time
+from cohabit.house.running.deadlines import Measurement, StepTime, step_time
 from cohabit.house.running.threads import Worker
 from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
 GRACE = 3
 """A step that is late has this many times its deadline to return by itself, before it is interrupted."""
+MAX_LATE = 4
+"""Only so many worlds have that time at once. If more do not return, they compete with the event loop for the CPU."""
+
+
+_late: "set[WorldThread]" = set()
 
 
 class WorldThread:
@@ -30,6 +36,7 @@ class WorldThread:
         self._worker: Worker | None = None  # started by the first job
         self._step = 0
         self._is_late = False
+        self._watched: StepTime | None = None  # of the last job
         self._timer: asyncio.TimerHandle | None = None
 
     def run(self, work: Callable[[Callable[[], None]], T], done: Callable[[T], None], late: Callable[[], None]) -> None:
@@ -39,7 +46,7 @@ class WorldThread:
         """
         loop = asyncio.get_running_loop()
         worker = self._worker = self._worker or Worker(self._name)
-        time = step_time(self._deadline_s)
+        time = self._watched = step_time(self._deadline_s)
         self.is_running = True
 
         def begin_step() -> None:
@@ -65,17 +72,34 @@ class WorldThread:
                 loop.call_soon_threadsafe(finish, then)
 
         def check() -> None:
-            took = time.measure(self._step, loop.time(), worker.measure)
+            if not time.is_due(self._step, loop.time()):
+                self._timer = loop.call_later(time.every_s, check)
+                return
+            # Files are read for it, and each time the thread may have to wait for the GIL: the event loop should not.
+            measured = loop.run_in_executor(None, worker.measure)
+            measured.add_done_callback(partial(judge, self._step))
+
+        def judge(step: int, measured: "asyncio.Future[Measurement]") -> None:
+            if self._timer is None or self._watched is not time:  # the job has ended meanwhile
+                return
+            took = time.count(step, measured.result())
             self._timer = loop.call_later(time.every_s, check)
-            if took >= self._deadline_s and not self._is_late:
+            if took < self._deadline_s:
+                return
+            if not self._is_late:
                 self._is_late = True
                 late()
-            if took >= self._deadline_s * (1 + GRACE):
+            if took >= self._deadline_s * (1 + GRACE) or not self._has_grace():
                 self.abandon()
                 self._hung()
 
         self._timer = loop.call_later(time.every_s, check)
         worker.submit(job)
+
+    def _has_grace(self) -> bool:
+        if len(_late) < MAX_LATE:
+            _late.add(self)
+        return self in _late
 
     def abandon(self) -> None:
         """Interrupt the running job if possible, and stop."""
@@ -91,6 +115,7 @@ class WorldThread:
             self._worker.close()
 
     def _stop_watching(self) -> None:
+        _late.discard(self)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
