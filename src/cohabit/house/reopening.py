@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from cohabit.errors import CohabitError, Quarantined
-from cohabit.house.calls import Call, PeekCall
+from cohabit.house.calls import Call, PeekCall, settle_all
 from cohabit.house.running.failures import WHO_REOPENS
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ class Reopening:
             log.error("room %s could not be reopened: %s", room, failed.as_text())
             runner.failure = Quarantined(f"this room could not be reopened: {failed.message}. {WHO_REOPENS}")
         finally:
-            for call in left:
-                call.settle(runner.failure)
+            settle_all(left, runner.failure)
 
     def _too_often(self, room: str) -> bool:
         now = self._house.clock.now()

@@ -25,7 +25,7 @@ from cohabit.errors import (
     internal_error,
 )  # fmt: skip
 from cohabit.house.audit_chain import AuditChain
-from cohabit.house.calls import Call, PeekCall, SystemCall
+from cohabit.house.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.clock import Clock
 from cohabit.house.egress import Egress
 from cohabit.house.fanout import Fanout, Frames
@@ -33,6 +33,7 @@ from cohabit.house.media import MediaRelay
 from cohabit.house.overload import OverloadLog
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running import failures
+from cohabit.house.running.versions import Version
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, Watchdog, may_run_on_loop
 from cohabit.house.running.world_thread import WorldThread
 from cohabit.house.settings import Settings
@@ -83,7 +84,7 @@ class RoomRunner:
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
         self.durable_seq = room.record.seq
         self.durable_digest = room.record.digest
-        self.version = 0  # incremented when entries become durable
+        self._version = Version(clock)
         self.now = clock.now
         self.fanout = Fanout(room)
         self.media = MediaRelay()
@@ -92,7 +93,7 @@ class RoomRunner:
         self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
         self.on_visits: Callable[[RoomRunner], None] = lambda runner: None
-        self.on_slow: Callable[[RoomRunner, list[Call]], None] = _refuse_all
+        self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self._writer = writer
         self._clock = clock
         self._watchdog = watchdog
@@ -109,10 +110,7 @@ class RoomRunner:
         self.egress = Egress(self.room, self._clock, self.put, lambda: self.fanout.subscriptions)
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
-        self._waiters: dict[asyncio.Future[bool], None] = {}
         self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
-        self._stored: dict[str, int] = {}  # bytes by member since the last report to the quotas
-        self._stored_bytes = 0
         self._writing_bytes = 0  # of the batch that is being written
         self._fair_bytes = min(FAIR_BYTES, settings.queue_bytes)
         self._shares = WriteShares()
@@ -179,27 +177,16 @@ class RoomRunner:
         """Wait until all earlier calls are durable."""
         await self.submit(PeekCall(lambda room: None))
 
+    @property
+    def version(self) -> int:
+        """It is incremented when entries become durable."""
+        return self._version.number
+
     async def changed_since(self, version: int, ends: int) -> bool:
         """Wait until the room has changed since ``version`` or ``ends`` has passed. Returns whether it changed."""
-        if version != self.version:
-            return True
-        if ends <= self._clock.now() or self.failure is not None:
+        if version == self.version and self.failure is not None:
             return False
-        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiters[waiter] = None
-        over = self._clock.call_at(ends, lambda: None if waiter.done() else waiter.set_result(False))
-        try:
-            return await waiter
-        finally:
-            over.cancel()
-            self._waiters.pop(waiter, None)
-
-    def _something_happened(self) -> None:
-        self.version += 1
-        waiters, self._waiters = self._waiters, {}
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(True)
+        return await self._version.changed_since(version, ends)
 
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
@@ -272,8 +259,7 @@ class RoomRunner:
                 assert isinstance(wrong, CohabitError)
                 log.error("room %s is quarantined: %s", self.id, wrong.as_text())
                 self.stop(failures.failed_world(wrong.message))
-                for other in batch:
-                    other.settle(self.failure)
+                settle_all(batch, self.failure)
                 return
 
     # -- making it durable ------------------------------------------------------------------------
@@ -338,15 +324,14 @@ class RoomRunner:
             return
         snapshot, self._snapshot = self._snapshot, None
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
-        keep = self.settings.keep_entries
-        forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
+        keep = self.settings.keep_entries if snapshot is not None else 0
+        forget = frames.lines[-1].seq + 1 - keep if keep else None
         self._writing = True
         self._shares.writing, self._shares.by_member = frames.lines, None
-        self._count(frames.lines)
+        self._writing_bytes = self._quotas.count(frames.lines)
 
         def written(done: "asyncio.Future[None]") -> None:
-            self._writing = False
-            self._writing_bytes = 0
+            self._writing, self._writing_bytes = False, 0
             self._shares.writing, self._shares.by_member = (), None
             failure = done.exception()
             if failure is None:
@@ -361,21 +346,6 @@ class RoomRunner:
                 write.merge(call.also)
         self._writer.submit(write).add_done_callback(written)
 
-    def _count(self, lines: Sequence[Line]) -> None:
-        """Count the bytes of a batch, for the storage quotas."""
-        stored = self._stored
-        total = 0
-        for line in lines:
-            size, by = len(line.body), line.entry.by
-            total += size
-            if by is not None:
-                stored[by] = stored.get(by, 0) + size
-        self._writing_bytes = total
-        self._stored_bytes += total
-        if self._stored_bytes >= self._quotas.report_every:
-            self._quotas.stored(stored, self._stored_bytes)
-            self._stored, self._stored_bytes = {}, 0
-
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:
             self.room.stored(snapshot)
@@ -388,11 +358,10 @@ class RoomRunner:
             self.on_lines(self, frames.lines)
         if self.room.state.visits or self.room.state.leaving:
             self.on_visits(self)
-        self._something_happened()
+        self._version.increment()
 
     def _settle(self, batch: Sequence[Call]) -> None:
-        for call in batch:
-            call.settle()
+        settle_all(batch)
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
@@ -431,8 +400,7 @@ class RoomRunner:
         def undone(_: None) -> None:
             self.fanout.forget_views()
             self.time.back_off()
-            for call in batch:
-                call.settle(refusal)
+            settle_all(batch, refusal)
             self._on_thread = []
             self._settle(())
 
@@ -441,8 +409,7 @@ class RoomRunner:
 
     # -- worlds that do not return ------------------------------------------------------------------
     def _was_interrupted(self, batch: Sequence[Call]) -> None:
-        """World code took too long on the event loop. The state is discarded; the house opens the room again and runs
-        the calls on a thread, where they may take longer."""
+        """World code took too long on the event loop: the house reopens the room and runs the calls on a thread."""
         log.warning("room %s: its world was interrupted after %g s on the event loop", self.id, LOOP_LIMIT_S)
         calls = [*self._ran, *batch, *self._queue]
         self._ran, self._queue = [], []
@@ -453,8 +420,7 @@ class RoomRunner:
         """A call exceeds its deadline on the thread: it has no effect."""
         limit_s = self.settings.world_deadline_s
         log.error("room %s: its world did not return within %g s; the room is quarantined", self.id, limit_s)
-        for call in batch:
-            call.settle(failures.late_call(limit_s))
+        settle_all(batch, failures.late_call(limit_s))
         self.stop(failures.late_world(limit_s))
 
     def _was_slow(self) -> None:
@@ -464,19 +430,17 @@ class RoomRunner:
         self.on_slow(self, [])
 
     def _hangs(self) -> None:
-        log.error("room %s: its world hangs", self.id)
         self.failure = failures.hung_world()
+        log.error("room %s: %s", self.id, self.failure.message)
 
     def stop(self, reason: CohabitError) -> None:
         """Stop accepting calls and sending replies."""
-        if self.failure is None:
-            self.failure = reason
-        for call in [*self._on_thread, *self._ran, *self._queue]:
-            call.settle(self.failure)
+        self.failure = self.failure or reason
+        settle_all([*self._on_thread, *self._ran, *self._queue], self.failure)
         self._on_thread, self._ran, self._queue = [], [], []
         self.time.stop()
         self.fanout.end(self.failure)
-        self._something_happened()
+        self._version.increment()
 
     async def save_before_closing(self) -> None:
         """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""
@@ -530,11 +494,6 @@ def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable
     replaced = {command.name for command in room.extension.house_commands}
     ours = [command for command in house_commands if command.name not in replaced]
     return CommandTable([*room.extension.named([*ours, *room.extension.house_commands]), *room.commands])
-
-
-def _refuse_all(runner: RoomRunner, calls: list[Call]) -> None:
-    for call in calls:
-        call.settle(runner.failure)
 
 
 def _ignore(done: "asyncio.Future[None]") -> None:
