@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from cohabit.errors import CohabitError, Quarantined
-from cohabit.house.calls import Call, PeekCall, settle_all
+from cohabit.house.calls import Call, settle_all
 from cohabit.house.running.failures import WHO_REOPENS
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class Reopening:
             again = await house.reopen_room(room)
             again.run_on_thread_for_a_while()
             log.warning("room %s was reopened", room)
-            left = [call for call in calls if isinstance(call, PeekCall)]  # they may refer to the old state
+            left = []
             for call in calls:
-                if not isinstance(call, PeekCall) and (call.future is not None or call.then is not None):
+                if call.future is not None or call.then is not None:  # else nobody waits for it, such as for a tick
                     _run_again(call, again)
         except CohabitError as failed:
             log.error("room %s could not be reopened: %s", room, failed.as_text())

@@ -477,7 +477,7 @@ class RoomRunner:
     async def first_view(self, member: str) -> tuple[bytes, Grant]:
         """The current view, sent before any change, and the grant under which it was made."""
         try:
-            made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(member)))
+            made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(room, member)))
         except CohabitError as failed:
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return b"", NO_GRANT

@@ -22,7 +22,7 @@ from cohabit.registry import is_ours, lasting_source
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
 
-LOOP_LIMIT_S = 0.15
+LOOP_LIMIT_S = 0.2
 """World code on the event loop is interrupted after this time. Its room is opened again, and runs on a thread."""
 CHECKS = 4
 """How often a section is looked at until then."""
