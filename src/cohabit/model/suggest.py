@@ -25,7 +25,8 @@ def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
 
     def rank(candidate: str) -> tuple[bool, bool, int, str]:
         other = _plain(candidate)
-        return plain != other, not _has_part(plain, other), distance(plain, other), candidate
+        is_other = plain.replace("_", "") != other.replace("_", "")
+        return is_other, not _has_part(plain, other), distance(plain, other), candidate
 
     return sorted(near, key=rank)[:limit]
 

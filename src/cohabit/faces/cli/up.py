@@ -251,6 +251,8 @@ def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
         name, equals, brain = text.partition("=")
         if not (name and equals and brain):
             raise UsageError(f"--player expects NAME=BRAIN, such as ada=random, not {text!r}")
+        if any(name.strip() == other for other, _ in found):
+            raise UsageError(f"--player: {name.strip()} is given twice")
         found.append((name.strip(), brain.strip()))
     return found
 

@@ -1,0 +1,80 @@
+"""Claims: which seats a world can have, and which of them a claim (``auto:N`` or ``id:X``) names."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cohabit.errors import BadArgs, Conflict
+from cohabit.model.seat import Seat, SeatId
+from cohabit.model.suggest import nearest
+from cohabit.scenario import check_claim
+from cohabit.world import World, WorldSpec, overrides
+
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
+
+
+@lru_cache(256)
+def named_seats(named: tuple[str, ...], count: int) -> tuple[Seat, ...]:
+    """This many seats. Those for which the world has no name are numbered."""
+    names = [*named[:count], *map(str, range(len(named) + 1, count + 1))]
+    return tuple([Seat(name, name) for name in names])
+
+
+def seats_needed(spec: WorldSpec, wanted: int) -> int:
+    """How many seats a game has for this many players."""
+    fewest, most = spec.seat_range
+    return max(fewest, min(most, wanted))
+
+
+def claimed_seat(world: World, claim: str, players: int) -> SeatId:
+    """The seat that a claim names in a world with this many players. A claim that can never be fulfilled is refused.
+
+    A world that opens seats as it runs tells only how many it has at most; its claims stand for themselves."""
+    how, _, what = claim.partition(":")
+    spec = world.spec
+    if overrides(world, "seats_now"):
+        most = spec.seat_range[1]
+        if how == "auto" and most and int(what) >= most:
+            raise BadArgs(_no_such_seat(spec, claim, most))
+        return claim
+    seats = [seat.id for seat in named_seats(spec.seat_names, seats_needed(spec, players))]
+    if how == "auto" and int(what) < len(seats):
+        return seats[int(what)]
+    if how == "id" and what in seats:
+        return what
+    raise BadArgs(_no_such_seat(spec, claim, len(seats), seats), did_you_mean=nearest(what, seats, 2))
+
+
+def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:
+    """Refuse claims that can never be fulfilled, and two that name the same seat. Each with where it stands."""
+    known = list(claims)
+    taken: dict[SeatId, str] = {}
+    for where, claim in known:
+        try:
+            seat = claimed_seat(world, claim, len(known))
+        except BadArgs as wrong:
+            raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+        if seat in taken:
+            raise BadArgs(f"{where}: claim: {claim!r} and {taken[seat]} are the same seat, {seat}")
+        taken[seat] = f"{claim!r} of {where}"
+
+
+def check_new_claim(room: "Room", claim: str) -> None:
+    """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim. A new game may
+    have more seats than this one. Not used in a replay: older rooms have such claims."""
+    check_claim(claim)
+    most = room.world.spec.seat_range[1]
+    seat = claimed_seat(room.world, claim, most)
+    for member in room.state.members.values():
+        with suppress(BadArgs):
+            if member.claim is not None and claimed_seat(room.world, member.claim, most) == seat:
+                raise Conflict(f"another member already claims {member.claim}, which is the seat {seat}")
+
+
+def _no_such_seat(spec: WorldSpec, claim: str, count: int, names: Iterable[SeatId] = ()) -> str:
+    if not count:
+        return f"claim: {claim!r} names a seat, but {spec.name} has none"
+    which = f" ({', '.join(names)})" if names and count <= 20 else ""
+    return f"claim: there is no seat {claim!r}; with these players {spec.name} has auto:0 to auto:{count - 1}{which}"
