@@ -367,9 +367,10 @@ class House:
         return self.settings.rooms_limit - len(self.rooms) - len(self._reserved - {HOUSE_ROOM})
 
     @property
-    def broken_count(self) -> int:
-        """How many rooms are quarantined or could not be opened."""
-        return len(self.broken) + sum(runner.failure is not None for runner in self.rooms.values())
+    def problems(self) -> dict[str, CohabitError]:
+        """The rooms that are quarantined or could not be opened, and why."""
+        stopped = {name: runner.failure for name, runner in self.rooms.items() if runner.failure is not None}
+        return {**self.broken, **stopped}
 
     async def create_room(
         self,

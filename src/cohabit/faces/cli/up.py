@@ -408,6 +408,8 @@ def _greeting(
     state = runner.room.state
     members = list(state.members.values())
     begun = "new" if new else f"resumed, game {state.games}"
+    if runner.failure is not None:
+        begun += ", quarantined"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
     yield ""
     rows = [
