@@ -35,8 +35,9 @@ async def house(
     many = 10**9
     trusted = str(WORLDS / "plaza.py")
     settings = Settings(port=0, data=data, trusted_worlds=trusted) if limits else Settings(
-        port=0, data=data, trusted_worlds=trusted, calls_per_second=many, frames_per_second=many, connections_limit=many,
-        connections_per_address=many, member_bytes_per_hour=many**2, room_bytes=0, rooms_limit=10**6,
+        port=0, data=data, trusted_worlds=trusted, calls_per_second=many, frames_per_second=many,
+        connections_limit=many, connections_per_address=many, member_bytes_per_hour=many**2,
+        room_bytes=0, rooms_limit=10**6,
     )  # fmt: skip
     async with House.open(settings, store=None if data else MemoryStore()) as opened:
         tokens: list[str] = []

@@ -103,19 +103,17 @@ async def watch_problems(house: "House") -> None:
     while not house.closing:
         now = {room: problem.message for room, problem in house.problems.items()}
         with suppress(OSError):  # the output was closed; the house keeps running
-            for line in problem_lines(known, now, len(house.rooms)):
-                complain(line)
+            for line in problem_lines(known, now):
+                tell(line)
         known = now
         await asyncio.sleep(PROBLEMS_EVERY_S)
 
 
-def problem_lines(before: Mapping[str, str], now: Mapping[str, str], rooms: int) -> Iterator[str]:
-    """What has changed about the rooms that are closed: for each of them why, by its id."""
-    yield from (f"Room {room} is closed: {why}" for room, why in now.items() if before.get(room) != why)
-    for room in before:
-        if room not in now:
-            rest = f"{len(now)} of {rooms} rooms {'is' if len(now) == 1 else 'are'} closed" if now else "all rooms are"
-            yield f"Room {room} is open again; {rest}{'' if now else ' open'}."
+def problem_lines(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """What has changed about the rooms that are closed. Both have the reason for each, by its id."""
+    yield from (paint("bold", f"Room {room} is closed: {why}") for room, why in now.items() if before.get(room) != why)
+    rest = f"closed: {', '.join(now)}" if now else "all rooms are open"
+    yield from (paint("bold", f"Room {room} is open again; {rest}") for room in before if room not in now)
 
 
 def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
