@@ -149,7 +149,7 @@ def claims(world: str, *claims: str) -> Scenario:
         ("tictactoe", ("auto:0", "auto:1", "auto:2"), "agents[2]: claim: there is no seat 'auto:2'"),
         ("tictactoe", ("auto:0", "id:X"), "agents[1]: claim: 'id:X' and 'auto:0' of agents[0] are the same seat, X"),
         ("tictactoe", ("id:Z",), "agents[0]: claim: there is no seat 'id:Z'"),
-        ("lanterns", ("auto:0", "auto:3"), "with these players lanterns has auto:0 to auto:1 (amber, blue)"),
+        ("lanterns", ("auto:0", "auto:4"), "lanterns has auto:0 to auto:3 (amber, blue, coral, dove)"),
         ("lounge", ("auto:0",), "agents[0]: claim: 'auto:0' names a seat, but lounge has none"),
         ("kingdoms", ("auto:99",), "kingdoms has auto:0 to auto:15"),
     ],
@@ -164,13 +164,15 @@ def test_a_claim_that_can_never_be_fulfilled_opens_no_room(world: str, wanted: t
 @given(
     st.sampled_from(["tictactoe", "lanterns", "nim"]), st.lists(st.integers(0, 5), min_size=1, max_size=4, unique=True)
 )
-def test_every_player_of_a_room_that_opens_has_the_seat_it_claims(world: str, numbers: list[int]) -> None:
+def test_every_player_of_a_room_that_opens_has_the_seat_it_claims_or_can_get_it(world: str, numbers: list[int]) -> None:
     try:
         room = opened(claims(world, *(f"auto:{number}" for number in numbers)))
     except BadArgs:
         return
-    seated = [(member.claim, member.seat) for member in room.state.members.values() if member.claim is not None]
-    assert seated == [(f"auto:{number}", room.state.seats[number].id) for number in numbers]
+    seats = [seat.id for seat in room.state.seats]
+    for number, member in zip(numbers, room.state.members.values(), strict=False):
+        assert member.seat == (seats[number] if number < len(seats) else None), "a later game may have it"
+        assert number < room.world.spec.seat_range[1]
 
 
 @pytest.mark.parametrize("world", ["kingdoms", "worldbox"])

@@ -28,32 +28,37 @@ def seats_needed(spec: WorldSpec, wanted: int) -> int:
     return max(fewest, min(most, wanted))
 
 
-def claimed_seat(world: World, claim: str, players: int) -> SeatId:
-    """The seat that a claim names in a world with this many players. A claim that can never be fulfilled is refused.
+def claimed_seat(world: World, claim: str) -> SeatId:
+    """The seat that a claim names. A claim on a seat that the world never has is refused; one that a later game may
+    have, with more players, is not.
 
-    A world that opens seats as it runs tells only how many it has at most; its claims stand for themselves."""
+    A world that opens seats as it runs tells only how many it has at most, so its claims stand for themselves."""
     how, _, what = claim.partition(":")
-    spec = world.spec
+    names, most = world.spec.seat_names, world.spec.seat_range[1]
     if overrides(world, "seats_now"):
-        most = spec.seat_range[1]
         if how == "auto" and most and int(what) >= most:
-            raise BadArgs(_no_such_seat(spec, claim, most))
+            raise BadArgs(_no_such_seat(world.spec, claim))
         return claim
-    seats = [seat.id for seat in named_seats(spec.seat_names, seats_needed(spec, players))]
-    if how == "auto" and int(what) < len(seats):
-        return seats[int(what)]
-    if how == "id" and what in seats:
+    if how == "auto" and int(what) < most:
+        number = int(what)
+        return names[number] if number < len(names) else str(number + 1)
+    if how == "id" and (what in names[:most] or _is_number(what, len(names) + 1, most)):
         return what
-    raise BadArgs(_no_such_seat(spec, claim, len(seats), seats), did_you_mean=nearest(what, seats, 2))
+    raise BadArgs(_no_such_seat(world.spec, claim), did_you_mean=nearest(what, names[:most], 2))
+
+
+def _is_number(text: str, least: int, most: int) -> bool:
+    return (
+        text.isascii() and text.isdecimal() and len(text) < 6 and text == str(int(text)) and least <= int(text) <= most
+    )
 
 
 def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:
     """Refuse claims that can never be fulfilled, and two that name the same seat. Each with where it stands."""
-    known = list(claims)
     taken: dict[SeatId, str] = {}
-    for where, claim in known:
+    for where, claim in claims:
         try:
-            seat = claimed_seat(world, claim, len(known))
+            seat = claimed_seat(world, claim)
         except BadArgs as wrong:
             raise BadArgs(f"{where}: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
         if seat in taken:
@@ -62,19 +67,19 @@ def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:
 
 
 def check_new_claim(room: "Room", claim: str) -> None:
-    """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim. A new game may
-    have more seats than this one. Not used in a replay: older rooms have such claims."""
+    """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim. Not used in a
+    replay: older rooms have such claims."""
     check_claim(claim)
-    most = room.world.spec.seat_range[1]
-    seat = claimed_seat(room.world, claim, most)
+    seat = claimed_seat(room.world, claim)
     for member in room.state.members.values():
         with suppress(BadArgs):
-            if member.claim is not None and claimed_seat(room.world, member.claim, most) == seat:
+            if member.claim is not None and claimed_seat(room.world, member.claim) == seat:
                 raise Conflict(f"another member already claims {member.claim}, which is the seat {seat}")
 
 
-def _no_such_seat(spec: WorldSpec, claim: str, count: int, names: Iterable[SeatId] = ()) -> str:
-    if not count:
+def _no_such_seat(spec: WorldSpec, claim: str) -> str:
+    most = spec.seat_range[1]
+    if not most:
         return f"claim: {claim!r} names a seat, but {spec.name} has none"
-    which = f" ({', '.join(names)})" if names and count <= 20 else ""
-    return f"claim: there is no seat {claim!r}; with these players {spec.name} has auto:0 to auto:{count - 1}{which}"
+    names = f" ({', '.join(spec.seat_names[:most])})" if spec.seat_names and most <= 20 else ""
+    return f"claim: there is no seat {claim!r}; {spec.name} has auto:0 to auto:{most - 1}{names}"
