@@ -48,9 +48,8 @@ def claimed_seat(world: World, claim: str) -> SeatId:
 
 
 def _is_number(text: str, least: int, most: int) -> bool:
-    return (
-        text.isascii() and text.isdecimal() and len(text) < 6 and text == str(int(text)) and least <= int(text) <= most
-    )
+    """Whether it is the name of a seat without a name of its own."""
+    return len(text) < 6 and text.isdecimal() and text == str(int(text)) and least <= int(text) <= most
 
 
 def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:

@@ -246,7 +246,7 @@ def _further(plan: Plan) -> tuple[Plan, ...]:
 
 def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
     """``--player NAME=BRAIN``, as pairs."""
-    found = []
+    found: list[tuple[str, str]] = []
     for text in getattr(args, "player", ()):  # other verbs open rooms, too
         name, equals, brain = text.partition("=")
         if not (name and equals and brain):
