@@ -211,7 +211,7 @@ async def test_a_call_that_takes_too_long_for_the_event_loop_is_finished_on_a_th
         assert moved.success
         assert house.rooms["den"] is not first
         assert len(deeds(house.rooms["den"].room, "move")) == 2
-        assert (await who["bob"]("view")).text.startswith("2 moves")
+        assert (await who["bob"]("view")).observation.status == {"moves": 2}
 
 
 async def test_threads_that_cannot_be_interrupted_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:

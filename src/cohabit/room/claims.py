@@ -80,5 +80,6 @@ def _no_such_seat(spec: WorldSpec, claim: str) -> str:
     most = spec.seat_range[1]
     if not most:
         return f"claim: {claim!r} names a seat, but {spec.name} has none"
+    numbers = f"auto:0 to auto:{most - 1}" if most > 1 else "only auto:0"
     names = f" ({', '.join(spec.seat_names[:most])})" if spec.seat_names and most <= 20 else ""
-    return f"claim: there is no seat {claim!r}; {spec.name} has auto:0 to auto:{most - 1}{names}"
+    return f"claim: there is no seat {claim!r}; {spec.name} has {numbers}{names}"
