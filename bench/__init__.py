@@ -10,6 +10,7 @@ BENCHES = [
     "reopen",
     "start",
     "overload",
+    "hung",
     "agents",
     "kingdoms",
     "statecraft",

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 from bench.common import percentile
 
 T = TypeVar("T")
+PING = 0x89
+PONG = bytes([0x8A, 0x80]) + bytes(4)  # without what the ping carried; the server only counts on an answer
 
 
 def handshake(url: str, token: str) -> bytes:
@@ -74,6 +76,10 @@ class Blocking:
                 raise ConnectionError("the server hung up")
             data += more
             begin, end = first_frame(data)
+            if data[0] == PING and end <= len(data):
+                self._socket.sendall(PONG)
+                data = data[end:]
+                begin, end = first_frame(data)
             if end <= len(data):
                 return data[begin:end]
 
@@ -101,6 +107,26 @@ class Blocking:
     def answer(self, text: str) -> str:
         self.connect()
         return self.exchange(text_frame(text)).decode()
+
+
+class Callers:
+    """Several connections that each call the same again and again, as soon as the answer is there."""
+
+    def __init__(self, url: str, tokens: list[str], text: str) -> None:
+        self._clients, self._text = [Blocking(url, token) for token in tokens], text
+
+    def start(self) -> None:
+        for client in self._clients:
+            client.connect()
+            threading.Thread(target=self._keep_calling, args=(client,), daemon=True).start()
+
+    def _keep_calling(self, client: Blocking) -> None:
+        frame = text_frame(self._text)
+        try:
+            while b'"ok":true' in client.exchange(frame):
+                pass
+        except ConnectionError:  # its room was closed
+            pass
 
 
 class Crowd:

@@ -23,6 +23,7 @@ async def house(
     """A house as ``cohabit serve`` runs it, with rooms of this many members. Reports its address and tokens.
 
     ``limits``: with the default limits instead of none. ``people``: members without a seat, who may write to everyone.
+    A world from a file is trusted, so that it runs on the event loop as built-in ones do.
     """
     from cohabit.faces.serve import serve
     from cohabit.house.house import House
@@ -32,9 +33,11 @@ async def house(
 
     # Most benches exceed what one member or one address may do.
     many = 10**9
-    settings = Settings(port=0, data=data) if limits else Settings(
-        port=0, data=data, calls_per_second=many, frames_per_second=many, connections_limit=many,
-        connections_per_address=many, member_bytes_per_hour=many**2, room_bytes=0, rooms_limit=10**6,
+    trusted = str(WORLDS / "plaza.py")
+    settings = Settings(port=0, data=data, trusted_worlds=trusted) if limits else Settings(
+        port=0, data=data, trusted_worlds=trusted, calls_per_second=many, frames_per_second=many,
+        connections_limit=many, connections_per_address=many, member_bytes_per_hour=many**2,
+        room_bytes=0, rooms_limit=10**6,
     )  # fmt: skip
     async with House.open(settings, store=None if data else MemoryStore()) as opened:
         tokens: list[str] = []
@@ -49,6 +52,25 @@ async def house(
             _, made = await opened.create_room(plan, f"bench-{i}", 1)
             tokens += made.values()
         await serve(opened, ready=lambda url: say({"url": url, "tokens": tokens}), mcp=mcp)
+
+
+async def hung_worlds(*, rooms: int, data: str) -> None:
+    """A house with a room of nim, and rooms with a world that hangs if its player wants it to."""
+    from cohabit.faces.serve import serve
+    from cohabit.house.house import House
+    from cohabit.house.settings import Settings
+    from cohabit.scenario import AgentSpec, Scenario
+
+    async with House.open(Settings(port=0, data=data)) as opened:
+        member = AgentSpec(id="ann", role="narrator")
+        _, tokens = await opened.create_room(Scenario(world="nim", agents=[member]), "quiet", 1)
+        for i in range(rooms):
+            plan = Scenario(
+                world=str(WORLDS / "stuck.py"), agents=[AgentSpec(id=f"m{i}", role="player", claim="auto:0")]
+            )
+            _, made = await opened.create_room(plan, f"stuck-{i}", 1)
+            tokens |= made
+        await serve(opened, ready=lambda url: say({"url": url, "tokens": list(tokens.values())}), mcp=False)
 
 
 async def serve_bare(app: Any) -> None:
@@ -212,7 +234,7 @@ async def waiting_agents(*, agents: int, model: str) -> None:
     from cohabit.house.settings import Settings
     from cohabit.scenario import AgentSpec, Scenario
 
-    async with House.open(Settings(port=0, rooms_limit=10**6)) as opened:
+    async with House.open(Settings(port=0, rooms_limit=10**6, trusted_worlds=str(WORLDS / "plaza.py"))) as opened:
         brain = f"openai:bench@{model}/v1?retries=0"
         for i in range(agents // 2):
             seats = [AgentSpec(id=f"m{n}", role="player", claim=f"auto:{n}", brain=brain) for n in range(2)]

@@ -319,6 +319,11 @@ def _world_of(target: str, source: str) -> type[World]:
     return _checked(_imported(target), source)
 
 
+def is_ours(source: str) -> bool:
+    """Whether a world is part of Cohabit."""
+    return source in BUILT_IN or source in UNLISTED
+
+
 def is_file_source(source: str) -> bool:
     """Whether a world comes from a file, not from its name."""
     return source.endswith(".py") or ".py:" in source

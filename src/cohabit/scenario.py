@@ -187,12 +187,13 @@ def check_scenario(scenario: Scenario) -> Scenario:
             agent.claim = agent.claim if agent.claim is not None else agent.kingdom_claim
             agent.kingdom_claim = None
             if agent.claim is not None:
-                check_claim(agent.claim)
+                agent.claim = check_claim(agent.claim)
                 _require_unique(agent.claim, claims, "claim")
             if agent.team is not None and agent.id not in scenario.teams.setdefault(agent.team, []):
                 scenario.teams[agent.team].append(agent.id)
         except BadArgs as wrong:
             raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+    in_teams: dict[str, str] = {}
     for team, members in scenario.teams.items():
         if not team.strip():
             raise BadArgs("teams: a team needs a name")
@@ -200,8 +201,12 @@ def check_scenario(scenario: Scenario) -> Scenario:
             _require_known(name, ids, f"teams.{team}")
             if members.count(name) > 1:
                 raise BadArgs(f"teams.{team}: {name!r} appears twice")
+            if in_teams.setdefault(name, team) != team:
+                raise BadArgs(f"teams.{team}: {name!r} is in the team {in_teams[name]!r}, too")
     for i, name in enumerate(scenario.turn_order or []):
         _require_known(name, ids, f"turn_order[{i}]")
+        if name in (scenario.turn_order or [])[:i]:
+            raise BadArgs(f"turn_order[{i}]: {name!r} appears twice")
     if not scenario.turn_based and (scenario.turn_order is not None or scenario.ticks_per_turn):
         raise BadArgs("turn_order and ticks_per_turn require turn_based: true")
     if scenario.turn_based and scenario.step_ticks:
@@ -308,11 +313,12 @@ def check_token(token: str) -> None:
         raise BadArgs("token: must not contain white space")
 
 
-def check_claim(claim: str) -> None:
-    """A claim is ``auto:N`` or ``id:X``."""
+def check_claim(claim: str) -> str:
+    """A claim is ``auto:N`` or ``id:X``. Returns it in its usual form."""
     how, _, what = claim.partition(":")
     if not (how == "id" and what) and not (how == "auto" and what.isdecimal() and len(what) < 6):
         raise BadArgs(f"claim: expected auto:N (seat number N, from 0) or id:X (seat X), not {claim!r}")
+    return f"auto:{int(what)}" if how == "auto" else claim
 
 
 def _require_unique(value: str, seen: list[str], what: str, shown: bool = True) -> None:

@@ -24,6 +24,7 @@ from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
 WORLDS = str(Path(__file__).parent.parent / "room" / "worlds.py")
+TRUSTED = f"{WORLDS}, {Path(__file__).parent / 'remote_world.py'}"
 TOKENS_MADE: list[str] = []
 
 
@@ -47,6 +48,7 @@ async def open_house(
 ) -> AsyncIterator[House]:
     """A house on a clock of its own; ``clock.advance`` waits until the house is at rest."""
     clock = clock or FakeClock()
+    settings.setdefault("trusted_worlds", TRUSTED)  # so that those that are quick run on the event loop
     chosen = Settings(data=str(folder) if folder is not None else "", **settings)
     async with House.open(chosen, store=store, clock=clock) as house:
         clock.between = lambda: at_rest(house)

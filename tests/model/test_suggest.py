@@ -1,5 +1,6 @@
 """Similar names."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,21 @@ def test_swapped_letters_and_a_name_within_the_other_count_as_similar() -> None:
 def test_a_common_prefix_alone_does_not_make_names_similar() -> None:
     assert nearest("worldbox_muster", ["worldbox_pause", "worldbox_spawn", "muster"]) == ["muster"]
     assert nearest("rotate_tokne", ["rotate_token", "revoke_token", "create_room"]) == ["rotate_token"]
+
+
+@pytest.mark.parametrize(
+    "name", ["FactionPlayer", "factionplayer", "faction-player", "FACTION_PLAYER", "Faction Player"]
+)
+def test_a_name_in_another_spelling_is_suggested_first(name: str) -> None:
+    assert nearest(name, ["player", "faction", "faction_player", "god"])[0] == "faction_player"
+
+
+@given(st.lists(st.from_regex(r"[a-z]{2,6}", fullmatch=True), min_size=1, max_size=4))
+def test_every_spelling_of_a_name_leads_to_it(words: list[str]) -> None:
+    known = "_".join(words)
+    camel = "".join(word.capitalize() for word in words)
+    for name in (camel, camel[0].lower() + camel[1:], "-".join(words), known.upper(), " ".join(words)):
+        assert nearest(name, [known, "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"]) == [known]
 
 
 def test_the_distances_of_known_pairs() -> None:

@@ -26,6 +26,33 @@ def test_a_line_that_begins_alike_is_given_once_and_others_with_what_is_gone() -
     )
 
 
+def test_what_is_gone_is_said_briefly_and_so_that_the_line_can_be_found() -> None:
+    wolf = "wolf 7 at (3, 4), hungry, last seen two steps ago near the river"
+    other = "wolf 7 at (3, 4), hungry, and its pups"
+    old = "\n".join(
+        ["NEARBY:", wolf, other, "an oak at (9, 9) that bears more fruit than it can carry", "a stone", "END"]
+    )
+    gone = changes(old, "NEARBY:\nEND")
+    assert gone == "@2 NEARBY\n-4 wolf 7 at (3, 4), hungry, last seen two steps ag…"
+    assert apply_changes(old, gone) == "NEARBY:\nEND"
+    less = old.replace("an oak at (9, 9) that bears more fruit than it can carry\n", "")
+    assert changes(old, less) == "@4 NEARBY\n- an oak at (9, 9) that be…"
+
+
+LONG = st.lists(
+    st.sampled_from(["x" * 23, "x" * 24, "x" * 25, "x" * 26, "x" * 60, "x" * 24 + "…", "-2 x", "y: 1"]), max_size=9
+)
+
+
+@given(LONG.map("\n".join), LONG.map("\n".join))
+def test_a_text_and_what_is_said_briefly_make_the_new_text(old: str, new: str) -> None:
+    delta = changes(old, new)
+    assert delta is not None
+    assert apply_changes(old, delta) == new
+    gone = [line for line in delta.split("\n") if line.startswith("-")]
+    assert all(len(line) <= len(max(old.split("\n"), key=len)) + 3 for line in gone)
+
+
 def test_news_that_reads_the_same_is_given_again_and_state_is_not() -> None:
     old = "Turn 1\n\nNEWS:\n- Ann attacked Bob.\n- Bob pays.\n\nYOU:\n- Army: 3"
     new = "Turn 2\n\nNEWS:\n- Ann attacked Bob.\n- Cy pays.\n\nYOU:\n- Army: 3"

@@ -101,6 +101,13 @@ MISTAKES = [
     pytest.param(with_(teams={"": ["athena"]}), "teams", id="a team without a name"),
     pytest.param(with_(turn_based=True, turn_order=["nobody"]), "turn_order[0]", id="a stranger in the order"),
     pytest.param(with_(turn_based=True, turn_order=[]), "turn_order", id="an empty order"),
+    pytest.param(
+        with_(turn_based=True, turn_order=["athena", "ares", "athena"]), "turn_order[2]: 'athena' appears twice",
+        id="a name twice in the order"),
+    pytest.param(agent(1, claim="auto:00"), "agents[1]", id="a claim made twice, with another number of digits"),
+    pytest.param(
+        with_(teams={"greek": ["athena", "ares"], "roman": ["ares"]}), "teams.roman: 'ares' is in the team 'greek', too",
+        id="a member of two teams"),
     pytest.param(with_(turn_based="yes"), "turn_based", id="a word for a truth value"),
     pytest.param(with_(partial_intel=1), "partial_intel", id="a number for a truth value"),
     pytest.param(with_(turn_seconds=0), "turn_seconds", id="no time at all"),
@@ -127,6 +134,64 @@ def test_every_kind_of_mistake_stops_the_start_and_names_the_place(file: Any, pl
     assert refused.value.message.startswith("my/agents.json")
     assert place in refused.value.message
     assert not any(token in refused.value.message for token in TOKENS)
+
+
+# -- claims -----------------------------------------------------------------------------------------
+def claims(world: str, *claims: str) -> Scenario:
+    agents = [{"id": f"m{i}", "claim": claim} for i, claim in enumerate(claims)]
+    return parse_scenario(json.dumps({"world": world, "agents": [*agents, {"id": "host", "role": "host"}]}))
+
+
+@pytest.mark.parametrize(
+    ("world", "wanted", "told"),
+    [
+        ("tictactoe", ("auto:0", "auto:99"), "agents[1]: claim: there is no seat 'auto:99'"),
+        ("tictactoe", ("auto:0", "auto:1", "auto:2"), "agents[2]: claim: there is no seat 'auto:2'"),
+        ("tictactoe", ("auto:0", "id:X"), "agents[1]: claim: 'id:X' and 'auto:0' of agents[0] are the same seat, X"),
+        ("tictactoe", ("id:Z",), "agents[0]: claim: there is no seat 'id:Z'"),
+        ("lanterns", ("auto:0", "auto:4"), "lanterns has auto:0 to auto:3 (amber, blue, coral, dove)"),
+        ("lounge", ("auto:0",), "agents[0]: claim: 'auto:0' names a seat, but lounge has none"),
+        ("kingdoms", ("auto:99",), "kingdoms has auto:0 to auto:15"),
+    ],
+)
+def test_a_claim_that_can_never_be_fulfilled_opens_no_room(world: str, wanted: tuple[str, ...], told: str) -> None:
+    found = claims(world, *wanted)
+    with pytest.raises(BadArgs) as refused:
+        opened(found)
+    assert told in refused.value.message
+
+
+@given(
+    st.sampled_from(["tictactoe", "lanterns", "nim"]), st.lists(st.integers(0, 5), min_size=1, max_size=4, unique=True)
+)
+def test_every_player_of_a_room_that_opens_has_the_seat_it_claims_or_can_get_it(world: str, numbers: list[int]) -> None:
+    try:
+        room = opened(claims(world, *(f"auto:{number}" for number in numbers)))
+    except BadArgs:
+        return
+    seats = [seat.id for seat in room.state.seats]
+    for number, member in zip(numbers, room.state.members.values(), strict=False):
+        assert member.seat == (seats[number] if number < len(seats) else None), "a later game may have it"
+        assert number < room.world.spec.seat_range[1]
+
+
+@pytest.mark.parametrize("world", ["kingdoms", "worldbox"])
+def test_a_world_that_opens_seats_as_it_runs_keeps_a_claim_for_later(world: str) -> None:
+    room = opened(claims(world, "auto:0", "auto:7"))
+    assert room.state.members["m1"].seat is None
+
+
+@pytest.mark.parametrize("name", ["FactionPlayer", "factionPlayer", "faction player"])
+def test_a_role_in_another_spelling_is_suggested(name: str) -> None:
+    with pytest.raises(BadArgs) as refused:
+        parse_scenario(json.dumps(agent(0, role=name)))
+    assert refused.value.did_you_mean is not None
+    assert refused.value.did_you_mean[0] == "faction_player"
+
+
+def test_a_key_in_another_spelling_is_suggested() -> None:
+    with pytest.raises(BadArgs, match=r"unknown argument 'turnBased' \(did you mean turn_based"):
+        parse_scenario(json.dumps(with_(turnBased=True)))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.errors import CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.room import games, seats
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
@@ -110,9 +110,22 @@ def test_a_reset_binds_claims_again() -> None:
     assert seat(room, "ann") == "new"
 
 
-def test_two_claims_on_one_seat_give_it_to_the_first() -> None:
-    room = make_room(RED, {"id": "cy", "role": "player", "claim": "id:red"})
+def test_two_claims_on_one_seat_are_refused_and_an_older_room_gives_it_to_the_first() -> None:
+    with pytest.raises(BadArgs, match="'id:red' and 'auto:0' of agents\\[0\\] are the same seat, red"):
+        make_room(RED, {"id": "cy", "role": "player", "claim": "id:red"})
+    room = make_room(RED, {"id": "cy", "role": "player", "claim": "auto:1"}, HOST)
+    room.state.members["cy"].claim = "id:red"
+    room.call("hostess", "rematch", at=1)
     assert (seat(room, "ann"), seat(room, "cy")) == ("red", None)
+
+
+@pytest.mark.parametrize(("claim", "code"), [("auto:4", "BAD_ARGS"), ("id:pink", "BAD_ARGS"), ("id:red", "CONFLICT")])
+def test_a_new_member_cannot_claim_a_seat_that_never_comes_or_is_claimed(claim: str, code: str) -> None:
+    room = make_room(RED, HOST)
+    with pytest.raises(CohabitError) as refused:
+        room.call("hostess", "add_member", {"id": "cy", "role": "player", "claim": claim}, at=1)
+    assert refused.value.code == code
+    assert room.call("hostess", "add_member", {"id": "cy", "role": "player", "claim": "auto:3"}, at=2).seat is None
 
 
 # -- taking and leaving -----------------------------------------------------------------------------
@@ -206,7 +219,7 @@ def test_when_the_last_member_of_the_turn_order_is_removed_the_order_begins_anew
 def test_as_many_seats_open_as_there_are_players_within_what_the_world_takes() -> None:
     assert len(make_room(RED).state.seats) == 2
     assert len(make_room(*(player(f"p{i}", i) for i in range(3))).state.seats) == 3
-    assert len(make_room(*(player(f"p{i}", i) for i in range(9))).state.seats) == 4
+    assert len(make_room(*(player(f"p{i}", i) for i in range(4))).state.seats) == 4
 
 
 # -- one seat per game, where a world hides things ----------------------------------------------------

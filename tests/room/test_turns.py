@@ -44,19 +44,20 @@ def test_the_first_in_the_order_begins_and_the_order_is_a_round_robin() -> None:
 def test_after_a_removal_from_the_order_it_is_the_turn_of_the_same_member_or_of_the_next(
     order: str, removed: str, turn_of: str
 ) -> None:
-    room = make_room(RED, BLUE, OBSERVER, HOST, turn_based=True, turn_order=order.split())
+    room = make_room(RED, BLUE, OBSERVER, HOST, turn_based=True)
+    room.state.turn_order = order.split()  # older rooms may have a name twice
     for at in (1, 2):
         room.call(str(room.state.turn_holder), "turn_advance", at=at)
     room.call("hostess", "remove_member", {"member": removed}, at=3)
     assert room.state.turn_holder == turn_of
 
 
-def test_the_order_may_leave_members_out_and_name_others_twice() -> None:
-    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["bob", "bob", "ann"])
+def test_the_order_may_leave_members_out() -> None:
+    room = make_room(RED, BLUE, GOD, turn_based=True, turn_order=["bob", "ann"])
     order = []
     for at in range(4):
         order.append(room.call("zeus", "turn_advance", at=at).previous)
-    assert order == ["bob", "bob", "ann", "bob"]
+    assert order == ["bob", "ann", "bob", "ann"]
 
 
 def test_out_of_turn_acting_and_controlling_is_refused_and_names_whose_turn_it_is() -> None:

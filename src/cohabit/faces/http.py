@@ -61,8 +61,8 @@ def http_routes(house: House) -> list[Route]:
         return _json((await house.signing_key()).public_jwk)
 
     async def health(request: Request) -> Response:
-        rooms = {"rooms": len(house.rooms), "broken_rooms": house.broken_count}
-        return _json({"ok": True, "version": __version__, **rooms})
+        broken = len(house.problems)
+        return _json({"ok": not broken, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
 
     async def metrics(request: Request) -> Response:
         return Response(metrics_for(house, request), media_type="text/plain; version=0.0.4")

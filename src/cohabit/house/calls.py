@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cohabit.errors import CohabitError, GameCrash, internal_error
@@ -141,3 +141,9 @@ class PeekCall(Call):
 
     def perform(self, room: Room, at: int) -> Any:
         return self.look(room)
+
+
+def settle_all(calls: Iterable[Call], failure: CohabitError | None = None) -> None:
+    """Release the replies, or fail the calls."""
+    for call in calls:
+        call.settle(failure)

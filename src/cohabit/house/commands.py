@@ -1,21 +1,30 @@
 """House commands for rooms and worlds."""
 
 import json
-from typing import Annotated
+import logging
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied, UnknownAsset
 from cohabit.house.brains import brains_for, check_allowed
 from cohabit.house.command_list import CommandInfo, list_commands
 from cohabit.house.door import HouseContext
 from cohabit.house.runner import RoomRunner
+from cohabit.house.running.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import find_world, is_ours, known_worlds
 from cohabit.room.commands import Resource, command, command_of
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
+from cohabit.world import World
+
+if TYPE_CHECKING:
+    from cohabit.house.house import House
+
+log = logging.getLogger("cohabit")
 
 C = Capability
 
@@ -94,7 +103,11 @@ async def worlds(ctx: HouseContext) -> Worlds:
     """The worlds this house can open, and its ready-made scenarios."""
     lines = []
     for name in known_worlds():
-        cls = find_world(name)
+        try:
+            cls = await _load_world(ctx.house, name)
+        except CohabitError as wrong:  # a broken world of an installed package does not hide the others
+            log.warning("the world %s could not be loaded: %s", name, wrong.as_text())
+            continue
         about = (cls.__doc__ or "").strip().split("\n")[0]
         spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
         lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
@@ -140,7 +153,7 @@ async def create_room(
                 f"unknown world {world[:40]!r}; worlds: {', '.join(known_worlds())}",
                 did_you_mean=nearest(world, known_worlds(), 2),
             )
-        fewest = find_world(world).spec.seat_range[0]
+        fewest = (await _load_world(ctx.house, world)).spec.seat_range[0]
         if fewest and not players:  # without players the game could never begin
             raise BadArgs(
                 f"{world} needs {fewest} player{'' if fewest == 1 else 's'}: pass their names, "
@@ -151,7 +164,7 @@ async def create_room(
             world=world,
             agents=[AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(players)],
         )
-    if seed is not None and not _is_open(plan.world):
+    if seed is not None and not await _is_open(ctx.house, plan.world):
         raise PermissionDenied(
             "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
             "can, with `cohabit up --seed`"
@@ -166,9 +179,25 @@ async def create_room(
     return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
 
 
-def _is_open(world: str) -> bool:
+async def _is_open(house: "House", world: str) -> bool:
     """Whether every seat of this world sees everything."""
-    return world in known_worlds() and find_world(world).spec.open_information
+    return world in known_worlds() and (await _load_world(house, world)).spec.open_information
+
+
+async def _load_world(house: "House", world: str) -> type[World]:
+    """The class of a world. Its module may have to be imported, which runs its code."""
+    if is_ours(world):
+        return find_world(world)
+
+    def load() -> type[World]:
+        try:
+            return find_world(world)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:  # also SystemExit: a world must not end the house
+            raise BadArgs(f"the world {world!r} cannot be imported: {type(bug).__name__}: {bug}") from bug
+
+    return await run_in_thread(f"the world {world}", load, house.loading_s)
 
 
 class RoomGone(Struct):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash
 from cohabit.house.brains import check_makeable
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
+from cohabit.house.loading import describe_world
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.signing import check_key
 from cohabit.house.store.contract import Write
@@ -130,6 +131,7 @@ def _new_room(
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)
+    describe_world(room)
     return room, room.snapshot()
 
 

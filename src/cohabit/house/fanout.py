@@ -236,8 +236,10 @@ class Fanout:
     def _view_frame(self, eye: Eye) -> bytes:
         return self._view_head + encode(self._room.view_through(eye)) + b"}"
 
-    def first_view(self, who: str) -> tuple[bytes, Grant]:
+    def first_view(self, room: Room, who: str) -> tuple[bytes, Grant]:
         """The current view, for a member who has just subscribed, and the grant under which it was made."""
+        if room is not self._room:  # the room was reopened meanwhile, and the subscription ends
+            return b"", NO_GRANT
         member = self._room.state.members.get(who)
         eye = self._room.eye(member) if member is not None else None
         if member is None or eye is None:

@@ -36,10 +36,11 @@ from cohabit.house.leases import Leases
 from cohabit.house.ledger import HOUSE_ROOM, Ledger
 from cohabit.house.loading import load_room
 from cohabit.house.overload import OverloadLog
+from cohabit.house.reopening import Reopening
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
-from cohabit.house.running.watchdog import Watchdog
+from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
 from cohabit.house.settings import Settings
 from cohabit.house.signing import SigningKey, house_key
 from cohabit.house.store.contract import Store, Write
@@ -108,13 +109,14 @@ class House:
         self.gate = gate.Gate(self)
         self.ledger = Ledger(self)
         self.bots = Bots(self)
+        self.reopening = Reopening(self)
         self.heads: HeadsFile | None = None
         self._signing_key: SigningKey | None = None  # loaded when it is first needed
         self._signing_lock = asyncio.Lock()
         self._on_lines: OnLines | None = None
         self.on_visits: Callable[[RoomRunner], None] | None = None  # something happened in a room with visitors
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
-        self._watchdog = Watchdog(settings.world_deadline_s)
+        self._watchdog = Watchdog(min(LOOP_LIMIT_S, settings.world_deadline_s))
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created, reopened or deleted
         self.leases = Leases(store, self.id, clock, lambda: [*self.rooms.values(), self.ledger.runner])
 
@@ -160,7 +162,7 @@ class House:
             if room_id == HOUSE_ROOM:
                 continue
             try:
-                await self._adopt(await self._load(room_id))
+                await self._start_running(await self._load(room_id))
             except CohabitError as wrong:
                 log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
                 self.broken[room_id] = wrong
@@ -186,10 +188,13 @@ class House:
     def _load_leased(self, room_id: str, source: str | None) -> Room:
         self.leases.acquire(room_id)
         try:
-            return self.load_stored(room_id, source)
+            room = self.load_stored(room_id, source)
+            if not self.dormant:
+                self._record_opening(room)
         except BaseException:
             self.leases.release([room_id])
             raise
+        return room
 
     def load_stored(self, room_id: str, source: str | None = None) -> Room:
         """A room as it was stored. Call it off the event loop."""
@@ -197,16 +202,17 @@ class House:
             self.heads.check(self.store, room_id)
         return load_room(self.store, room_id, source)
 
-    async def _adopt(self, room: Room) -> RoomRunner:
-        """Start running a loaded room, recording how long it was closed."""
+    def _record_opening(self, room: Room) -> None:
+        """Record how long a room was closed, and that nobody is in it."""
         now = self.clock.now()
-        if self.dormant:
-            return self.run_room(room)
         room.system("opened", {"gap": max(0, now - room.record.at)}, now)
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
             room.system("presence", {"members": here, "here": False}, now)
-        await self.writer.submit(Write(room.id, room.record.take_pending()))
+
+    async def _start_running(self, room: Room) -> RoomRunner:
+        if room.record.pending:
+            await self.writer.submit(Write(room.id, room.record.take_pending()))
         return self.run_room(room)
 
     def run_room(self, room: Room) -> RoomRunner:
@@ -222,6 +228,7 @@ class House:
         runner.on_removed = self._members_removed
         runner.on_lines = self._on_lines
         runner.on_visits = self._visits_changed
+        runner.on_slow = self.reopening.start
         self.rooms[room.id] = runner
         if self.dormant:
             runner.time.stop()
@@ -268,6 +275,7 @@ class House:
     async def _close(self) -> None:
         self.closing = True
         await self.leases.close()
+        await self.reopening.close()
         await self.bots.close()
         await self.door.close()
         runners = list(self.rooms.values())
@@ -359,9 +367,10 @@ class House:
         return self.settings.rooms_limit - len(self.rooms) - len(self._reserved - {HOUSE_ROOM})
 
     @property
-    def broken_count(self) -> int:
-        """How many rooms are quarantined or could not be opened."""
-        return len(self.broken) + sum(runner.failure is not None for runner in self.rooms.values())
+    def problems(self) -> dict[str, CohabitError]:
+        """The rooms that are quarantined or could not be opened, and why."""
+        stopped = {name: runner.failure for name, runner in self.rooms.items() if runner.failure is not None}
+        return {**self.broken, **stopped}
 
     async def create_room(
         self,
@@ -428,7 +437,7 @@ class House:
             if old is not None:
                 old.close("this room is being reopened; reconnect")
                 self.bots.stop_room(old)
-            runner = await self._adopt(fresh)
+            runner = await self._start_running(fresh)
             self.broken.pop(room_id, None)
             return runner
 

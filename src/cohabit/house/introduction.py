@@ -73,7 +73,7 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
 
 
 def _world(room: Room) -> str:
-    title, description = about_world(room.world)
+    title, description = room.about or about_world(room.world)
     return room.extension.as_called(description if description.startswith(title) else f"{title}: {description}")
 
 

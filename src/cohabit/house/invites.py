@@ -19,6 +19,7 @@ from cohabit.house.store.contract import Write
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
+from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.grants import ExpiresIn, check_grantable
@@ -76,8 +77,13 @@ async def invite(
         raise BadArgs("uses and claim cannot be combined: a claim is for one member")
     room, me, house = ctx.room, ctx.member, ctx.house
     now = house.clock.now()
-    check = PeekCall(lambda room: check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team, given))
-    named = await ctx.runner.submit(check)
+
+    def checked(room: Room) -> str | None:
+        if claim is not None:
+            check_new_claim(room, claim)
+        return check_invitation(_in_room(room, me.id, now), id, kind, role, claim, team, given)
+
+    named = await ctx.runner.submit(PeekCall(checked))
     number, expires = token_hex(6), now + expires_in_s * 1000 if expires_in_s else None
     body = InviteBody(
         name=name or id, room=room.id, exp=-(-expires // 1000) if expires else now // 1000 + FAR_AWAY_S, kind=kind,

@@ -1,15 +1,19 @@
 """Loads a room from the store: its newest snapshot and the entries after it."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
 from cohabit.house.store.contract import Store
 from cohabit.registry import is_file_source, make_world, trusted_source
+from cohabit.room.info import about_world
 from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld, WorldInterrupted
 from cohabit.room.room import Room
 from cohabit.world import World
+
+log = logging.getLogger("cohabit")
 
 
 def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
@@ -31,7 +35,19 @@ def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
             raise _no_resources(room_id, bug) from bug
         raise RecordCorrupt(f"room {room_id} could not be opened: {type(bug).__name__}: {bug}") from bug
     room.audit.load(store.refusals(room_id))
+    describe_world(room)
     return room
+
+
+def describe_world(room: Room) -> None:
+    """Keep what the world says about itself, so that nothing has to be asked of it on the event loop."""
+    try:
+        room.about = about_world(room.world)
+    except WorldInterrupted:
+        raise
+    except BaseException:  # also SystemExit: a world must not end the house
+        log.exception("room %s: the world %s failed in describe", room.id, room.state.world)
+        room.about = room.world.spec.title or room.world.spec.name, ""
 
 
 def world_from(source: str | None) -> MakeWorld:

@@ -72,8 +72,24 @@ class RoomQuotas:
         self._written = 0  # since the start, or since the last measurement of a full record
         self._measuring: asyncio.Future[None] | None = None
         self._counted: dict[int, int] = {}  # how often a refusal was counted, by id
+        self._stored: dict[str, int] = {}  # bytes by member since the last report
+        self._stored_bytes = 0
         limits = [limit for limit in (settings.member_bytes_per_hour, settings.room_bytes) if limit]
         self.report_every = min(REPORT_EVERY, *(limit // 16 for limit in limits))
+
+    def count(self, lines: Sequence[Line]) -> int:
+        """Count the bytes of a batch, and report them when they are many. Returns the bytes of the batch."""
+        stored, total = self._stored, 0
+        for line in lines:
+            size, by = len(line.body), line.entry.by
+            total += size
+            if by is not None:
+                stored[by] = stored.get(by, 0) + size
+        self._stored_bytes += total
+        if self._stored_bytes >= self.report_every:
+            self.stored(stored, self._stored_bytes)
+            self._stored, self._stored_bytes = {}, 0
+        return total
 
     def stored(self, by_member: Mapping[str, int], total: int) -> None:
         """Count what was added since the last report."""

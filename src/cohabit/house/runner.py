@@ -22,18 +22,19 @@ from cohabit.errors import (
     RecordCorrupt,
     StorageFailed,
     WorldError,
-    WorldTimeout,
     internal_error,
 )  # fmt: skip
 from cohabit.house.audit_chain import AuditChain
-from cohabit.house.calls import Call, PeekCall, SystemCall
+from cohabit.house.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.clock import Clock
 from cohabit.house.egress import Egress
 from cohabit.house.fanout import Fanout, Frames
 from cohabit.house.media import MediaRelay
 from cohabit.house.overload import OverloadLog
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
-from cohabit.house.running.watchdog import SLOW_S, SlowSections, Watchdog
+from cohabit.house.running import failures
+from cohabit.house.running.versions import Version
+from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, Watchdog, may_run_on_loop
 from cohabit.house.running.world_thread import WorldThread
 from cohabit.house.settings import Settings
 from cohabit.house.snapshots import SnapshotSchedule
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from cohabit.house.running.remote import RemoteRunner
 
 log = logging.getLogger("cohabit")
-WHO_REOPENS = "A member with control_world or a host of the house can reopen it (reopen_room)"
 MAX_QUEUED_CALLS_OF_MEMBER = 128
 """Calls of one member that may wait for a world on a thread, so the calls of others do not wait behind thousands."""
 CLOSING = "the server is shutting down; reconnect later"
@@ -84,7 +84,7 @@ class RoomRunner:
         self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
         self.durable_seq = room.record.seq
         self.durable_digest = room.record.digest
-        self.version = 0  # incremented when entries become durable
+        self._version = Version(clock)
         self.now = clock.now
         self.fanout = Fanout(room)
         self.media = MediaRelay()
@@ -93,12 +93,13 @@ class RoomRunner:
         self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
         self.on_visits: Callable[[RoomRunner], None] = lambda runner: None
+        self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self._writer = writer
         self._clock = clock
         self._watchdog = watchdog
-        self._quick = room.world.spec.quick
+        self._may_run_here = self._quick = may_run_on_loop(room, settings)
         self._slow = SlowSections()
-        self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s)
+        self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s, self._was_slow, self._hangs)
         self._queue: list[Call] = []  # not run yet
         self._queued_by: dict[str, int] = {}  # how many of those, by member
         self._ran: list[Call] = []  # run, and waiting for the next batch
@@ -109,10 +110,7 @@ class RoomRunner:
         self.egress = Egress(self.room, self._clock, self.put, lambda: self.fanout.subscriptions)
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
-        self._waiters: dict[asyncio.Future[bool], None] = {}
         self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
-        self._stored: dict[str, int] = {}  # bytes by member since the last report to the quotas
-        self._stored_bytes = 0
         self._writing_bytes = 0  # of the batch that is being written
         self._fair_bytes = min(FAIR_BYTES, settings.queue_bytes)
         self._shares = WriteShares()
@@ -135,8 +133,9 @@ class RoomRunner:
             raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
         if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
             self._check_waiting_bytes(call)
-        if self._quick and not self._on_thread:
-            self._run_here((call,), self._clock.now() if at is None else at)
+        if self._quick and not self._thread.is_running:
+            if not self._run_here((call,), self._clock.now() if at is None else at):
+                return False
             if not self._writing and not self.room.record.pending and self.failure is None:
                 if call.error is not None:
                     self.audit_chain.plan()
@@ -178,61 +177,55 @@ class RoomRunner:
         """Wait until all earlier calls are durable."""
         await self.submit(PeekCall(lambda room: None))
 
+    @property
+    def version(self) -> int:
+        """It is incremented when entries become durable."""
+        return self._version.number
+
     async def changed_since(self, version: int, ends: int) -> bool:
         """Wait until the room has changed since ``version`` or ``ends`` has passed. Returns whether it changed."""
-        if version != self.version:
-            return True
-        if ends <= self._clock.now() or self.failure is not None:
+        if version == self.version and self.failure is not None:
             return False
-        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiters[waiter] = None
-        over = self._clock.call_at(ends, lambda: None if waiter.done() else waiter.set_result(False))
-        try:
-            return await waiter
-        finally:
-            over.cancel()
-            self._waiters.pop(waiter, None)
-
-    def _something_happened(self) -> None:
-        self.version += 1
-        waiters, self._waiters = self._waiters, {}
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(True)
+        return await self._version.changed_since(version, ends)
 
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
         """Run the queued calls."""
-        if self._on_thread or not self._queue or self.failure is not None:
+        if self._thread.is_running or not self._queue or self.failure is not None:
             return
         if self._quick:
             batch = self._take_queue()
-            self._run_here(batch, self._clock.now())
-            self._ran.extend(batch)
-            self._flush_soon()
+            if self._run_here(batch, self._clock.now()):
+                self._ran.extend(batch)
+                self._flush_soon()
         elif not self._writing:
-            self._quick = self.room.world.spec.quick and self._clock.now() >= self._slow.until
+            self._quick = self._may_run_here and self._clock.now() >= self._slow.until
             self._run_on_thread(self._take_queue())
 
     def _take_queue(self) -> list[Call]:
         batch, self._queue, self._queued_by = self._queue, [], {}
         return batch
 
-    def _run_here(self, batch: Sequence[Call], at: int) -> None:
-        """World code on the event loop, guarded by the watchdog."""
+    def run_on_thread_for_a_while(self) -> None:
+        self._quick = False
+        self._slow.until = self._clock.now() + SLOW_FOR_MS
+
+    def _run_here(self, batch: Sequence[Call], at: int) -> bool:
+        """World code on the event loop, guarded by the watchdog. Returns whether it returned."""
         before = self._slow.usage() if at < self._slow.suspect_until else None
         try:
             with self._watchdog as watch:
                 for call in batch:
                     call.run(self.room, at)
         except WorldInterrupted:
-            self._quarantine(batch)
-            return
+            self._was_interrupted(batch)
+            return False
         if watch.took > SLOW_S and self._slow.add(at, watch.took, before):
             log.warning("room %s: its world is slow and runs on a thread for a minute", self.id)
             self._quick = False
         if call.error is not None or len(batch) > 1:
             self._stop_if_broken(batch)
+        return True
 
     def _run_on_thread(self, batch: list[Call]) -> None:
         at = self._clock.now()
@@ -248,7 +241,7 @@ class RoomRunner:
             begin_step()
             return self._prepare()
 
-        self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._quarantine, batch))
+        self._thread.run(work, partial(self._ran_on_thread, batch), partial(self._is_late, batch))
 
     def _ran_on_thread(self, batch: Sequence[Call], frames: Frames) -> None:
         self._on_thread = []
@@ -265,9 +258,8 @@ class RoomRunner:
             if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
                 assert isinstance(wrong, CohabitError)
                 log.error("room %s is quarantined: %s", self.id, wrong.as_text())
-                self.stop(Quarantined(f"this room is quarantined: {wrong.message}. {WHO_REOPENS}"))
-                for other in batch:
-                    other.settle(self.failure)
+                self.stop(failures.failed_world(wrong.message))
+                settle_all(batch, self.failure)
                 return
 
     # -- making it durable ------------------------------------------------------------------------
@@ -279,16 +271,20 @@ class RoomRunner:
 
     def _flush(self) -> None:
         self._flush_planned = False
-        if self._writing or self._on_thread or self.failure is not None:
+        if self._writing or self._thread.is_running or self.failure is not None:
             return
-        if not self.fanout.subscriptions and self.room.record.seq < self._snapshots.next_seq:  # no world code to guard
+        is_watched = self.fanout.subscriptions or self.room.record.seq >= self._snapshots.next_seq
+        if not (is_watched and self.room.record.pending):  # no world code to guard
             self._commit(self._prepare())
+            return
+        if not self._quick:
+            self._run_on_thread([])
             return
         try:
             with self._watchdog:
                 frames = self._prepare()
         except WorldInterrupted:
-            self._quarantine(self._ran)
+            self._was_interrupted(())
             return
         self._commit(frames)
 
@@ -328,15 +324,14 @@ class RoomRunner:
             return
         snapshot, self._snapshot = self._snapshot, None
         body = (snapshot.seq, snapshot.encode()) if snapshot is not None else None
-        keep = self.settings.keep_entries
-        forget = frames.lines[-1].seq + 1 - keep if keep and snapshot is not None else None
+        keep = self.settings.keep_entries if snapshot is not None else 0
+        forget = frames.lines[-1].seq + 1 - keep if keep else None
         self._writing = True
         self._shares.writing, self._shares.by_member = frames.lines, None
-        self._count(frames.lines)
+        self._writing_bytes = self._quotas.count(frames.lines)
 
         def written(done: "asyncio.Future[None]") -> None:
-            self._writing = False
-            self._writing_bytes = 0
+            self._writing, self._writing_bytes = False, 0
             self._shares.writing, self._shares.by_member = (), None
             failure = done.exception()
             if failure is None:
@@ -351,21 +346,6 @@ class RoomRunner:
                 write.merge(call.also)
         self._writer.submit(write).add_done_callback(written)
 
-    def _count(self, lines: Sequence[Line]) -> None:
-        """Count the bytes of a batch, for the storage quotas."""
-        stored = self._stored
-        total = 0
-        for line in lines:
-            size, by = len(line.body), line.entry.by
-            total += size
-            if by is not None:
-                stored[by] = stored.get(by, 0) + size
-        self._writing_bytes = total
-        self._stored_bytes += total
-        if self._stored_bytes >= self._quotas.report_every:
-            self._quotas.stored(stored, self._stored_bytes)
-            self._stored, self._stored_bytes = {}, 0
-
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:
             self.room.stored(snapshot)
@@ -378,11 +358,10 @@ class RoomRunner:
             self.on_lines(self, frames.lines)
         if self.room.state.visits or self.room.state.leaving:
             self.on_visits(self)
-        self._something_happened()
+        self._version.increment()
 
     def _settle(self, batch: Sequence[Call]) -> None:
-        for call in batch:
-            call.settle()
+        settle_all(batch)
         if self._ran or self.room.record.pending:
             self._flush_soon()
         self._pump()
@@ -404,43 +383,64 @@ class RoomRunner:
             self.remote.roster_changed()
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
-        """The write failed: roll back to the last durable entry."""
+        """The write failed: roll back to the last durable entry, on the thread, because that runs world code."""
         log.error("room %s: %s", self.id, failure)
         refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
-        try:
-            self.room.roll_back(lines + len(self.room.record.pending))
-        except Exception as broken:  # whatever the world raises: the calls must be answered
-            told = broken if isinstance(broken, CohabitError) else internal_error(broken, "rolling back")
-            self.failure = Quarantined(f"this room could not be rolled back: {told.message}")
-        self.fanout.forget_views()
-        self.time.back_off()
-        for call in batch:
-            call.settle(refusal)
-        self._settle(())
+        lines += len(self.room.record.pending)
 
-    def _quarantine(self, batch: Sequence[Call]) -> None:
-        """The world hangs: it is no longer called, and the unfinished call has no effect."""
-        log.error("room %s: its world did not return in time; the room is quarantined", self.id)
-        late = WorldTimeout(
-            f"the world did not return within {self.settings.world_deadline_s:g} s; the room is quarantined, "
-            "and this call had no effect"
-        )
-        for call in batch:
-            call.settle(late)
-        self.stop(Quarantined(f"this room is quarantined: its world hung. {WHO_REOPENS}"))
-        self._thread.abandon()
+        def work(begin_step: Callable[[], None]) -> None:
+            begin_step()
+            try:
+                self.room.roll_back(lines)
+            except Exception as broken:  # whatever the world raises: the calls must be answered
+                told = broken if isinstance(broken, CohabitError) else internal_error(broken, "rolling back")
+                self.failure = Quarantined(f"this room could not be rolled back: {told.message}")
+
+        def undone(_: None) -> None:
+            self.fanout.forget_views()
+            self.time.back_off()
+            settle_all(batch, refusal)
+            self._on_thread = []
+            self._settle(())
+
+        self._on_thread = batch
+        self._thread.run(work, undone, partial(self._is_late, batch))
+
+    # -- worlds that do not return ------------------------------------------------------------------
+    def _was_interrupted(self, batch: Sequence[Call]) -> None:
+        """World code took too long on the event loop: the house reopens the room and runs the calls on a thread."""
+        log.warning("room %s: its world was interrupted after %g s on the event loop", self.id, LOOP_LIMIT_S)
+        calls = [*self._ran, *batch, *self._queue]
+        self._ran, self._queue = [], []
+        self.stop(failures.moving_to_thread())
+        self.on_slow(self, calls)
+
+    def _is_late(self, batch: Sequence[Call]) -> None:
+        """A call exceeds its deadline on the thread: it has no effect."""
+        limit_s = self.settings.world_deadline_s
+        log.error("room %s: its world did not return within %g s; the room is quarantined", self.id, limit_s)
+        settle_all(batch, failures.late_call(limit_s))
+        self.stop(failures.late_world(limit_s))
+
+    def _was_slow(self) -> None:
+        """A late call has returned by itself."""
+        log.warning("room %s: its world was slow, and has returned", self.id)
+        self._thread.close()
+        self.on_slow(self, [])
+
+    def _hangs(self) -> None:
+        self.failure = failures.hung_world()
+        log.error("room %s: %s", self.id, self.failure.message)
 
     def stop(self, reason: CohabitError) -> None:
         """Stop accepting calls and sending replies."""
-        if self.failure is None:
-            self.failure = reason
-        for call in [*self._on_thread, *self._ran, *self._queue]:
-            call.settle(self.failure)
+        self.failure = self.failure or reason
+        settle_all([*self._on_thread, *self._ran, *self._queue], self.failure)
         self._on_thread, self._ran, self._queue = [], [], []
         self.time.stop()
         self.fanout.end(self.failure)
-        self._something_happened()
+        self._version.increment()
 
     async def save_before_closing(self) -> None:
         """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""
@@ -477,7 +477,7 @@ class RoomRunner:
     async def first_view(self, member: str) -> tuple[bytes, Grant]:
         """The current view, sent before any change, and the grant under which it was made."""
         try:
-            made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(member)))
+            made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(room, member)))
         except CohabitError as failed:
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return b"", NO_GRANT

@@ -114,8 +114,15 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     heads_key: Annotated[str, _doc("file with a secret that signs the lines of heads_file (HMAC-SHA-256)")] = ""
     heads_every_s: Annotated[float, _doc("seconds between two writes to heads_file", ge=0.1)] = 10.0
     world_deadline_s: Annotated[
-        float, _doc("how long a world may take for a call before its room is quarantined", ge=0.05)
+        float, _doc("how long a world may compute or block in a call before its room is quarantined", ge=0.05)
     ] = 5.0
+    trusted_worlds: Annotated[
+        str,
+        _doc(
+            "names or files of quick worlds that are not part of Cohabit and may run on the event loop, separated by "
+            "commas; one that blocks there stops the whole house"
+        ),
+    ] = ""
     away_ms: Annotated[int, _doc("a member counts as away after this long without a call", ge=1)] = 60_000
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
 

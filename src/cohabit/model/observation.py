@@ -201,12 +201,12 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     def changes_since(self, earlier: Observation) -> str:
         """What has changed in the text, for a reader who has the earlier one; empty if nothing has.
 
-        `text_changes.apply_changes` restores this text from it. If two long texts have little in common, it is the
-        whole text: changes begin with `@`, which no text of an observation does.
+        `text_changes.apply_changes` restores this text from it. If two texts have little in common, it is the whole
+        text: changes begin with `@`, which no text of an observation does.
         """
         text = self.to_text()
         found = changes(earlier.to_text(), text)
-        return text if found is None else found
+        return text if found is None or len(found) > len(text) else found
 
 
 def one_line(text: str) -> str:

@@ -1,16 +1,19 @@
-"""Similar names, for "did you mean"."""
+"""Similar names, for "did you mean". `FactionPlayer`, `faction-player` and `faction_player` are the same to it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import takewhile
 
 _MAX_NAME_CHARS = 200  # limits the cost of a very long name
+_WORD_BOUNDARY = re.compile(r"[-\s.]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MIN_PART = 3  # a name within another one counts as similar from this length on
 
 
 def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
-    """The known names most similar to `name`, by Levenshtein distance and then by code point.
+    """The known names most similar to `name`: the same in another spelling, then those that are a part of it or have it
+    as a part, then by Levenshtein distance and by code point.
 
     Only names that could be a slip of the pen are suggested. Names that start with `$` or `_` are internal and
     never suggested.
@@ -18,14 +21,21 @@ def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
     name = name[:_MAX_NAME_CHARS]
     public = {candidate for candidate in known if not candidate.startswith(("$", "_"))}
     near = [candidate for candidate in public if is_close(name, candidate)]
-    return sorted(near, key=lambda c: (not _has_part(name, c), distance(name, c), c))[:limit]
+    plain = _plain(name)
+
+    def rank(candidate: str) -> tuple[bool, bool, int, str]:
+        other = _plain(candidate)
+        is_other = plain.replace("_", "") != other.replace("_", "")
+        return is_other, not _has_part(plain, other), distance(plain, other), candidate
+
+    return sorted(near, key=rank)[:limit]
 
 
 def is_close(name: str, candidate: str) -> bool:
     """Whether two names share most characters: few typing errors, swapped letters, or one within the other."""
-    if _has_part(name, candidate):
+    one, other = _plain(name), _plain(candidate)
+    if one == other or _has_part(one, other):
         return True
-    one, other = name.casefold(), candidate.casefold()
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     prefix = one[:alike].rfind("_") + 1  # a common prefix alone does not make names similar
     one, other = one[prefix:], other[prefix:]
@@ -35,8 +45,12 @@ def is_close(name: str, candidate: str) -> bool:
     return sorted(one) == sorted(other) or distance(one, other) <= allowed
 
 
+def _plain(name: str) -> str:
+    """A name in lower case, with its words separated by underscores: the form that most of ours have."""
+    return _WORD_BOUNDARY.sub("_", name.strip()).casefold()
+
+
 def _has_part(one: str, other: str) -> bool:
-    one, other = one.casefold(), other.casefold()
     return min(len(one), len(other)) >= _MIN_PART and (one in other or other in one)
 
 

@@ -1,8 +1,9 @@
 """The difference between two texts, by lines, for a reader who has the old one.
 
-``= line`` replaces the only line that begins alike, ``+ line`` is new, ``- line`` is gone, and ``! line`` is news that
-reads the same as the last time. ``@7 STATUS`` says where the next ones are: at line 7 of the old text, under this
-heading. So a model can read it, and a program can apply it.
+``= line`` replaces the only line that begins alike, ``+ line`` is new, and ``! line`` is news that reads the same as
+the last time. ``- line`` is gone, and ``-3 line`` are three lines that are gone, of which this is the first; only its
+beginning is given, which no other line has. ``@7 STATUS`` says where the next ones are: at line 7 of the old text,
+under this heading. So a model can read it, and a program can apply it.
 """
 
 from collections import Counter
@@ -11,6 +12,8 @@ from difflib import SequenceMatcher
 
 MAX_COMPARISONS = 100_000
 """Texts with more pairs of lines than this are not compared, because it would take too long."""
+GONE_SHOWN = 24
+"""Of a line that is gone, this many characters are given, or more if other lines begin with them."""
 MAX_KEY = 40
 """The first words of a line identify it, up to a colon that comes within this many characters."""
 
@@ -33,7 +36,7 @@ def changes(old: str, new: str, is_news: Callable[[str], bool] = lambda heading:
     for what, i, j, k, n in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if what != "equal":
             found.append(f"@{same + i + 1} {_heading(before, same + i)}".rstrip())
-            found += _replaced(ours[i:j], theirs[k:n], unique)
+            found += _replaced(ours[i:j], theirs[k:n], unique, before)
         elif found:
             found += _repeated(before, same + i, same + j, is_news)
     if found:
@@ -68,10 +71,13 @@ def apply_changes(old: str, delta: str) -> str:
             continue
         if mark in ("=", "+", "!"):
             after.append(text)
+        gone = int(line[1 : line.index(" ")] or 1) if mark == "-" else 1
+        if mark == "-":
+            text = line.partition(" ")[2]
         if mark in ("=", "-", "!"):
-            if at >= len(before) or (mark in ("-", "!") and before[at] != text):
+            if at + gone > len(before) or (mark != "=" and not _is_line(text, before[at], whole=mark == "!")):
                 raise ValueError(f"line {at + 1} is not the line that was changed")
-            at += 1
+            at += gone
     return "\n".join(after + before[at:])
 
 
@@ -97,7 +103,23 @@ def _unique_keys(lines: Sequence[str]) -> set[str]:
     return {key for key, count in Counter(map(_key, lines)).items() if count == 1 and key}
 
 
-def _replaced(old: Sequence[str], new: Sequence[str], unique: set[str]) -> Iterator[str]:
+def _is_line(text: str, line: str, *, whole: bool) -> bool:
+    """Whether a line is given by this text, or by its beginning."""
+    return text == line or (not whole and text.endswith("…") and line.startswith(text[:-1]))
+
+
+def _gone(lines: Sequence[str], before: Sequence[str]) -> Iterator[str]:
+    """The mark of lines that are gone: how many, and the beginning of the first."""
+    if not lines:
+        return
+    first, shown = lines[0], GONE_SHOWN
+    while shown < len(first) and sum(line.startswith(first[:shown]) for line in before) > 1:
+        shown += GONE_SHOWN
+    beginning = f"{first[:shown]}…" if shown + 1 < len(first) else first
+    yield f"-{len(lines) if len(lines) > 1 else ''} {beginning}"
+
+
+def _replaced(old: Sequence[str], new: Sequence[str], unique: set[str], text: Sequence[str]) -> Iterator[str]:
     """The marked lines of one place. Only a line that a reader can find by its beginning is replaced as a whole."""
     matcher = SequenceMatcher(None, list(map(_key, old)), list(map(_key, new)), autojunk=False)
     for what, i, j, k, n in matcher.get_opcodes():
@@ -106,10 +128,10 @@ def _replaced(old: Sequence[str], new: Sequence[str], unique: set[str]) -> Itera
                 if _key(after) in unique:
                     yield f"= {after}"
                 else:
-                    yield f"- {before}"
+                    yield from _gone([before], text)
                     yield f"+ {after}"
             continue
-        yield from (f"- {line}" for line in old[i:j])
+        yield from _gone(old[i:j], text)
         yield from (f"+ {line}" for line in new[k:n])
 
 

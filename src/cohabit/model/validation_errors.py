@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from cohabit.model.suggest import nearest
+
 _encode = msgspec.json.Encoder().encode
 _PLACE = re.compile(r" - at `(key in )?\$(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
@@ -38,8 +40,12 @@ def in_words(wrong: Exception, given: Any, schema: Mapping[str, Any]) -> str:
     if problem.startswith("Object missing"):
         return f"{where + '.' if where else ''}{field} is missing{known_arguments(_object(spec, schema), where)}"
     if problem.startswith("Object contains"):
-        what = f"unknown {'field' if where else 'argument'} {_quoted(field)}"
-        return what + known_arguments(_object(spec, schema), where)
+        known = _object(spec, schema)
+        near = " or ".join(nearest(field, known.get("properties", ()), 2))
+        what = (
+            f"unknown {'field' if where else 'argument'} {_quoted(field)}{f' (did you mean {near}?)' if near else ''}"
+        )
+        return what + known_arguments(known, where)
     if not where:
         return f"the arguments must be an object{known_arguments(spec)}"
     shown = "" if given is _UNKNOWN else f", not {_shown(given)}"

@@ -263,11 +263,11 @@ class NexusConnector:
 
     async def _ask_game_details(self, by: str | None, game_id: str) -> dict[str, Any]:
         runner = find_game(self._house, game_id)
-        travel, world = travel_of(runner.room.world), runner.room.world
+        travel = travel_of(runner.room.world)
         profile = await self._own(by)
         return {
             "game": msgspec.to_builtins(game_of(runner)),
-            "rules": world.describe(),
+            "rules": runner.room.about[1] if runner.room.about is not None else "",
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),

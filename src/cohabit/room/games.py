@@ -1,9 +1,9 @@
 """The games of a room: starting one from its seed, and remembering who has played which seat in it."""
 
-from functools import lru_cache
 from hashlib import blake2b
 
 from cohabit.room import avatars, game_time, seats
+from cohabit.room.claims import named_seats, seats_needed
 from cohabit.room.consent import end_all_consents
 from cohabit.room.context import Context
 from cohabit.room.seats import remember_seat, seat_in_game
@@ -85,19 +85,13 @@ def starting_seats(ctx: Context) -> list[Seat]:
         # If arriving players get new seats, only claims need a seat at the start.
         by_seat = not ctx.room.has_arrivals
         wanted = sum(1 for m in ctx.state.members.values() if m.claim is not None or (by_seat and m.seat is not None))
-        count = max(fewest, min(most, wanted))
-    seats = list(_named_seats(spec.seat_names, count))
+        count = seats_needed(spec, wanted)
+    seats = list(named_seats(spec.seat_names, count))
     if not ctx.room.has_arrivals:
         return seats
     # Who arrives later brings a name along, so those who are there from the start have theirs as well.
     players = {m.claim: m.handle for m in ctx.state.members.values() if m.claim is not None}
     return [Seat(seat.id, players.get(f"auto:{i}", seat.name)) for i, seat in enumerate(seats)]
-
-
-@lru_cache(256)
-def _named_seats(named: tuple[str, ...], count: int) -> tuple[Seat, ...]:
-    names = [*named[:count], *map(str, range(len(named) + 1, count + 1))]
-    return tuple([Seat(name, name) for name in names])
 
 
 def switch_game(state: RoomState, game: str) -> None:

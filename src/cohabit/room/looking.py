@@ -33,7 +33,10 @@ C = Capability
 MESSAGES_SHOWN, MESSAGE_SHOWN = 3, 160
 """How many of a member's newest messages a view has, and how many characters of each."""
 MAX_ID = 40
-HOW_TO_READ = ": = replaces the line that begins alike, + is new, - is gone, ! happened again; the rest is as it was."
+HOW_TO_READ = (
+    ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
+    "rest is as it was."
+)
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 

@@ -8,8 +8,10 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Conflict
 from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
+from cohabit.model.suggest import nearest
 from cohabit.room import seats
 from cohabit.room.apps import forget_app
+from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
 from cohabit.room.disclosure import Backend, withhold
@@ -51,12 +53,14 @@ def check_invitation(
     return named
 
 
-def _may_choose_stand_in(room: "Room", args: dict[str, Any], via: str | None) -> None:
+def _may_add(room: "Room", args: dict[str, Any], via: str | None) -> None:
+    if args.get("claim") is not None:
+        check_new_claim(room, args["claim"])
     if args.get("stand_in") is not None:
         args["stand_in"] = room.check_brain(args["stand_in"])
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_choose_stand_in, audit="joined")
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_add, audit="joined")
 def add_member(
     ctx: Context,
     id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name
@@ -136,7 +140,8 @@ def check_admission(ctx: Context, claim: str | None, team: str | None) -> None:
         if any(m.claim == claim for m in ctx.state.members.values()):
             raise Conflict(f"another member already claims {claim}")
     if team is not None and team not in ctx.state.teams:
-        raise BadArgs(f"unknown team {team!r}", did_you_mean=list(ctx.state.teams))
+        known = list(ctx.state.teams)
+        raise BadArgs(f"unknown team {team[:80]!r}", did_you_mean=nearest(team, known, 3) or known[:3])
 
 
 def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:

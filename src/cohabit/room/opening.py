@@ -7,6 +7,8 @@ import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.model.entry import BY_INVITATION
+from cohabit.model.suggest import nearest
+from cohabit.room.claims import check_claims
 from cohabit.room.extension import extension_named
 from cohabit.room.games import game_of
 from cohabit.room.room import Room
@@ -32,6 +34,7 @@ def opening_state(
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
     spec = world.spec
     _check_time(scenario, world)
+    check_claims(world, [(f"agents[{i}]", a.claim) for i, a in enumerate(scenario.agents) if a.claim is not None])
     known = identities or {}
     members = {
         a.id: Member(
@@ -134,4 +137,7 @@ def _check_time(scenario: Scenario, world: World) -> None:
         raise BadArgs(f"speed: {name} is not a real-time world; omit speed")
     speeds = extension_named(world.spec.extension).speeds
     if scenario.speed not in speeds:
-        raise BadArgs(f"speed: {scenario.speed[:40]!r} is not one of {', '.join(speeds)}")
+        raise BadArgs(
+            f"speed: {scenario.speed[:40]!r} is not one of {', '.join(speeds)}",
+            did_you_mean=nearest(scenario.speed, speeds, 2),
+        )

@@ -75,7 +75,7 @@ class Room(RecordedRoom):
     __slots__ = (
         "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
         "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
-        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "ahead_ms", "audit", "budget",
+        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
         "callable_here", "check_brain", "commands", "counts_calls", "digest_every", "extension",
         "has_arrivals", "has_bodies", "has_moving_seats", "house_offers", "members_limit", "pace", "quota",
         "roster_version", "seats", "shown",
@@ -90,6 +90,7 @@ class Room(RecordedRoom):
         self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
         self.quota = StorageQuota()
         self.shown = ShownViews()
+        self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
         self.members_limit: int | None = None  # ditto

@@ -20,7 +20,7 @@ from cohabit.faces.mcp.tools import list_tools
 from cohabit.house.command_list import room_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.registry import find_world, known_worlds
+from cohabit.registry import WITHOUT_SEATS, find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario, presets, read_scenario
 
 MAX_TOKENS = 2_500
@@ -36,11 +36,15 @@ def tokens(tools: list[types.Tool]) -> float:
     return len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False)) / CHARACTERS_PER_TOKEN
 
 
+def _ann(world: str) -> AgentSpec:
+    return AgentSpec(id="ann", role="player", claim=None if world in WITHOUT_SEATS else "auto:0")
+
+
 def scenarios() -> dict[str, Scenario]:
     """Every preset, and a room of every world with two players and a watcher."""
-    agents = [AgentSpec(id="ann", role="player", claim="auto:0"), AgentSpec(id="bob", role="player")]
+    agents = [AgentSpec(id="bob", role="player"), AgentSpec(id="eve", role="observer")]
     plain = {
-        f"world {name}": Scenario(world=name, seed=1, agents=[*agents, AgentSpec(id="eve", role="observer")])
+        f"world {name}": Scenario(world=name, seed=1, agents=[_ann(name), *agents])
         for name in (*known_worlds(), *NEED_A_CONNECTOR)
     }
     return plain | {name: read_scenario(name) for name in presets()}

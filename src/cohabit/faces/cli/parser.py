@@ -1,9 +1,11 @@
 """The argument parser of all verbs: one layout of the help, and errors in one line."""
 
 import argparse
+import re
 from typing import Any, NoReturn
 
 from cohabit.faces.cli.say import UsageError
+from cohabit.model.suggest import nearest
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -17,7 +19,13 @@ class Parser(argparse.ArgumentParser):
     """argparse with errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}; `{self.prog} --help` shows its options")
+        raise UsageError(f"{self.prog}: {message}{self._near(message)}; `{self.prog} --help` shows its options")
+
+    def _near(self, message: str) -> str:
+        """The options that may be meant by one that does not exist."""
+        unknown = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+        near = nearest(unknown[1], list(self._option_string_actions), 2) if unknown is not None else []
+        return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def add_verb(choice: Any, name: str, summary: str, **options: Any) -> argparse.ArgumentParser:

@@ -1,9 +1,10 @@
 """``cohabit serve``, and running a house in a terminal: it prints its address, then a log of events."""
 
 import argparse
+import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 HOST_NAME = "host"
 """The name of the credential that is created on the first start."""
+PROBLEMS_EVERY_S = 0.5
+"""How often the terminal looks whether a room was closed or reopened."""
 Greeting: TypeAlias = "Callable[[str, Sequence[SideServer]], Iterable[str]]"
 """Returns the lines to print on startup, given the address and the additional listeners."""
 
@@ -82,6 +85,8 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
                     house.watch_records(show)
+                watching = asyncio.ensure_future(watch_problems(house))
+                stack.callback(watching.cancel)
 
             await listen(house, ready=ready, beside=beside, listener=listener)
 
@@ -90,6 +95,25 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
     with suppress(BrokenPipeError):  # the output was closed; the house has stopped normally
         tell("Stopped. Start it again to resume.")
     return 0
+
+
+async def watch_problems(house: "House") -> None:
+    """Tell which rooms are closed, at the start and whenever that changes."""
+    known: dict[str, str] = {}
+    while not house.closing:
+        now = {room: problem.message for room, problem in house.problems.items()}
+        with suppress(OSError):  # the output was closed; the house keeps running
+            for line in problem_lines(known, now):
+                tell(line)
+        known = now
+        await asyncio.sleep(PROBLEMS_EVERY_S)
+
+
+def problem_lines(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    """What has changed about the rooms that are closed. Both have the reason for each, by its id."""
+    yield from (paint("bold", f"Room {room} is closed: {why}") for room, why in now.items() if before.get(room) != why)
+    rest = f"closed: {', '.join(now)}" if now else "all rooms are open"
+    yield from (paint("bold", f"Room {room} is open again; {rest}") for room in before if room not in now)
 
 
 def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
@@ -160,7 +184,8 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
             "",
         ]
     lines = [f"  {room}: {runner.room.state.world}, {len(runner.room.state.members)} members, game "
-             f"{runner.room.state.games}" for room, runner in house.rooms.items()]  # fmt: skip
+             f"{runner.room.state.games}{' (quarantined)' if runner.failure else ''}"
+             for room, runner in house.rooms.items()]  # fmt: skip
     lines += [f"  {room}: could not be opened: {problem.message}" for room, problem in house.broken.items()]
     for server in beside:
         lines += server.connect_lines(house.rooms.values(), {})

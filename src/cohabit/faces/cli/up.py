@@ -247,11 +247,13 @@ def _further(plan: Plan) -> tuple[Plan, ...]:
 
 def _players_of(args: argparse.Namespace) -> list[tuple[str, str]]:
     """``--player NAME=BRAIN``, as pairs."""
-    found = []
+    found: list[tuple[str, str]] = []
     for text in getattr(args, "player", ()):  # other verbs open rooms, too
         name, equals, brain = text.partition("=")
         if not (name and equals and brain):
             raise UsageError(f"--player expects NAME=BRAIN, such as ada=random, not {text!r}")
+        if any(name.strip() == other for other, _ in found):
+            raise UsageError(f"--player: {name.strip()} is given twice")
         found.append((name.strip(), brain.strip()))
     return found
 
@@ -407,6 +409,8 @@ def _greeting(
     state = runner.room.state
     members = list(state.members.values())
     begun = "new" if new else f"resumed, game {state.games}"
+    if runner.failure is not None:
+        begun += ", quarantined"
     yield paint("bold", f"Room {plan.room}: {state.world}, scenario {state.scenario} ({begun})")
     yield ""
     rows = [

@@ -11,10 +11,14 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from cohabit.errors import WorldTimeout
+from cohabit.errors import Busy, WorldTimeout
+from cohabit.house.running.deadlines import Measurement, measure_thread, step_time
 from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
+MAX_STUCK_THREADS = 32
+"""While this many threads ignore their interruption, no world is loaded: its code could hang, too."""
+_interrupted: "list[Worker]" = []  # those that may still run
 
 
 def interrupt(thread: int) -> None:
@@ -29,6 +33,14 @@ class Worker:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"cohabit-{name}", daemon=True)
         self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def measure(self) -> Measurement:
+        """What the thread has used so far."""
+        return measure_thread(self._thread.native_id)
 
     def submit(self, job: Callable[[], None]) -> None:
         """Run a job when the earlier ones are done. It must not raise."""
@@ -70,8 +82,9 @@ class Worker:
     def abandon(self) -> None:
         """Interrupt the running job if possible, and stop."""
         self.close()
-        if self._thread.ident is not None:
+        if self._thread.ident is not None and self.is_alive:
             interrupt(self._thread.ident)
+            _interrupted.append(self)
 
     def _run(self) -> None:
         with suppress(WorldInterrupted):
@@ -79,16 +92,40 @@ class Worker:
                 job()
 
 
+def stuck_threads() -> int:
+    """How many threads still run although they were interrupted: they wait in native code, or ignore it."""
+    _interrupted[:] = [worker for worker in _interrupted if worker.is_alive]
+    return len(_interrupted)
+
+
 async def run_in_thread(name: str, work: Callable[[], T], timeout_s: float | None = None) -> T:
-    """Run ``work`` once off the event loop. Raises WORLD_TIMEOUT if it does not return in time."""
+    """Run ``work`` once off the event loop. With ``timeout_s`` it may be code of a world: raises WORLD_TIMEOUT if it
+    computes or blocks for longer."""
+    if timeout_s is not None and stuck_threads() >= MAX_STUCK_THREADS:
+        raise Busy(f"{MAX_STUCK_THREADS} threads of worlds that hang cannot be stopped; restart the house")
     worker = Worker(name)
+    running = worker.run(work)
     try:
-        return await asyncio.wait_for(worker.run(work), timeout_s)
-    except TimeoutError:
-        worker.abandon()
-        raise WorldTimeout(f"{name} did not open within {timeout_s:g} s") from None
+        if timeout_s is not None and not await _returns(worker, running, timeout_s):
+            worker.abandon()
+            raise WorldTimeout(f"{name} did not open within {timeout_s:g} s")
+        return await running
     finally:
+        running.cancel()  # nobody waits for it any more
         worker.close()
+
+
+async def _returns(worker: Worker, running: "asyncio.Future[Any]", timeout_s: float) -> bool:
+    """Whether a worker's job ends in time."""
+    loop, time = asyncio.get_running_loop(), step_time(timeout_s)
+    while True:
+        await asyncio.wait([running], timeout=time.every_s)
+        if running.done():
+            return True
+        if time.is_due(running, loop.time()):
+            took = time.count(running, await loop.run_in_executor(None, worker.measure))
+            if took >= timeout_s:
+                return running.done()
 
 
 class Pool:

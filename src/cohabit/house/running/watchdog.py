@@ -1,4 +1,7 @@
-"""The watchdog for world code that runs on the event loop: it interrupts code that hangs, and finds slow worlds.
+"""World code on the event loop: which worlds may run there, and a watchdog that interrupts one that hangs.
+
+The whole house waits while a world runs on its event loop. So only worlds do that are part of Cohabit, or that the
+operator trusts. Others run on threads, whatever their `quick` says.
 
 Only the wall time of every section is measured: anything else costs more than most calls. A section that takes long
 may have waited for the CPU, on a machine with other work to do, so it only makes its world suspect. What the next
@@ -12,9 +15,17 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from cohabit.house.running.deadlines import StepTime, measure_thread
 from cohabit.house.running.threads import interrupt
+from cohabit.house.settings import Settings
+from cohabit.registry import is_ours, lasting_source
 from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
 
+LOOP_LIMIT_S = 0.2
+"""World code on the event loop is interrupted after this time. Its room is opened again, and runs on a thread."""
+CHECKS = 4
+"""How often a section is looked at until then."""
 SLOW_S = 0.05
 """A section that computes for longer than this is slow …"""
 BLOCKED_S = 0.5
@@ -23,6 +34,18 @@ another thread of the house."""
 SLOW_RUNS, SLOW_WITHIN_MS = 3, 10_000
 """After this many slow sections in this period, a world runs on a thread for ``SLOW_FOR_MS``."""
 SLOW_FOR_MS = 60_000
+
+
+def may_run_on_loop(room: Room, settings: Settings) -> bool:
+    """Whether the world of a room is quick, and is trusted to be."""
+    source = room.state.source
+    return room.world.spec.quick and (is_ours(source) or _is_trusted(source, settings.trusted_worlds))
+
+
+def _is_trusted(source: str, trusted: str) -> bool:
+    """``trusted``: names and files, separated by commas. A file stands for every world in it."""
+    names = {lasting_source(name.strip()) for name in trusted.split(",") if name.strip()}
+    return source in names or source.rpartition(":")[0] in names
 
 
 class Usage(NamedTuple):
@@ -75,13 +98,14 @@ def _is_slow(took_s: float, before: Usage, after: Usage) -> bool:
 
 class Watchdog:
     """``with watchdog:`` around world code. A second thread periodically checks whether the same section is still
-    running, and interrupts it after the deadline."""
+    running, and interrupts it after the limit."""
 
-    def __init__(self, deadline_s: float) -> None:
-        self._deadline = deadline_s
+    def __init__(self, limit_s: float) -> None:
+        self._limit = limit_s
         self._lock = threading.Lock()
         self._fired = False
         self._target = threading.get_ident()
+        self._target_native = threading.get_native_id()
         self._closed = threading.Event()
         self.took = self._since = 0.0
         threading.Thread(target=self._watch, name="cohabit-watchdog", daemon=True).start()
@@ -105,9 +129,13 @@ class Watchdog:
         self._closed.set()
 
     def _watch(self) -> None:
-        while not self._closed.wait(self._deadline / 4):
+        section = StepTime(self._limit, self._limit / CHECKS)
+        while not self._closed.wait(section.every_s):
             with self._lock:
-                late = self._since and time.perf_counter() - self._since > self._deadline
-                if late and not self._fired:
+                if not self._since or self._fired:
+                    continue
+                if not section.is_due(self._since, time.perf_counter()):
+                    continue
+                if section.count(self._since, measure_thread(self._target_native)) >= self._limit:
                     self._fired = True
                     interrupt(self._target)

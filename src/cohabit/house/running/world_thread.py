@@ -1,23 +1,42 @@
-"""World code on a thread of its own: for worlds that are not quick, or were slow lately."""
+"""World code on a thread of its own: for all worlds but the trusted quick ones, and for those that were slow lately."""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
+from cohabit.house.running.deadlines import Measurement, StepTime, step_time
 from cohabit.house.running.threads import Worker
+from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
+GRACE = 3
+"""A step that is late has this many times its deadline to return by itself, before it is interrupted."""
+MAX_LATE = 4
+"""Only so many worlds have that time at once. If more do not return, they compete with the event loop for the CPU."""
+
+
+_late: "set[WorldThread]" = set()
 
 
 class WorldThread:
-    """Runs one job at a time on a thread, with a deadline for each step of it."""
+    """Runs one job at a time on a thread, with a deadline for each step of it.
 
-    def __init__(self, name: str, deadline_s: float) -> None:
+    After a step that is late, no other step begins. ``returned`` is called if it still returns by itself, so the world
+    was only slow, and ``hung`` if it does not and is interrupted.
+    """
+
+    def __init__(self, name: str, deadline_s: float, returned: Callable[[], None], hung: Callable[[], None]) -> None:
+        self.is_running = False
         self._name = name
         self._deadline_s = deadline_s
+        self._returned = returned
+        self._hung = hung
         self._worker: Worker | None = None  # started by the first job
-        self._step_began = 0.0
+        self._step = 0
+        self._is_late = False
+        self._watched: StepTime | None = None  # of the last job
         self._timer: asyncio.TimerHandle | None = None
 
     def run(self, work: Callable[[Callable[[], None]], T], done: Callable[[T], None], late: Callable[[], None]) -> None:
@@ -26,38 +45,77 @@ class WorldThread:
         On the event loop, ``done`` is called with the result, or ``late`` when a step exceeds the deadline.
         """
         loop = asyncio.get_running_loop()
+        worker = self._worker = self._worker or Worker(self._name)
+        time = self._watched = step_time(self._deadline_s)
+        self.is_running = True
 
         def begin_step() -> None:
-            self._step_began = loop.time()
+            if self._is_late:
+                raise WorldInterrupted
+            self._step += 1
 
-        def finish(result: T) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-            done(result)
+        def finish(then: Callable[[], None]) -> None:
+            self._stop_watching()
+            self.is_running = False
+            then()
 
         def job() -> None:
-            result = work(begin_step)
+            try:
+                result = work(begin_step)
+            except WorldInterrupted:
+                if self._timer is None:  # interrupted, not only late
+                    raise
+                then = self._returned
+            else:
+                then = lambda: self._returned() if self._is_late else done(result)  # noqa: E731
             with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
-                loop.call_soon_threadsafe(finish, result)
+                loop.call_soon_threadsafe(finish, then)
 
         def check() -> None:
-            left = self._step_began + self._deadline_s - loop.time()
-            if left <= 0:
-                late()
-            else:
-                self._timer = loop.call_later(left, check)
+            if not time.is_due(self._step, loop.time()):
+                self._timer = loop.call_later(time.every_s, check)
+                return
+            # Files are read for it, and each time the thread may have to wait for the GIL: the event loop should not.
+            measured = loop.run_in_executor(None, worker.measure)
+            measured.add_done_callback(partial(judge, self._step))
 
-        if self._worker is None:
-            self._worker = Worker(self._name)
-        self._timer = loop.call_later(self._deadline_s, check)
-        self._worker.submit(job)
+        def judge(step: int, measured: "asyncio.Future[Measurement]") -> None:
+            if self._timer is None or self._watched is not time:  # the job has ended meanwhile
+                return
+            took = time.count(step, measured.result())
+            self._timer = loop.call_later(time.every_s, check)
+            if took < self._deadline_s:
+                return
+            if not self._is_late:
+                self._is_late = True
+                late()
+            if took >= self._deadline_s * (1 + GRACE) or not self._has_grace():
+                self.abandon()
+                self._hung()
+
+        self._timer = loop.call_later(time.every_s, check)
+        worker.submit(job)
+
+    def _has_grace(self) -> bool:
+        if len(_late) < MAX_LATE:
+            _late.add(self)
+        return self in _late
 
     def abandon(self) -> None:
         """Interrupt the running job if possible, and stop."""
+        self._stop_watching()
         if self._worker is not None:
             self._worker.abandon()
 
     def close(self) -> None:
-        """Stop after the running job."""
-        if self._worker is not None:
+        """Stop after the running job; interrupt it if it is late."""
+        if self._is_late and self.is_running:
+            self.abandon()
+        elif self._worker is not None:
             self._worker.close()
+
+    def _stop_watching(self) -> None:
+        _late.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
