@@ -14,12 +14,11 @@ from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
 from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids, with_uids
+from cohabit.workspace.merging.ordering import by_author, in_order
 from cohabit.workspace.merging.three_way import (
     Merged,
     Prefer,
-    by_author,
     by_key,
-    in_order,
     merge_members,
     merge_text,
     merge_variants,

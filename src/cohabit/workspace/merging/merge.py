@@ -19,7 +19,8 @@ from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.numbering import Renumbered
-from cohabit.workspace.merging.three_way import Merged, Prefer, by_author, by_key, in_order, merge_text, merge_variants
+from cohabit.workspace.merging.ordering import by_author, in_order
+from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, merge_text, merge_variants
 
 __all__ = ["Merged", "Prefer", "Renumbered", "entry_keys", "is_protocol", "item_ids", "merge_file", "pushed_ids"]
 

@@ -6,9 +6,8 @@ the union. The operation is commutative and idempotent, so the order in which si
 variants than either side had are a conflict: all are kept for people to decide.
 """
 
-from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
@@ -84,42 +83,3 @@ def by_key(side: Iterable[K], base: Iterable[K], name: Callable[[K], str]) -> di
         known = thing.uid or thing.key in before
         found.setdefault(thing.key if known else edited.get(name(thing), thing.key), []).append(thing)
     return found
-
-
-def in_order(
-    base: Iterable[str],
-    times: Mapping[str, str],
-    sequences: Iterable[Sequence[str]] = (),
-    undated: Set[str] = frozenset(),
-) -> list[str]:
-    """Keys in an order that is the same for every agent: those of ``base`` as they were, new ones by time and key.
-
-    ``sequences`` are the keys of one author on one side, in that side's order. Entries that the earlier tool wrote are
-    ``undated``: their times are local and to the minute. If a sequence has one of these after an entry that would come
-    later, it moves behind that one, so that the entries of an author stay in order. Only such moves count, so a side
-    that lacks one of the two does not matter, nor does the order in which sides are merged."""
-    old = [key for key in dict.fromkeys(base) if key in times]
-    new = sorted(times.keys() - set(old), key=lambda key: (times[key], key))
-    rank = {key: i for i, key in enumerate(new)}
-    behind: dict[int, set[int]] = {}
-    for sequence in sequences:
-        earlier = list[int]()
-        for i in (rank[key] for key in sequence if key in rank):
-            at = bisect(earlier, i)
-            if found := {j for j in earlier[at:] if new[i] in undated or new[j] in undated}:
-                behind.setdefault(i, set()).update(found)
-            earlier.insert(at, i)
-    places = list[set[int]]()
-    for i in reversed(range(len(new))):  # an entry moves behind entries of a higher rank only
-        places.append({i}.union(*(places[len(new) - 1 - j] for j in behind.get(i, ()))))
-    places.reverse()
-    order = sorted(range(len(new)), key=lambda i: sorted(places[i], reverse=True))
-    return old + [new[i] for i in order]
-
-
-def by_author(side: Mapping[str, Sequence[K]], author: Callable[[K], str]) -> list[list[str]]:
-    """The keys of each author's things, in the order of the side; those without an author are left out."""
-    found: dict[str, list[str]] = {}
-    for key, things in side.items():
-        found.setdefault(author(things[0]), []).append(key)
-    return [keys for name, keys in found.items() if name]
