@@ -41,6 +41,8 @@ CALL_WAIT_SECONDS: Final = 3.0
 """How long a merge waits for a running call."""
 MAX_BRANCHES: Final = 100
 """Branches of the remote in which pushed items are looked up, latest first."""
+MAX_ITEMS: Final = 50_000
+"""Items after which no further branch is read."""
 PROTOCOL_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
 ATTRIBUTES: Final = "".join(
     (
@@ -141,10 +143,13 @@ def _pushed_ids() -> dict[str, str]:
     """
     from cohabit.workspace.merging import merge
 
-    pushed: dict[str, str] = {}
+    pushed, read = dict[str, str](), 0
     for text in _remote_inboxes():
-        taken = set(pushed.values())
-        pushed |= {key: id_ for key, id_ in merge.item_ids(text).items() if key not in pushed and id_ not in taken}
+        taken, ids = set(pushed.values()), merge.item_ids(text)
+        pushed |= {key: id_ for key, id_ in ids.items() if key not in pushed and id_ not in taken}
+        read += len(ids)
+        if read > MAX_ITEMS:
+            break
     return pushed
 
 

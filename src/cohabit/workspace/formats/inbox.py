@@ -5,7 +5,7 @@ change replaces one piece and leaves every other byte as it is.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -19,10 +19,18 @@ from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
 from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
-from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
+from cohabit.workspace.formats.text import (
+    line_ending,
+    one_line,
+    with_blank_line,
+    with_line_ending,
+    without_trailing_blanks,
+)
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
+NUMBER: Final = re.compile(r"^- \[.\] +(?:~~)?([A-Z][A-Z0-9]*)-([0-9]{1,18})(?![0-9])", re.MULTILINE)
+"""The number on an item line."""
 PREFIX: Final = "INB"
 FIRST_UNCOUNTED: Final = 10**9
 """Numbers from this one on are not counted: the next new item does not follow them."""
@@ -97,8 +105,14 @@ class Inbox:
 
     def numbers(self, prefix: str = PREFIX) -> set[int]:
         """The numbers on all item lines, including those in sections of plain text."""
-        found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,18}})(?![0-9])", self.text, re.MULTILINE)
-        return set(map(int, found))
+        return self._numbers.get(prefix, set())
+
+    @cached_property
+    def _numbers(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for prefix, number in NUMBER.findall(self.text):
+            found.setdefault(prefix, set()).add(int(number))
+        return found
 
     # -- changing ---------------------------------------------------------------------------------
     def add(
@@ -156,6 +170,19 @@ class Inbox:
         if any(item.id == lost.id for item in self.items):
             lost = items.changed(lost, id=self.next_id(lost.id.rpartition("-")[0]))
         return self._with(lost, "Closed" if lost.closings else "Open")
+
+    def renumbered(self, ids: Mapping[str, str]) -> "Inbox":
+        """The inbox with these ids of items, by key; every other byte stays."""
+        pieces, eol = [self.preamble], line_ending(self.text)
+        for section in self.sections:
+            pieces.append(section.heading)
+            for item in section.items:
+                text = item.text
+                if item.id and (new := ids.get(item.key, item.id)) != item.id:
+                    gap = text[len(without_trailing_blanks(text)) :]
+                    text = with_line_ending(items.changed(item, id=new).text, eol) + gap
+                pieces.append(text)
+        return Inbox("".join(pieces))
 
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)

@@ -150,8 +150,7 @@ class Block:
     @property
     def author(self) -> str:
         """The id in the heading of an entry; "" if this is something else."""
-        heading = HEADING.fullmatch(self.heading)
-        return heading[2].rstrip() if heading else ""
+        return _author(self.heading)
 
     @property
     def time(self) -> str:
@@ -238,10 +237,9 @@ class Journal:
         """The time of the last entry of an agent; "" if there is none. Only the end of the text is parsed."""
         at = len(self.text)
         while (at := self.text.rfind(f" {agent_id} (", 0, at)) >= 0:
-            start = self.text.rfind("\n", 0, at) + 1
-            found = Journal(self.text[start:]).blocks
-            if found and self.text.startswith("## ", start) and found[0].author == agent_id:
-                return found[0].time
+            at = self.text.rfind("\n", 0, at) + 1
+            if BLOCK_START.match(self.text, at) and _author(_line_at(self.text, at)) == agent_id:
+                return Journal(self.text[at:]).blocks[0].time
         return ""
 
     def insert(self, at: int, text: str) -> str:
@@ -265,6 +263,16 @@ def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
         if found and (len(found[1].split()) == 1 or i - 1 in todos or (i and is_blank(lines[i - 1]))):
             todos[i] = found
     return todos
+
+
+def _line_at(text: str, start: int) -> str:
+    end = text.find("\n", start)
+    return text[start:] if end < 0 else text[start:end]
+
+
+def _author(heading: str) -> str:
+    found = HEADING.fullmatch(heading.rstrip())
+    return found[2].rstrip() if found else ""
 
 
 def _block(text: str, seen: dict[str, int]) -> Block:
@@ -332,8 +340,6 @@ def _month_file(text: str | None, month: str, blocks: list[Block]) -> str:
     text = text or f"# Journal {month}\n\n"
     eol = line_ending(text)
     known = {(block.key, without_trailing_blanks(block.own)) for block in Journal.parse(text).blocks}
-    for block in blocks:
-        if (block.key, without_trailing_blanks(block.own)) not in known:
-            entry = with_line_ending(block.own.replace("\r\n", "\n"), eol)
-            text = with_blank_line(text, eol) + with_blank_line(entry, eol)
-    return text
+    new = [block.own for block in blocks if (block.key, without_trailing_blanks(block.own)) not in known]
+    entries = (with_blank_line(with_line_ending(own.replace("\r\n", "\n"), eol), eol) for own in new)
+    return "".join([with_blank_line(text, eol) if new else text, *entries])

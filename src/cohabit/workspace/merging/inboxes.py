@@ -8,11 +8,13 @@ below it; of two claims the earlier one counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from cohabit.errors import TooLarge
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
+from cohabit.workspace.limits import MAX_MERGE_VARIANTS
 from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids, with_uids
 from cohabit.workspace.merging.ordering import by_author, in_order
 from cohabit.workspace.merging.three_way import (
@@ -102,6 +104,11 @@ def _merge_changed_item(
         found.conflicts.append(f"inbox.md: {name}")
     claim = _merge_claims(was, mine, other, name, found)
     closings = _merge_closings(was, mine, other, name, found)
+    if len(contents) * len(closings) > MAX_MERGE_VARIANTS:
+        raise TooLarge(
+            f"{name} is too large to be merged: {len(contents)} versions of it and {len(closings)} closings; keep one "
+            "version by hand"
+        )
     merged = (replace(by_content[each], id=mine[0].id, claim=claim, closings=closings) for each in sorted(contents))
     return [replace(item, text=items.write(item)) if item.id else item for item in merged]
 

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, Conflict
+from cohabit.errors import BadArgs, Conflict, TooLarge
 from cohabit.workspace.clone import lfs, objects, plain_git
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.recovery import Carried
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.merging import merge
-from cohabit.workspace.merging.numbering import Renumbered, update_mentions
+from cohabit.workspace.merging.numbering import Renumbered, mentions, update_mentions
 from cohabit.workspace.reading import lost
 
 if TYPE_CHECKING:
@@ -200,7 +200,10 @@ class _Planner:
             mine = update_mentions(mine, base, self.renumbered)
         if path in self.renumbered_files and not merge.is_protocol(path):
             return mine
-        merged = merge.merge_file(path, before, mine, after, merge.pushed_ids(path, after))
+        try:
+            merged = merge.merge_file(path, before, mine, after, merge.pushed_ids(path, after))
+        except TooLarge:
+            merged = merge.Merged(None)
         if merged.conflicts or merged.text is None:
             self.blocking.append(path)
             return None
@@ -218,7 +221,7 @@ class _Planner:
         done = {carried.path for carried in self.carried} | set(self.coming)
         for path in (*self.dirty, *untracked_files(self.ws)):
             here = None if path in done else _small_text(self.ws, path)
-            if here is None or not any(one.old in here for one in self.renumbered):
+            if here is None or not mentions(here, self.renumbered):
                 continue
             name = f"{self.start}:{path}"
             committed = objects.texts(self.ws, [name]).get(name)
