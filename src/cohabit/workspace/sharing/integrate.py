@@ -9,12 +9,14 @@ same two versions of the file.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from cohabit.errors import Conflict, TooLarge
+from cohabit.workspace import driver
 from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import commits, objects
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
@@ -220,7 +222,7 @@ class _Merger:
         are in the way of a folder."""
         result = self.ws.git.run(
             "merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", self.side, self.theirs, ok=(0, 1),
-            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"},
+            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"} | self._driver(shared),
         )  # fmt: skip
         tree, *fields = result.fields
         if result.code == 0:
@@ -235,6 +237,13 @@ class _Merger:
             if path not in shared
         ]
         return tree, conflicts, renamed
+
+    def _driver(self, shared: set[str]) -> dict[str, str]:
+        """Our commands have a merge driver that does nothing, because its result is replaced. For files that are merged
+        by line it would drop their side: these are too large, or have a name that only looks like a protocol file."""
+        both = (path for path in self.mine if path in self.yours and path not in shared)
+        named = any(fnmatchcase(path, pattern) for path in both for pattern in driver.PROTOCOL_FILES)
+        return {driver.KEY: driver.FALLBACK} if named else {}
 
     def _entry_conflict(self, path: str) -> FileConflict:
         conflict = self._conflict(path, BY_ENTRY, None)
