@@ -18,7 +18,7 @@ from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
 from cohabit.workspace.formats.quoting import named
-from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
+from cohabit.workspace.formats.stamps import DIGEST_CHARS, later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import (
     line_ending,
     one_line,
@@ -138,7 +138,7 @@ class Inbox:
         how = fields.line("the resolution", resolution)
         if journal_ref and one_line(journal_ref):
             how += f", see journal {fields.line('journal_ref', journal_ref)}"
-        closed = replace(item, closings=(Closing(stamp(now), by, utc(now), how),))
+        closed = replace(item, uid=item.digest_uid, closings=(Closing(stamp(now), by, utc(now), how),))
         return self._without(item)._with(closed, "Closed")
 
     def claim(self, id_: str, by: str, now: datetime) -> "Inbox":
@@ -148,7 +148,9 @@ class Inbox:
             raise Conflict(
                 f"{id_} was claimed {item.claim.at} by {named(item.claim.by)}; choose another item or ask them"
             )
-        return self if item.claim else self._replaced(item, replace(item, claim=Claim(stamp(now), by, utc(now))))
+        if item.claim:
+            return self
+        return self._replaced(item, replace(item, uid=item.digest_uid, claim=Claim(stamp(now), by, utc(now))))
 
     def release(self, id_: str, by: str) -> "Inbox":
         """Undo the claim of the agent that has the item."""
@@ -160,10 +162,7 @@ class Inbox:
     def restore(self, lost: Item) -> "Inbox":
         """Put an item back that is missing or was edited: its own fields as they were, its state as it is now. If
         another item has its number by now, it gets a new one."""
-        here = next(
-            (item for item in self.items if item.key == lost.key or (item.id == lost.id and not item.uid + lost.uid)),
-            None,
-        )
+        here = next((item for item in self.items if item.is_same(lost)), None)
         if here is not None:
             uid = lost.uid or here.uid
             return self._replaced(here, replace(lost, id=here.id, uid=uid, claim=here.claim, closings=here.closings))
@@ -268,16 +267,31 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
 def _keys(found: Iterable[Item]) -> Iterator[str]:
     """The keys of all items of a file. Of several items with one unique id, those with another number than the smallest
     are copies made by hand, and items of their own; those with the same number are variants of one item."""
-    found, seen, first = list(found), dict[str, int](), dict[str, Item]()
-    names = [item.uid or content_key("\0".join(_identifying(item)), seen) for item in found]
+    found, first = list(found), dict[str, Item]()
+    names = _names(found)
     for name, item in zip(names, found, strict=True):
         first[name] = min(first.get(name, item), item, key=lambda item: (item.number, item.id))
     for name, item in zip(names, found, strict=True):
         yield name if item.id == first[name].id else f"{name}#{item.id}"
 
 
-def _identifying(item: Item) -> Sequence[str]:
-    return item.digested if item.id else [item.text.rstrip()]
+def _names(found: Sequence[Item]) -> list[str]:
+    """The unique ids, and digests of the others. Of two equal items one may have got its digest as its id already."""
+    seen, given = dict[str, int](), set[tuple[str, str]]()
+    for item in found:
+        if len(item.uid) == DIGEST_CHARS:
+            given.add((_identifying(item), item.uid))
+    names = []
+    for item in found:
+        name = item.uid or content_key(_identifying(item), seen)
+        while not item.uid and (_identifying(item), name) in given:
+            name = content_key(_identifying(item), seen)
+        names.append(name)
+    return names
+
+
+def _identifying(item: Item) -> str:
+    return "\0".join(item.digested if item.id else [item.text.rstrip()])
 
 
 def _same_number(id_: str, open_: list[str]) -> list[str]:

@@ -26,7 +26,17 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, later_than, new_uid, stamp, stamp_as_utc
+from cohabit.workspace.formats.stamps import (
+    AGENT,
+    DIGEST_CHARS,
+    HIDDEN,
+    STAMP,
+    Hidden,
+    later_than,
+    new_uid,
+    stamp,
+    stamp_as_utc,
+)
 from cohabit.workspace.formats.text import (
     escape,
     escape_comments,
@@ -146,6 +156,15 @@ class Block:
     @property
     def heading(self) -> str:
         return self.text.partition("\n")[0].rstrip()
+
+    @property
+    def name(self) -> str:
+        return self.heading
+
+    @property
+    def origin(self) -> None:
+        """Entries have no numbers, so an entry that gets an id is not confused with another."""
+        return None
 
     @property
     def author(self) -> str:
@@ -293,7 +312,7 @@ def content_key(content: str, seen: dict[str, int]) -> str:
 
 
 def _digest(content: str) -> str:
-    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:20]
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:DIGEST_CHARS]
 
 
 # -- the archive ----------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
 """Pattern of the local time."""
 AGENT: Final = r"\S.*?"
 """Pattern of an agent id in a line. Multisphere accepts any id, even one with spaces."""
+DIGEST_CHARS: Final = 20
+"""Of the key of something without an id. An id that is drawn at random is shorter."""
 UID_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 HIDDEN: Final = re.compile(r"^[ \t]*<!-- cohabit:([0-9a-z]*)((?: [a-z]+=[^\s>]+)*) -->[ \t\r]*$", re.MULTILINE)
 

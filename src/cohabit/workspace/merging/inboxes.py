@@ -39,7 +39,9 @@ class Findings:
 
 def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
     before, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
-    was, here, there = with_uids([_by_key(inbox, before) for inbox in inboxes])
+    keys: dict[str, str] = {}
+    was, here, there = with_uids([_by_key(inbox, before, keys) for inbox in inboxes], pushed)
+    pushed = {**pushed, **{keys[key]: pushed[key] for key in keys if key in pushed}}
     ids = agree_on_ids(was, here, there, pushed)
     # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
     merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())
@@ -53,19 +55,50 @@ def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], pr
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
 
-def _by_key(inbox: Inbox, base: Inbox) -> Side:
-    """The items of a side, each text once and without the blank lines after it: the result has one."""
-    side: dict[str, dict[tuple[str, str], Item]] = {}
-    for key, variants in by_key(_entries(inbox), _entries(base), lambda item: item.id).items():
-        for item in variants:
-            text = without_trailing_blanks(item.text)
-            side.setdefault(key, {})[text, item.section] = replace(item, key=key, text=text)
-    return {key: list(variants.values()) for key, variants in side.items()}
+def _by_key(inbox: Inbox, base: Inbox, keys: dict[str, str]) -> Side:
+    """The items of a side, each once and without the blank lines after it: the result has one. ``keys`` gets the keys
+    in this merge of those that have another key in their file."""
+    side: dict[str, list[Item]] = {}
+    entries = _entries(inbox)
+    keys |= {
+        item.key: item.uid for item, one in zip(entries, _without_doubles(entries), strict=True) if one is not item
+    }
+    for key, variants in by_key(_without_doubles(entries), _entries(base)).items():
+        keys |= {item.key: key for item in variants if item.key != key}
+        found = [replace(item, key=key, text=without_trailing_blanks(item.text)) for item in variants]
+        side[key] = _each_once(found) if len(found) > 1 else found
+    return side
+
+
+def _each_once(variants: Sequence[Item]) -> list[Item]:
+    """Variants that say the same become one: a merge by line may leave an item both open and closed, or under its old
+    and its new number."""
+    same: dict[tuple[str, ...], list[Item]] = {}
+    for item in variants:
+        same.setdefault(
+            (item.target, item.title, item.body, item.added_at, item.added_by) if item.id else (item.text,), []
+        ).append(item)
+    return [_one_of(found) if len(found) > 1 and found[0].id else found[0] for found in same.values()]
+
+
+def _one_of(doubles: Sequence[Item]) -> Item:
+    best = max(doubles, key=lambda item: (item.uid, -item.number, item.text))
+    closings = items.sort_closings(closing for item in doubles for closing in item.closings)
+    claims = sorted((item.claim for item in doubles if item.claim), key=lambda claim: claim.order)
+    whole = replace(best, claim=claims[0] if claims else None, closings=closings)
+    section = "Closed" if closings else "Open"
+    return best if whole == best else replace(whole, text=items.write(whole), section=section)
 
 
 def _entries(inbox: Inbox) -> list[Item]:
     """Items and other list entries of Open and Closed."""
     return [item for section in inbox.sections for item in section.items]
+
+
+def _without_doubles(found: Sequence[Item]) -> list[Item]:
+    """An item that got an id and a number, beside itself without the id, is one item: plain git merged it by line."""
+    without_id = {item.key for item in found if not item.uid}
+    return [replace(item, key=item.uid) if item.uid in without_id else item for item in found]
 
 
 # -- items ----------------------------------------------------------------------------------------
@@ -191,7 +224,7 @@ def _items_of(name: str, kept: Side, was: Inbox, sides: Sequence[Side]) -> list[
     """The items of a section: those that were in it keep their order, the others follow by time. Open items of one
     agent stay in the order of that agent."""
     times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}
-    before = _by_key(was, was)
+    before = _by_key(was, was, {})
     stayed = [key for key, variants in before.items() if _section(variants[0]) == name]
     sequences = [each for side in sides for each in by_author(side, _opener)] if name == "Open" else []
     undated = {key for key in times if not any(item.added_utc for item in kept[key])}

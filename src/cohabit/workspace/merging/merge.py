@@ -108,7 +108,7 @@ def _line_ending(base: str | None, ours: str, theirs: str) -> str:
 # -- journals -------------------------------------------------------------------------------------
 def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer = None) -> Merged:
     before, mine, other = Journal.parse(base), Journal.parse(ours), Journal.parse(theirs)
-    sides = [by_key(journal.blocks, before.blocks, lambda block: block.heading) for journal in (before, mine, other)]
+    sides = [by_key(journal.blocks, before.blocks) for journal in (before, mine, other)]
     preamble, conflict = merge_text(before.preamble, mine.preamble, other.preamble, prefer=prefer)
     conflicts = [f"{path}: the text before the first entry"] if conflict else []
     kept: dict[str, list[Block]] = {}

@@ -1,12 +1,12 @@
 """Numbers of items: two items with one number, one item with two numbers, and text that mentions them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from cohabit.workspace.formats.inbox import FIRST_UNCOUNTED, Inbox, free_numbers
-from cohabit.workspace.formats.item import Item, changed
+from cohabit.workspace.formats.item import Item, changed, with_uid
 from cohabit.workspace.formats.text import lines_of
 
 Side = Mapping[str, Sequence[Item]]
@@ -49,11 +49,17 @@ def with_ids(side: Side, ids: Mapping[str, str]) -> Side:
     return {key: [changed(item, id=ids[key]) for item in found] for key, found in side.items()}
 
 
-def with_uids(sides: Sequence[Side]) -> list[Side]:
-    """The sides with the unique id of an item everywhere, if one of them has it."""
-    uids = {item.key: item.uid for side in sides for found in side.values() for item in found if item.uid}
+def with_uids(sides: Sequence[Side], pushed: Collection[str]) -> list[Side]:
+    """The sides with unique ids: an item that has none on any side gets the digest that identifies it. If both sides
+    gave it one, after one of them had edited it, the pushed one stays."""
+    found_uids: dict[str, set[str]] = {}
+    for side in sides:
+        for key, found in side.items():
+            found_uids.setdefault(key, set()).update(item.uid for item in found if item.uid)
+    uids = {key: min(found, key=lambda uid: (uid not in pushed, uid)) for key, found in found_uids.items() if found}
     return [
-        {key: [changed(item, uid=uids.get(key, "")) for item in found] for key, found in side.items()} for side in sides
+        {key: [with_uid(item, uids.get(key, item.digest_uid)) for item in found] for key, found in side.items()}
+        for side in sides
     ]
 
 

@@ -7,7 +7,7 @@ variants than either side had are a conflict: all are kept for people to decide.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
@@ -36,6 +36,13 @@ class Keyed(Protocol):
     def key(self) -> str: ...
     @property
     def uid(self) -> str: ...
+    @property
+    def name(self) -> Hashable:
+        """What a person who edits it leaves as it is."""
+
+    @property
+    def origin(self) -> Hashable:
+        """What stays if it gets a unique id and another number; None if its id is not made from a digest."""
 
 
 K = TypeVar("K", bound=Keyed)
@@ -68,18 +75,29 @@ def merge_text(base: str, ours: str, theirs: str, *, prefer: Prefer = None) -> t
 
 
 # -- keys -----------------------------------------------------------------------------------------
-def by_key(side: Iterable[K], base: Iterable[K], name: Callable[[K], str]) -> dict[str, list[K]]:
+def by_key(side: Iterable[K], base: Iterable[K]) -> dict[str, list[K]]:
     """The things of a side by key.
 
     A thing without a unique id whose key is not in ``base`` may be one of ``base`` that was edited by hand. If exactly
-    one thing there had the same ``name``, and the side lacks it, it is that one and gets its key.
+    one thing there had the same name, and the side lacks it, it is that one and gets its key. The same goes for a thing
+    that got an id after it was edited, which ``base`` has without an id.
     """
-    side, before = list(side), {thing.key: name(thing) for thing in base}
-    times_used = Counter(before.values())
-    lacking = before.keys() - {thing.key for thing in side}
-    edited = {before[key]: key for key in lacking if times_used[before[key]] == 1}
+    side, before = list(side), {thing.key: thing for thing in base}
+    here = {thing.key for thing in side}
+    lacking = [thing for key, thing in before.items() if key not in here]
+    edited = _only_ones(lacking, before.values(), lambda thing: thing.name)
+    without_id = [thing for thing in before.values() if not thing.uid]
+    given_id = _only_ones([thing for thing in lacking if not thing.uid], without_id, lambda thing: thing.origin)
     found: dict[str, list[K]] = {}
     for thing in side:
-        known = thing.uid or thing.key in before
-        found.setdefault(thing.key if known else edited.get(name(thing), thing.key), []).append(thing)
+        key = thing.key
+        if key not in before:
+            key = (given_id.get(thing.origin) if thing.uid else edited.get(thing.name)) or key
+        found.setdefault(key, []).append(thing)
     return found
+
+
+def _only_ones(lacking: Iterable[K], among: Iterable[K], name: Callable[[K], Hashable]) -> dict[Hashable, str]:
+    """The keys of those that are the only one with their name."""
+    times_used = Counter(map(name, among))
+    return {name(thing): thing.key for thing in lacking if times_used[name(thing)] == 1 and name(thing) is not None}
