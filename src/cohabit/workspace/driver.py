@@ -64,6 +64,24 @@ def install(ws: "Workspace") -> None:
     _write_attributes(ws.root / ".git" / "info" / "attributes")
 
 
+def problems(ws: "Workspace") -> list[str]:
+    """Why plain git in this clone would not merge protocol files by entry; empty if it would."""
+    path, found = ws.root / ".git" / "config", []
+    drivers = ws.git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
+    if len(drivers) != 1:
+        found.append(f"{len(drivers)} merge drivers in .git/config instead of one")
+    elif not works(drivers[0]):
+        found.append("the merge driver in .git/config names a program that does not exist any more, or is out of date")
+    paths = (JOURNAL, INBOX, "journal-archive/2000-01.md", ".pointers/x.json")
+    fields = ws.git.run("check-attr", "-z", "merge", "--", *paths).fields
+    found += [
+        f"{path} is merged by {value!r} and not by entry: see .git/info/attributes"
+        for path, value in zip(fields[::3], fields[2::3], strict=False)
+        if value != "cohabit"
+    ]
+    return found
+
+
 def is_ours(value: str) -> bool:
     """Whether a configuration value is this driver, of any installation. Our own git commands never run it: their
     fixed configuration replaces it."""

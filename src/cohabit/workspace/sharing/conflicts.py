@@ -15,6 +15,7 @@ from cohabit.workspace.clone import objects, protocol_files, refs
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.markers import first_conflict
 from cohabit.workspace.formats.stamps import new_uid
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.merging import merge
@@ -101,6 +102,8 @@ def _next_step(left: int) -> str:
 # -- deciding -------------------------------------------------------------------------------------
 def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
+        if line := first_conflict(content):
+            raise BadArgs(f"the text still has a conflict marker of git in line {line}; give the text as it should be")
         data = _with_merged_ids(ws, conflict, content).encode()
         if len(data) > MAX_WRITE_BYTES:
             raise TooLarge(f"{len(data)} bytes; the limit for one file is {MAX_WRITE_BYTES}")

@@ -16,6 +16,7 @@ from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, ch
 from cohabit.workspace.clone.recovery import Carried
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.markers import first_marker
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.numbering import Renumbered, mentions, update_mentions
 from cohabit.workspace.reading import lost
@@ -103,12 +104,18 @@ class _Planner:
         )  # fmt: skip
 
     def _note_losses(self) -> None:
-        """Published entries that the incoming commits removed or edited."""
+        """Published entries that the incoming commits removed or edited, and conflict markers that they brought."""
         paths = [path for path in (JOURNAL, INBOX) if path in self.coming and self._is_mergeable(path)]
         before, after = (
             {path: text for path in paths if (text := self._text(getattr(self.coming[path], side))) is not None}
             for side in ("before", "after")
         )
+        arrived = {path: line for path, text in after.items() if (line := first_marker(text))}
+        self.notes += [
+            f"{path} has conflict markers of git, the first in line {line}; repair tries to mend it"
+            for path, line in arrived.items()
+            if not first_marker(before.get(path, ""))
+        ]
         found = lost.lost_between(self.ws, before, after, self.goal) if before else []
         self.notes += [loss.note for loss in found[:MAX_LOSSES]]
         if len(found) > MAX_LOSSES:

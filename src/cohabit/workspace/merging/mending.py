@@ -1,0 +1,72 @@
+"""Damage that a merge by line leaves in a protocol file: conflict markers, and entries or items that are there twice.
+
+To repair it, the versions between the markers are merged by entry, as they would have been without plain git.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from cohabit.errors import TooLarge
+from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.formats.markers import first_conflict, first_marker, sides
+from cohabit.workspace.formats.quoting import quoted
+from cohabit.workspace.formats.text import without_trailing_blanks
+from cohabit.workspace.merging.inboxes import merge_inbox
+from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, merge_file, merge_journal
+
+
+def damage(path: str, text: str) -> Iterator[str]:
+    """What is damaged in a protocol file, in words."""
+    if line := first_marker(text):
+        yield f"conflict markers of git, the first in line {line}"
+    elif path == INBOX:
+        yield from (f"{id_} is there {times} times" for id_, times in _doubled_items(text).items())
+    elif JOURNAL_PATH.fullmatch(path):
+        yield from (f"the entry {heading} is there {times} times" for heading, times in _doubled_entries(text).items())
+
+
+def mended(path: str, text: str, pushed: Mapping[str, str]) -> Merged:
+    """The text without its damage; the same text if there is none. Raises TooLarge beyond the limits of a merge."""
+    result = Merged(text)
+    if first_conflict(text) and (found := sides(text)).complete:
+        result = merge_file(path, *("".join(side) for side in (found.base, found.ours, found.theirs)), pushed)
+        text = result.text or text
+    if path == INBOX and _doubled_items(text):
+        again = merge_inbox(text, text, text, pushed)
+        return replace(again, conflicts=result.conflicts, renumbered=(*result.renumbered, *again.renumbered))
+    if JOURNAL_PATH.fullmatch(path) and _doubled_entries(text):
+        return replace(merge_journal(path, text, text, text), conflicts=result.conflicts)
+    return result
+
+
+def undamaged(path: str, text: str) -> str:
+    """The text without its damage, if that is possible."""
+    try:
+        return mended(path, text, {}).text or text
+    except TooLarge:
+        return text
+
+
+def _doubled_items(text: str) -> dict[str, int]:
+    """Items that are there more than once and say the same, by id."""
+    items = Inbox.parse(text).items
+    same = Counter((item.digest_uid, item.target, item.title, item.body, item.added_at) for item in items)
+    ids = {item.digest_uid: item.id for item in items}
+    without_id = {item.key for item in items if not item.uid}
+    copies = Counter(item.uid for item in items if item.uid and item.uid != item.key)  # with another number
+    return {
+        ids[key[0]]: times
+        for key, times in same.items()
+        if times > 1 and (key[0] in without_id or times > 1 + copies[key[0]])
+    }
+
+
+def _doubled_entries(text: str) -> dict[str, int]:
+    """The same for entries with an id. Without one, two equal entries may be two."""
+    blocks = [block for block in Journal.parse(text).blocks if block.uid]
+    same = Counter((block.uid, without_trailing_blanks(block.own)) for block in blocks)
+    headings = {block.uid: quoted(block.heading.removeprefix("## "), 80) for block in blocks}
+    return {headings[key[0]]: times for key, times in same.items() if times > 1}
