@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import TooLarge
+from cohabit.workspace import driver
 from cohabit.workspace.formats.inbox import HEADER as INBOX_HEADER
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import HEADER as JOURNAL_HEADER
@@ -305,3 +306,16 @@ def test_a_file_that_only_looks_like_an_archive_is_merged_by_line_and_keeps_both
     bob.call("resolve", {"path": "journal-archive/notes.md", "take": "both"})
     bob.call("push", {})
     assert bob.call("read", {"path": "journal-archive/notes.md"})["content"] == "last\nfirst\n"
+
+
+def test_the_merge_driver_leaves_a_file_beyond_the_limit_to_git(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(merge, "MAX_MERGE_ENTRIES", 1)
+    monkeypatch.chdir(tmp_path)
+    names = [str(tmp_path / name) for name in ("base", "ours", "theirs")]
+    for name, text in zip(names, JOURNALS["of one minute"](9), strict=True):
+        (tmp_path / name).write_text(text)
+    assert driver.main([*names, "journal.md"]) not in (0, driver.CONFLICT)
+    assert "'journal.md' is too large to be merged by entry" in capsys.readouterr().err
+    assert (tmp_path / "ours").read_text() == JOURNALS["of one minute"](9)[1]

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX, JOURNAL
 
 if TYPE_CHECKING:
@@ -123,7 +124,11 @@ def main(args: Sequence[str]) -> int:
     path = args[3]
     if not merge.is_protocol(path):
         return 1
-    merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
+    try:
+        merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
+    except TooLarge as error:  # git merges it by line
+        _print(error.message)
+        return 1
     Path(args[1]).write_bytes((merged.text or "").encode(errors="surrogateescape"))
     for one in merged.renumbered:
         _print(

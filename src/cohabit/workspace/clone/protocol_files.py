@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied
 from cohabit.workspace.clone import objects, refs, written
-from cohabit.workspace.formats import JOURNAL
+from cohabit.workspace.formats import JOURNAL, commenting
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER
 from cohabit.workspace.formats.markers import first_marker
 from cohabit.workspace.merging.mending import damage, undamaged
-from cohabit.workspace.merging.merge import JOURNAL_PATH, is_protocol
+from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH, is_protocol
 from cohabit.workspace.merging.ownership import foreign_changes
 from cohabit.workspace.person.identity import Identity
 
@@ -25,6 +25,14 @@ def check_write(ws: "Workspace", path: str, text: str) -> None:
     """Raises PermissionDenied if ``text`` as the content of ``path`` would speak for another agent."""
     if is_protocol(path):
         _check(ws, {path: text}, "written", allowed=[text_here(ws, path) or ""])
+
+
+def with_comments(ws: "Workspace", path: str, before: str, text: str) -> str:
+    """``text`` with a hidden comment in each new entry of the agent, as the tools write it."""
+    who = identity_of(ws)
+    if who is None or POINTER_PATH.fullmatch(path):
+        return text
+    return commenting.with_comments(path, before, text, who.agent_id, ws.now())
 
 
 def check_add(ws: "Workspace", paths: Sequence[str]) -> None:

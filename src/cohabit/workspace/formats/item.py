@@ -233,12 +233,13 @@ def changed(item: Item, **changes: Any) -> Item:
     return replace(after, text=write(after))
 
 
-def with_uid(item: Item, uid: str) -> Item:
+def with_uid(item: Item, uid: str, added_utc: str = "") -> Item:
     """An item with a unique id. Its text gets a comment, and no other byte changes."""
     if item.uid == uid or not item.id:
         return item
-    after = replace(item, uid=uid)
-    lines, comment = item.text.split("\n"), f"  {_hidden(after).text}"
+    after = replace(item, uid=uid, added_utc=item.added_utc or added_utc)
+    lines = item.text.split("\n")
+    comment = f"  {_hidden(after).text}" + ("\r" if lines[0].endswith("\r") else "")
     at = next((i for i, line in enumerate(lines) if HIDDEN.match(line)), 0)
     if at:
         lines[at] = comment
