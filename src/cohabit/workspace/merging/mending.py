@@ -32,7 +32,8 @@ def mended(path: str, text: str, pushed: Mapping[str, str]) -> Merged:
     """The text without its damage; the same text if there is none. Raises TooLarge beyond the limits of a merge."""
     result = Merged(text)
     if first_conflict(text) and (found := sides(text)).complete:
-        result = merge_file(path, *("".join(side) for side in (found.base, found.ours, found.theirs)), pushed)
+        base, ours, theirs = ("".join(side) for side in (found.base, found.ours, found.theirs))
+        result = merge_file(path, base, ours, theirs, pushed)
         text = result.text or text
     if path == INBOX and _doubled_items(text):
         again = merge_inbox(text, text, text, pushed)
