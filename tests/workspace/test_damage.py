@@ -104,6 +104,18 @@ def test_markers_that_somebody_pushed_with_plain_git_are_reported_by_pull_and_re
     assert summaries(ann) == ["ann was here", "bob was here"]
 
 
+def test_markers_that_were_pushed_with_plain_git_are_repaired_when_an_agent_merges_them(clone: Clone) -> None:
+    ann, bob = merged_by_hand(clone)
+    git(bob, "push", "-q")
+    ann.call("journal_append", {"summary": "meanwhile"})
+    ann.call("add", {"paths": ["journal.md"]})
+    ann.call("commit", {"message": "x"})
+    answer = ann.call("sync", {})
+    assert "journal.md: the versions between published conflict markers of git were merged by entry" in answer["notes"]
+    assert summaries(ann) == ["ann was here", "bob was here", "meanwhile"]
+    assert first_marker((root(ann) / "journal.md").read_text()) == 0
+
+
 def test_markers_in_any_other_file_are_published_with_a_note_and_listed_by_health(clone: Clone) -> None:
     ann = clone("ann")
     text = "about git:\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"

@@ -112,10 +112,10 @@ def _with_markers(ws: "Workspace", paths: list[str], commit: str) -> Iterator[tu
 # -- sharing --------------------------------------------------------------------------------------
 def new_markers(ws: "Workspace", since: str | None, commit: str) -> dict[str, int]:
     """Files into which commits brought conflict markers, with the first line of each: ``since`` is the other side."""
-    span = [f"{since}...{commit}"] if since else [EMPTY_TREE, commit]
-    options = ("--name-only", "-z", "--no-renames", "--diff-filter=d", "-G", MARKER)
-    result = ws.git.run("diff", *options, *span, ok=(0, 1, 128))
-    return dict(_with_markers(ws, result.fields[:MAX_EXAMINED], commit)) if result.code == 0 else {}
+    base = ws.git.run("merge-base", since, commit, ok=(0, 1)).line if since else ""
+    options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--diff-filter=d", "-G", MARKER)
+    found = ws.git.run("diff", *options, base or EMPTY_TREE, commit).fields
+    return dict(_with_markers(ws, found[:MAX_EXAMINED], commit))
 
 
 def refusal(found: dict[str, int]) -> Answer | None:

@@ -21,7 +21,9 @@ from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import commits, objects
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
 from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats.markers import first_conflict
 from cohabit.workspace.merging import merge
+from cohabit.workspace.merging.mending import undamaged
 from cohabit.workspace.merging.merge import Merged, Renumbered
 from cohabit.workspace.merging.numbering import update_mentions
 from cohabit.workspace.sharing import rewritten
@@ -100,6 +102,8 @@ class _Merger:
     texts: dict[str, str] = field(default_factory=dict)
     updated: dict[str, str] = field(default_factory=dict)
     """Our texts with updated mentions of renumbered items, by path."""
+    repaired: list[str] = field(default_factory=list)
+    """Notes about conflict markers of their side."""
     too_large: dict[str, str] = field(default_factory=dict)
     """Protocol files beyond the limits of a merge by entry, with the reason: git merges them as any other file."""
     side: str = ""
@@ -121,7 +125,7 @@ class _Merger:
         decided = decisions_for(self.ws, conflicts)
         undecided = tuple(conflict for conflict in conflicts if conflict.path not in decided)
         notes = [note for merged in (first, *by_entry.values()) if merged for note in merged.notes]
-        notes += [f"{reason}. Git merged it by line" for reason in self.too_large.values()]
+        notes += [*self.repaired, *(f"{reason}. Git merged it by line" for reason in self.too_large.values())]
         commit = None
         if not undecided:
             whole = objects.with_entries(self.ws, tree, entries | decided)
@@ -168,6 +172,9 @@ class _Merger:
     def _merged(self, path: str) -> Merged:
         mine = self.updated.get(path, self._text(self.mine[path].after))
         theirs = self._text(self.yours[path].after)
+        if theirs and first_conflict(theirs):  # published with plain git: its entries would be merged with the markers
+            theirs = undamaged(path, theirs)
+            self.repaired.append(f"{path}: the versions between published conflict markers of git were merged by entry")
         pushed = merge.pushed_ids(path, theirs)
         return merge.merge_file(path, self._base(path, pushed), mine, theirs, pushed)
 

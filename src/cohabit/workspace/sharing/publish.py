@@ -134,7 +134,9 @@ class _Push:
     deadline: float = field(init=False)
     gone: str | None = None
     """The last shared commit that the remote has lost, if its history was rewritten."""
-    notes: list[str] = field(default_factory=list)
+    markers: dict[str, int] = field(default_factory=dict)
+    """Files of the commit ``examined`` with conflict markers that are not shared yet."""
+    examined: str | None = None
     unanswered: int = 0
     """Pushes that the remote did not answer."""
 
@@ -187,10 +189,10 @@ class _Push:
             if move.blocking:
                 return _blocked(move)
         if ahead:
-            markers = damage.new_markers(self.ws, self.theirs, str(self.ours))
-            if refused := damage.refusal(markers):
+            if self.examined != self.ours:
+                self.markers, self.examined = damage.new_markers(self.ws, self.theirs, str(self.ours)), self.ours
+            if refused := damage.refusal(self.markers):
                 return refused
-            self.notes = damage.note(markers)
             try:
                 pushed = origin.push(self.ws, goal, self.theirs)
             except Unreachable as error:
@@ -216,7 +218,7 @@ class _Push:
         return integrate.integrate(self.ws, self.ours, self.theirs, f"Merge {commits} of {refs.on_branch(self.ws)}")
 
     def _finish(self, integration: Integration, move: Move | None, ahead: int, behind: int) -> Answer:
-        notes, renumbered = [*integration.notes, *self.notes], [*integration.renumbered]
+        notes, renumbered = [*integration.notes, *damage.note(self.markers)], [*integration.renumbered]
         if move is not None:
             try:
                 if self.ws.lock.taken_meanwhile:
