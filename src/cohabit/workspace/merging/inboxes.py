@@ -60,10 +60,9 @@ def _by_key(inbox: Inbox, base: Inbox, keys: dict[str, str]) -> Side:
     in this merge of those that have another key in their file."""
     side: dict[str, list[Item]] = {}
     entries = _entries(inbox)
-    keys |= {
-        item.key: item.uid for item, one in zip(entries, _without_doubles(entries), strict=True) if one is not item
-    }
-    for key, variants in by_key(_without_doubles(entries), _entries(base)).items():
+    single = _without_doubles(entries)
+    keys |= {item.key: one.key for item, one in zip(entries, single, strict=True) if one.key != item.key}
+    for key, variants in by_key(single, _entries(base)).items():
         keys |= {item.key: key for item in variants if item.key != key}
         found = [replace(item, key=key, text=without_trailing_blanks(item.text)) for item in variants]
         side[key] = _each_once(found) if len(found) > 1 else found
@@ -75,9 +74,8 @@ def _each_once(variants: Sequence[Item]) -> list[Item]:
     and its new number."""
     same: dict[tuple[str, ...], list[Item]] = {}
     for item in variants:
-        same.setdefault(
-            (item.target, item.title, item.body, item.added_at, item.added_by) if item.id else (item.text,), []
-        ).append(item)
+        said = (item.target, item.title, item.body, item.added_at, item.added_by) if item.id else (item.text,)
+        same.setdefault(said, []).append(item)
     return [_one_of(found) if len(found) > 1 and found[0].id else found[0] for found in same.values()]
 
 
