@@ -10,9 +10,11 @@ from dataclasses import replace
 from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.item import START
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.markers import first_conflict, first_marker, sides
 from cohabit.workspace.formats.quoting import quoted
+from cohabit.workspace.formats.stamps import DIGEST_CHARS, HIDDEN
 from cohabit.workspace.formats.text import without_trailing_blanks
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, merge_file, merge_journal
@@ -51,8 +53,16 @@ def undamaged(path: str, text: str) -> str:
         return text
 
 
+def _uids(text: str) -> list[str]:
+    return [uid for uid, _ in HIDDEN.findall(text) if uid]
+
+
 def _doubled_items(text: str) -> dict[str, int]:
     """Items that are there more than once and say the same, by id."""
+    uids = _uids(text)
+    some_without = any(len(uid) == DIGEST_CHARS for uid in uids) and len(START.findall(text)) > len(uids)
+    if len(set(uids)) == len(uids) and not some_without:  # the usual case; nothing has to be parsed
+        return {}
     items = Inbox.parse(text).items
     same = Counter((item.digest_uid, item.target, item.title, item.body, item.added_at) for item in items)
     ids = {item.digest_uid: item.id for item in items}
@@ -67,6 +77,8 @@ def _doubled_items(text: str) -> dict[str, int]:
 
 def _doubled_entries(text: str) -> dict[str, int]:
     """The same for entries with an id. Without one, two equal entries may be two."""
+    if len(set(uids := _uids(text))) == len(uids):
+        return {}
     blocks = [block for block in Journal.parse(text).blocks if block.uid]
     same = Counter((block.uid, without_trailing_blanks(block.own)) for block in blocks)
     headings = {block.uid: quoted(block.heading.removeprefix("## "), 80) for block in blocks}
