@@ -226,6 +226,24 @@ def test_a_copy_with_a_number_of_its_own_is_no_double() -> None:
     assert list(damage("inbox.md", inbox.replace("## Closed", f"{copy}## Closed"))) == []
 
 
+def test_a_number_of_two_open_items_closes_neither_until_repair_gives_one_of_them_another(clone: Clone) -> None:
+    ann = clone("ann")
+    ann.call("inbox_add", {"title": "first"})
+    path = root(ann) / "inbox.md"
+    second = "- [ ] INB-001 @anyone — second  \n  added 2026-05-22 14:31 by eve-cli\n"
+    path.write_text(path.read_text().replace("## Closed", f"{second}\n## Closed"))
+    git(ann, "commit", "-q", "-a", "-m", "merged by line")
+    git(ann, "push", "-q")
+    with pytest.raises(Conflict, match=r"several open items have the id INB-001: 'first', 'second'. repair gives"):
+        ann.call("inbox_close", {"id": "INB-001", "resolution": "done"})
+    answer = ann.call("repair", {})
+    assert [row["what"] for row in answer["repaired"]] == ["two items have the id INB-001"]
+    assert answer["notes"] == ["INB-001 is now INB-002"]
+    assert titles(ann) == {"INB-001": "first", "INB-002": "second"}
+    ann.call("inbox_close", {"id": "INB-002", "resolution": "done"})
+    ann.call("add", {"paths": ["inbox.md"]})
+
+
 def test_two_versions_of_an_entry_between_markers_are_both_kept() -> None:
     first, second = Entry.new(ANN, NOON, "one"), Entry.new(ANN, NOON, "two")
     text = f"# Journal\n\n<<<<<<< a\n{first.text}=======\n{second.text}>>>>>>> b\n"

@@ -83,7 +83,8 @@ class Histories:
 
     def step(self, what: str, name: str, pick: int) -> None:
         inbox = Inbox.parse(self.text(name, "inbox.md"))
-        open_ = [item for item in inbox.items if item.open]
+        numbers = [item.id for item in inbox.items]  # a merge by line may give a number twice
+        open_ = [item for item in inbox.items if item.open and numbers.count(item.id) == 1]
         some = open_[pick % len(open_)] if open_ else None
         if what == "sync":
             self.sync(name)

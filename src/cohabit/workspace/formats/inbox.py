@@ -17,7 +17,7 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
-from cohabit.workspace.formats.quoting import named
+from cohabit.workspace.formats.quoting import listed, named
 from cohabit.workspace.formats.stamps import DIGEST_CHARS, later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import (
     line_ending,
@@ -83,8 +83,15 @@ class Inbox:
         return [item for section in self.sections for item in section.items if item.id]
 
     def find(self, id_: str) -> Item:
-        """The open item with exactly this id; raises UnknownAsset, with the closing if the item is closed."""
-        found = next((item for item in self.items if item.id == id_ and item.open), None)
+        """The open item with exactly this id. Raises UnknownAsset, with the closing if the item is closed, and Conflict
+        if several open items have the id."""
+        having = [item for item in self.items if item.id == id_ and item.open]
+        if len({item.digest_uid for item in having}) > 1 and len({item.digested for item in having}) > 1:
+            titles = listed([item.title for item in having])
+            raise Conflict(
+                f"several open items have the id {id_}: {titles}. repair gives the later ones new numbers; then call again"
+            )
+        found = having[0] if having else None
         if found is None:
             closing = self._closing(id_)
             near = _same_number(id_, [item.id for item in self.items if item.open])

@@ -5,7 +5,6 @@ To repair it, the versions between the markers are merged by entry, as they woul
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX
@@ -15,13 +14,19 @@ from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.markers import first_conflict, first_marker, sides
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.stamps import DIGEST_CHARS, HIDDEN
-from cohabit.workspace.formats.text import without_trailing_blanks
+from cohabit.workspace.formats.text import line_ending, with_line_ending, without_trailing_blanks
 from cohabit.workspace.merging.inboxes import merge_inbox
-from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, merge_file, merge_journal
+from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, check_size, merge_file, merge_journal
+
+
+def repairable(path: str, text: str) -> list[str]:
+    """What a repair of a protocol file would try to change, in words."""
+    shared = _shared_numbers(text) if path == INBOX and not first_marker(text) else []
+    return [*damage(path, text), *(f"two items have the id {id_}" for id_ in shared)]
 
 
 def damage(path: str, text: str) -> Iterator[str]:
-    """What is damaged in a protocol file, in words."""
+    """What is damaged in a protocol file, in words. (``health`` lists numbers of two items for itself.)"""
     if line := first_marker(text):
         yield f"conflict markers of git, the first in line {line}"
     elif path == INBOX:
@@ -37,12 +42,16 @@ def mended(path: str, text: str, pushed: Mapping[str, str]) -> Merged:
         base, ours, theirs = ("".join(side) for side in (found.base, found.ours, found.theirs))
         result = merge_file(path, base, ours, theirs, pushed)
         text = result.text or text
-    if path == INBOX and _doubled_items(text):
-        again = merge_inbox(text, text, text, pushed)
-        return replace(again, conflicts=result.conflicts, renumbered=(*result.renumbered, *again.renumbered))
-    if JOURNAL_PATH.fullmatch(path) and _doubled_entries(text):
-        return replace(merge_journal(path, text, text, text), conflicts=result.conflicts)
-    return result
+    if not (_shared_numbers(text) or _doubled_items(text) if path == INBOX else _doubled_entries(text)):
+        return result
+    check_size(path, [text])
+    plain = text.replace("\r\n", "\n")
+    if path == INBOX:
+        again = merge_inbox(plain, plain, plain, _first_holders(plain, pushed))
+    else:
+        again = merge_journal(path, plain, plain, plain)
+    whole = with_line_ending(again.text or "", line_ending(text))
+    return Merged(whole, result.conflicts, (*result.renumbered, *again.renumbered))
 
 
 def undamaged(path: str, text: str) -> str:
@@ -51,6 +60,21 @@ def undamaged(path: str, text: str) -> str:
         return mended(path, text, {}).text or text
     except TooLarge:
         return text
+
+
+def _shared_numbers(text: str) -> list[str]:
+    """The ids that several different items have, which can be claimed or closed by none of them."""
+    items = Inbox.parse(text).items
+    ids = Counter(id_ for _, id_ in {(item.digest_uid, item.id) for item in items})
+    return [id_ for id_, times in ids.items() if times > 1]
+
+
+def _first_holders(text: str, pushed: Mapping[str, str]) -> dict[str, str]:
+    """The number of each item, except for the later of two items with one number."""
+    holders: dict[str, str] = {}
+    for item in sorted(Inbox.parse(text).items, key=lambda item: (item.key not in pushed, item.time, item.key)):
+        holders.setdefault(item.id, item.key)
+    return {key: id_ for id_, key in holders.items()}
 
 
 def _uids(text: str) -> list[str]:

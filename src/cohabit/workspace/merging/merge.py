@@ -79,7 +79,7 @@ def merge_file(
         )
     if POINTER_PATH.fullmatch(path):
         return Merged(later(ours, theirs))
-    _check_size(path, (base or "", ours, theirs))
+    check_size(path, (base or "", ours, theirs))
     before, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
     if path == INBOX:
         merged = merge_inbox(before, mine, other, pushed, prefer)
@@ -88,7 +88,7 @@ def merge_file(
     return replace(merged, text=with_line_ending(merged.text or "", _line_ending(base, ours, theirs)))
 
 
-def _check_size(path: str, texts: Iterable[str]) -> None:
+def check_size(path: str, texts: Iterable[str]) -> None:
     """A bound on the input bounds time and memory, because both grow with it almost linearly."""
     for text in texts:
         entries = text.count("\n## ") + (text.count("\n- [") if path == INBOX else 0)

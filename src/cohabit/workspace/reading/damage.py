@@ -15,7 +15,7 @@ from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Journal
 from cohabit.workspace.formats.markers import first_conflict, first_marker
 from cohabit.workspace.formats.quoting import listed
 from cohabit.workspace.limits import MAX_FILE_BYTES
-from cohabit.workspace.merging.mending import damage, mended
+from cohabit.workspace.merging.mending import damage, mended, repairable
 from cohabit.workspace.merging.merge import is_protocol, pushed_ids
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def repair(ws: "Workspace") -> Answer:
     notes = list[str]()
     for path in _protocol_files(ws):
         text = ws.tree.text(path) or ""
-        found = list(damage(path, text))
+        found = repairable(path, text)
         if found:
             notes += _mend(ws, path, text)
-            left = list(damage(path, ws.tree.text(path) or ""))
+            left = repairable(path, ws.tree.text(path) or "")
             repaired += [{"path": path, "what": what} for what in found if what not in left]
     rest = list(damaged(ws))
     changed = any(row["path"] != ".git" for row in repaired)
