@@ -234,7 +234,7 @@ def test_a_number_of_two_open_items_closes_neither_until_repair_gives_one_of_the
     path.write_text(path.read_text().replace("## Closed", f"{second}\n## Closed"))
     git(ann, "commit", "-q", "-a", "-m", "merged by line")
     git(ann, "push", "-q")
-    with pytest.raises(Conflict, match=r"several open items have the id INB-001: 'first', 'second'. repair gives"):
+    with pytest.raises(Conflict, match=r"several open items have the id INB-001: 'first', 'second'. Call repair"):
         ann.call("inbox_close", {"id": "INB-001", "resolution": "done"})
     answer = ann.call("repair", {})
     assert [row["what"] for row in answer["repaired"]] == ["two items have the id INB-001"]

@@ -89,7 +89,7 @@ class Inbox:
         if len({item.digest_uid for item in having}) > 1 and len({item.digested for item in having}) > 1:
             titles = listed([item.title for item in having])
             raise Conflict(
-                f"several open items have the id {id_}: {titles}. repair gives the later ones new numbers; then call again"
+                f"several open items have the id {id_}: {titles}. Call repair, which gives the later ones new numbers"
             )
         found = having[0] if having else None
         if found is None:
