@@ -18,5 +18,6 @@ BENCHES = [
     "nexus",
     "match",
     "workspace",
+    "merging",
 ]
 """The names of all benches, in the order they run."""

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.workspace import driver
 from cohabit.workspace.clone import commits, refs
 from cohabit.workspace.formats.inbox import HEADER as INBOX
 from cohabit.workspace.formats.inbox import Inbox
@@ -32,6 +33,7 @@ def messages(found: list[dict]) -> list[str]:
 @pytest.fixture
 def pair(board):
     ann, bob = board("ann-cli"), board("bob-cli")
+    driver.install(ann)
     ann.tree.write("inbox.md", INBOX.encode())
     commits.add(ann, ["inbox.md"])
     committed(ann, "journal.md", message="began")

@@ -557,7 +557,7 @@ def test_text_that_both_sides_changed_between_the_items_is_a_conflict_that_says_
     for merged, words in ((before, ("Mine.", "Yours.")), (section, ("mine", "yours"))):
         assert all(word in (merged.text or "") for word in words)
     for prefer, kept, lost in (("ours", "mine", "yours"), ("theirs", "yours", "mine")):
-        one = merge_file(INBOX, base, base.replace("intro", "mine"), base.replace("intro", "yours"), (), prefer)  # type: ignore[arg-type]
+        one = merge_file(INBOX, base, base.replace("intro", "mine"), base.replace("intro", "yours"), {}, prefer)  # type: ignore[arg-type]
         assert one.conflicts == ()
         assert kept in (one.text or "")
         assert lost not in (one.text or "")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.merging.merge import merge_file, pushed_ids
-from cohabit.workspace.merging.three_way import in_order
+from cohabit.workspace.merging.ordering import in_order
 from cohabit.workspace.person.identity import Identity
 
 from .conftest import NOON

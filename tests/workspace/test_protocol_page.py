@@ -134,6 +134,7 @@ def test_every_field_of_an_answer_is_in_the_table(clone: Callable[[str], Session
     (ann.workspace().root / "journal.md").write_text("# Journal\n")
     subprocess.run(["git", "commit", "-qam", "wiped"], cwd=ann.workspace().root, check=True)
     call(ann, "restore", id=call(ann, "health")["lost"][0]["id"])
+    call(ann, "repair")
     assert seen == {*tools()}
 
 

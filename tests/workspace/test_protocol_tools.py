@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, TooLarge, UnknownAsset
+from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.limits import MAX_TODOS
 from cohabit.workspace.tool import find
 from cohabit.workspace.workspace import Workspace
@@ -239,3 +241,27 @@ def test_past_months_are_archived(ann: Caller, now: Any) -> None:
     assert "may" in ann.text("journal-archive/2026-05.md")
     with pytest.raises(BadArgs):
         ann("archive", before="june")
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_an_entry_or_item_that_an_agent_writes_as_text_gets_the_comment_of_the_tools(clone, mode):
+    ann = clone("ann")
+    ann.call("journal_append", {"summary": "with the tool"})
+    ann.call("inbox_add", {"title": "with the tool"})
+    entry = "## 2026-05-22 14:30 — ann-cli (Ann)\nas text\n\n## 2026-05-22 14:30 — ann-cli (Ann)\nas text, too"
+    item = "- [ ] INB-002 @anyone — as text  \n  added 2026-05-22 14:30 by ann-cli\n"
+    journal, inbox = (ann.call("read", {"path": path})["content"] for path in ("journal.md", "inbox.md"))
+    ann.call("write", {"path": "journal.md", "content": entry if mode == "append" else journal + entry, "mode": mode})
+    ann.call("write", {"path": "inbox.md", "content": inbox.replace("## Closed", f"{item}\n## Closed")})
+    blocks = Journal.parse(ann.call("read", {"path": "journal.md"})["content"]).blocks
+    assert [(block.entry.summary, bool(block.uid)) for block in blocks] == [
+        ("with the tool", True), ("as text", True), ("as text, too", True),
+    ]  # fmt: skip
+    assert len({block.utc for block in blocks}) == 3
+    assert sorted(block.utc for block in blocks) == [block.utc for block in blocks]
+    items = Inbox.parse(ann.call("read", {"path": "inbox.md"})["content"]).items
+    assert [(each.title, bool(each.uid and each.added_utc)) for each in items] == [
+        ("with the tool", True),
+        ("as text", True),
+    ]
+    ann.call("add", {"paths": ["journal.md", "inbox.md"]})

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX, JOURNAL
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ CALL_WAIT_SECONDS: Final = 3.0
 """How long a merge waits for a running call."""
 MAX_BRANCHES: Final = 100
 """Branches of the remote in which pushed items are looked up, latest first."""
+MAX_ITEMS: Final = 50_000
+"""Items after which no further branch is read."""
 PROTOCOL_FILES: Final = (JOURNAL, INBOX, "journal-archive/*.md", ".pointers/*.json")
 ATTRIBUTES: Final = "".join(
     (
@@ -60,6 +63,24 @@ def install(ws: "Workspace") -> None:
         ws.git.run("config", "--file", str(path), "--replace-all", "merge.cohabit.name", "merge by entry")
         ws.git.run("config", "--file", str(path), "--replace-all", KEY, COMMAND)
     _write_attributes(ws.root / ".git" / "info" / "attributes")
+
+
+def problems(ws: "Workspace") -> list[str]:
+    """Why plain git in this clone would not merge protocol files by entry; empty if it would."""
+    path, found = ws.root / ".git" / "config", []
+    drivers = ws.git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
+    if len(drivers) != 1:
+        found.append(f"{len(drivers)} merge drivers in .git/config instead of one")
+    elif not works(drivers[0]):
+        found.append("the merge driver in .git/config names a program that does not exist any more, or is out of date")
+    paths = (JOURNAL, INBOX, "journal-archive/2000-01.md", ".pointers/x.json")
+    fields = ws.git.run("check-attr", "-z", "merge", "--", *paths).fields
+    found += [
+        f"{path} is merged by {value!r} and not by entry: see .git/info/attributes"
+        for path, value in zip(fields[::3], fields[2::3], strict=False)
+        if value != "cohabit"
+    ]
+    return found
 
 
 def is_ours(value: str) -> bool:
@@ -103,7 +124,11 @@ def main(args: Sequence[str]) -> int:
     path = args[3]
     if not merge.is_protocol(path):
         return 1
-    merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
+    try:
+        merged = merge.merge_file(path, base or None, ours, theirs, _pushed_ids() if path == INBOX else {})
+    except TooLarge as error:  # git merges it by line
+        _print(error.message)
+        return 1
     Path(args[1]).write_bytes((merged.text or "").encode(errors="surrogateescape"))
     for one in merged.renumbered:
         _print(
@@ -141,10 +166,13 @@ def _pushed_ids() -> dict[str, str]:
     """
     from cohabit.workspace.merging import merge
 
-    pushed: dict[str, str] = {}
+    pushed, read = dict[str, str](), 0
     for text in _remote_inboxes():
-        taken = set(pushed.values())
-        pushed |= {key: id_ for key, id_ in merge.item_ids(text).items() if key not in pushed and id_ not in taken}
+        taken, ids = set(pushed.values()), merge.item_ids(text)
+        pushed |= {key: id_ for key, id_ in ids.items() if key not in pushed and id_ not in taken}
+        read += len(ids)
+        if read > MAX_ITEMS:
+            break
     return pushed
 
 

@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from cohabit.errors import BadArgs, PermissionDenied
+from cohabit.errors import BadArgs, Conflict, PermissionDenied
 from cohabit.workspace.clone import objects, refs, written
-from cohabit.workspace.formats import JOURNAL
+from cohabit.workspace.formats import JOURNAL, commenting
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER
-from cohabit.workspace.merging.merge import JOURNAL_PATH, is_protocol
+from cohabit.workspace.formats.markers import first_marker
+from cohabit.workspace.merging.mending import damage, undamaged
+from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH, is_protocol
 from cohabit.workspace.merging.ownership import foreign_changes
 from cohabit.workspace.person.identity import Identity
 
@@ -25,6 +27,14 @@ def check_write(ws: "Workspace", path: str, text: str) -> None:
         _check(ws, {path: text}, "written", allowed=[text_here(ws, path) or ""])
 
 
+def with_comments(ws: "Workspace", path: str, before: str, text: str) -> str:
+    """``text`` with a hidden comment in each new entry of the agent, as the tools write it."""
+    who = identity_of(ws)
+    if who is None or POINTER_PATH.fullmatch(path):
+        return text
+    return commenting.with_comments(path, before, text, who.agent_id, ws.now())
+
+
 def check_add(ws: "Workspace", paths: Sequence[str]) -> None:
     """The same for files as they are, before they are staged."""
     found = {path: text_here(ws, path) for path in paths if is_protocol(path)}
@@ -39,7 +49,13 @@ def _check(ws: "Workspace", texts: Mapping[str, str | None], done: str, allowed:
     who, known = identity_of(ws), written.known(ws)
     for path, text in texts.items():
         may = [*allowed, source] if path != JOURNAL else [*allowed, *archives]
-        wrong = foreign_changes(path, published.get(path), text, who, allowed=may, kept_in=archives, known=known)
+        before = published.get(path)
+        if (line := first_marker(text or "")) and not first_marker(before or ""):
+            raise Conflict(f"nothing was {done}: {path} has a conflict marker of git in line {line}; resolve it first")
+        wrong = foreign_changes(path, before, text, who, allowed=may, kept_in=archives, known=known)
+        if wrong and before and any(damage(path, before)):
+            before = undamaged(path, before)
+            wrong = foreign_changes(path, before, text, who, allowed=may, kept_in=archives, known=known)
         if wrong:
             raise refusal(path, wrong, done)
 

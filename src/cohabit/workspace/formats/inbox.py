@@ -5,7 +5,7 @@ change replaces one piece and leaves every other byte as it is.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -17,12 +17,20 @@ from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import content_key
-from cohabit.workspace.formats.quoting import named
-from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
-from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
+from cohabit.workspace.formats.quoting import listed, named
+from cohabit.workspace.formats.stamps import DIGEST_CHARS, later_than, new_uid, stamp, utc
+from cohabit.workspace.formats.text import (
+    line_ending,
+    one_line,
+    with_blank_line,
+    with_line_ending,
+    without_trailing_blanks,
+)
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
+NUMBER: Final = re.compile(r"^- \[.\] +(?:~~)?([A-Z][A-Z0-9]*)-([0-9]{1,18})(?![0-9])", re.MULTILINE)
+"""The number on an item line."""
 PREFIX: Final = "INB"
 FIRST_UNCOUNTED: Final = 10**9
 """Numbers from this one on are not counted: the next new item does not follow them."""
@@ -75,8 +83,15 @@ class Inbox:
         return [item for section in self.sections for item in section.items if item.id]
 
     def find(self, id_: str) -> Item:
-        """The open item with exactly this id; raises UnknownAsset, with the closing if the item is closed."""
-        found = next((item for item in self.items if item.id == id_ and item.open), None)
+        """The open item with exactly this id. Raises UnknownAsset, with the closing if the item is closed, and Conflict
+        if several open items have the id."""
+        having = [item for item in self.items if item.id == id_ and item.open]
+        if len({item.digest_uid for item in having}) > 1 and len({item.digested for item in having}) > 1:
+            titles = listed([item.title for item in having])
+            raise Conflict(
+                f"several open items have the id {id_}: {titles}. Call repair, which gives the later ones new numbers"
+            )
+        found = having[0] if having else None
         if found is None:
             closing = self._closing(id_)
             near = _same_number(id_, [item.id for item in self.items if item.open])
@@ -97,8 +112,14 @@ class Inbox:
 
     def numbers(self, prefix: str = PREFIX) -> set[int]:
         """The numbers on all item lines, including those in sections of plain text."""
-        found = re.findall(rf"^- \[.\] +(?:~~)?{prefix}-([0-9]{{1,18}})(?![0-9])", self.text, re.MULTILINE)
-        return set(map(int, found))
+        return self._numbers.get(prefix, set())
+
+    @cached_property
+    def _numbers(self) -> dict[str, set[int]]:
+        found: dict[str, set[int]] = {}
+        for prefix, number in NUMBER.findall(self.text):
+            found.setdefault(prefix, set()).add(int(number))
+        return found
 
     # -- changing ---------------------------------------------------------------------------------
     def add(
@@ -124,7 +145,7 @@ class Inbox:
         how = fields.line("the resolution", resolution)
         if journal_ref and one_line(journal_ref):
             how += f", see journal {fields.line('journal_ref', journal_ref)}"
-        closed = replace(item, closings=(Closing(stamp(now), by, utc(now), how),))
+        closed = replace(item, uid=item.digest_uid, closings=(Closing(stamp(now), by, utc(now), how),))
         return self._without(item)._with(closed, "Closed")
 
     def claim(self, id_: str, by: str, now: datetime) -> "Inbox":
@@ -134,7 +155,9 @@ class Inbox:
             raise Conflict(
                 f"{id_} was claimed {item.claim.at} by {named(item.claim.by)}; choose another item or ask them"
             )
-        return self if item.claim else self._replaced(item, replace(item, claim=Claim(stamp(now), by, utc(now))))
+        if item.claim:
+            return self
+        return self._replaced(item, replace(item, uid=item.digest_uid, claim=Claim(stamp(now), by, utc(now))))
 
     def release(self, id_: str, by: str) -> "Inbox":
         """Undo the claim of the agent that has the item."""
@@ -146,16 +169,26 @@ class Inbox:
     def restore(self, lost: Item) -> "Inbox":
         """Put an item back that is missing or was edited: its own fields as they were, its state as it is now. If
         another item has its number by now, it gets a new one."""
-        here = next(
-            (item for item in self.items if item.key == lost.key or (item.id == lost.id and not item.uid + lost.uid)),
-            None,
-        )
+        here = next((item for item in self.items if item.is_same(lost)), None)
         if here is not None:
             uid = lost.uid or here.uid
             return self._replaced(here, replace(lost, id=here.id, uid=uid, claim=here.claim, closings=here.closings))
         if any(item.id == lost.id for item in self.items):
             lost = items.changed(lost, id=self.next_id(lost.id.rpartition("-")[0]))
         return self._with(lost, "Closed" if lost.closings else "Open")
+
+    def renumbered(self, ids: Mapping[str, str]) -> "Inbox":
+        """The inbox with these ids of items, by key; every other byte stays."""
+        pieces, eol = [self.preamble], line_ending(self.text)
+        for section in self.sections:
+            pieces.append(section.heading)
+            for item in section.items:
+                text = item.text
+                if item.id and (new := ids.get(item.key, item.id)) != item.id:
+                    gap = text[len(without_trailing_blanks(text)) :]
+                    text = with_line_ending(items.changed(item, id=new).text, eol) + gap
+                pieces.append(text)
+        return Inbox("".join(pieces))
 
     def _unclosed(self, id_: str) -> Item:
         closing = self._closing(id_)
@@ -241,16 +274,31 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
 def _keys(found: Iterable[Item]) -> Iterator[str]:
     """The keys of all items of a file. Of several items with one unique id, those with another number than the smallest
     are copies made by hand, and items of their own; those with the same number are variants of one item."""
-    found, seen, first = list(found), dict[str, int](), dict[str, Item]()
-    names = [item.uid or content_key("\0".join(_identifying(item)), seen) for item in found]
+    found, first = list(found), dict[str, Item]()
+    names = _names(found)
     for name, item in zip(names, found, strict=True):
         first[name] = min(first.get(name, item), item, key=lambda item: (item.number, item.id))
     for name, item in zip(names, found, strict=True):
         yield name if item.id == first[name].id else f"{name}#{item.id}"
 
 
-def _identifying(item: Item) -> Sequence[str]:
-    return item.digested if item.id else [item.text.rstrip()]
+def _names(found: Sequence[Item]) -> list[str]:
+    """The unique ids, and digests of the others. Of two equal items one may have got its digest as its id already."""
+    seen, given = dict[str, int](), set[tuple[str, str]]()
+    for item in found:
+        if len(item.uid) == DIGEST_CHARS:
+            given.add((_identifying(item), item.uid))
+    names = []
+    for item in found:
+        name = item.uid or content_key(_identifying(item), seen)
+        while not item.uid and (_identifying(item), name) in given:
+            name = content_key(_identifying(item), seen)
+        names.append(name)
+    return names
+
+
+def _identifying(item: Item) -> str:
+    return "\0".join(item.digested if item.id else [item.text.rstrip()])
 
 
 def _same_number(id_: str, open_: list[str]) -> list[str]:

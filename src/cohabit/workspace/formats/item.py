@@ -26,7 +26,7 @@ from itertools import chain, repeat
 from typing import Any, Final
 
 from cohabit.workspace.formats.fields import ANYONE, is_addressed_to
-from cohabit.workspace.formats.stamps import AGENT, STAMP, Hidden, stamp_as_utc
+from cohabit.workspace.formats.stamps import AGENT, DIGEST_CHARS, HIDDEN, STAMP, Hidden, stamp_as_utc
 from cohabit.workspace.formats.text import (
     escape,
     escape_comments,
@@ -121,6 +121,30 @@ class Item:
         return int(self.id.rpartition("-")[2] or 0)
 
     @property
+    def name(self) -> tuple[str, ...]:
+        """What identifies an item without a unique id that was edited by hand. A number that was used again with
+        another title is another item."""
+        return self.id, self.title, self.added_at, self.added_by
+
+    @property
+    def origin(self) -> tuple[str, ...] | None:
+        """What stays if an item without a unique id gets one, and another number in the same merge; None if its id was
+        not made from a digest."""
+        return None if self.uid and len(self.uid) != DIGEST_CHARS else self.name[1:]
+
+    def is_same(self, other: "Item") -> bool:
+        """Whether two items are one, which may have been edited by hand or got an id in between."""
+        if self.uid and other.uid:
+            return self.key == other.key
+        known = self.name == other.name if not self.uid + other.uid else self.origin == other.origin is not None
+        return self.key == other.key or known
+
+    @property
+    def digest_uid(self) -> str:
+        """Its unique id, or the one to give it. Everybody who gives it one gives it the same."""
+        return self.uid or self.key.partition("#")[0]
+
+    @property
     def digested(self) -> tuple[str, ...]:
         """The fields whose digest identifies an item without a unique id. Claiming and closing do not change them."""
         return self.id, self.target, self.title, self.added_at, self.added_by, self.body
@@ -205,8 +229,24 @@ def changed(item: Item, **changes: Any) -> Item:
     if after == item:
         return item
     if not after.uid and after.digested != item.digested:
-        after = replace(after, uid=item.key.partition("#")[0])
+        after = replace(after, uid=item.digest_uid)
     return replace(after, text=write(after))
+
+
+def with_uid(item: Item, uid: str, added_utc: str = "") -> Item:
+    """An item with a unique id. Its text gets a comment, and no other byte changes."""
+    if item.uid == uid or not item.id:
+        return item
+    after = replace(item, uid=uid, added_utc=item.added_utc or added_utc)
+    lines = item.text.split("\n")
+    comment = f"  {_hidden(after).text}" + ("\r" if lines[0].endswith("\r") else "")
+    at = next((i for i, line in enumerate(lines) if HIDDEN.match(line)), 0)
+    if at:
+        lines[at] = comment
+    else:
+        added = LINE.fullmatch(lines[1].rstrip()) if len(lines) > 1 else None
+        lines.insert(2 if added and added[1] == "added" else 1, comment)
+    return replace(after, text="\n".join(lines))
 
 
 def _hidden(item: Item) -> Hidden:

@@ -26,7 +26,17 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
-from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, later_than, new_uid, stamp, stamp_as_utc
+from cohabit.workspace.formats.stamps import (
+    AGENT,
+    DIGEST_CHARS,
+    HIDDEN,
+    STAMP,
+    Hidden,
+    later_than,
+    new_uid,
+    stamp,
+    stamp_as_utc,
+)
 from cohabit.workspace.formats.text import (
     escape,
     escape_comments,
@@ -148,10 +158,18 @@ class Block:
         return self.text.partition("\n")[0].rstrip()
 
     @property
+    def name(self) -> str:
+        return self.heading
+
+    @property
+    def origin(self) -> None:
+        """Entries have no numbers, so an entry that gets an id is not confused with another."""
+        return None
+
+    @property
     def author(self) -> str:
         """The id in the heading of an entry; "" if this is something else."""
-        heading = HEADING.fullmatch(self.heading)
-        return heading[2].rstrip() if heading else ""
+        return _author(self.heading)
 
     @property
     def time(self) -> str:
@@ -238,10 +256,9 @@ class Journal:
         """The time of the last entry of an agent; "" if there is none. Only the end of the text is parsed."""
         at = len(self.text)
         while (at := self.text.rfind(f" {agent_id} (", 0, at)) >= 0:
-            start = self.text.rfind("\n", 0, at) + 1
-            found = Journal(self.text[start:]).blocks
-            if found and self.text.startswith("## ", start) and found[0].author == agent_id:
-                return found[0].time
+            at = self.text.rfind("\n", 0, at) + 1
+            if BLOCK_START.match(self.text, at) and _author(_line_at(self.text, at)) == agent_id:
+                return Journal(self.text[at:]).blocks[0].time
         return ""
 
     def insert(self, at: int, text: str) -> str:
@@ -267,6 +284,16 @@ def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
     return todos
 
 
+def _line_at(text: str, start: int) -> str:
+    end = text.find("\n", start)
+    return text[start:] if end < 0 else text[start:end]
+
+
+def _author(heading: str) -> str:
+    found = HEADING.fullmatch(heading.rstrip())
+    return found[2].rstrip() if found else ""
+
+
 def _block(text: str, seen: dict[str, int]) -> Block:
     hidden = Hidden.read(text)
     if hidden and hidden.uid:
@@ -285,7 +312,7 @@ def content_key(content: str, seen: dict[str, int]) -> str:
 
 
 def _digest(content: str) -> str:
-    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:20]
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:DIGEST_CHARS]
 
 
 # -- the archive ----------------------------------------------------------------------------------
@@ -332,8 +359,6 @@ def _month_file(text: str | None, month: str, blocks: list[Block]) -> str:
     text = text or f"# Journal {month}\n\n"
     eol = line_ending(text)
     known = {(block.key, without_trailing_blanks(block.own)) for block in Journal.parse(text).blocks}
-    for block in blocks:
-        if (block.key, without_trailing_blanks(block.own)) not in known:
-            entry = with_line_ending(block.own.replace("\r\n", "\n"), eol)
-            text = with_blank_line(text, eol) + with_blank_line(entry, eol)
-    return text
+    new = [block.own for block in blocks if (block.key, without_trailing_blanks(block.own)) not in known]
+    entries = (with_blank_line(with_line_ending(own.replace("\r\n", "\n"), eol), eol) for own in new)
+    return "".join([with_blank_line(text, eol) if new else text, *entries])

@@ -5,9 +5,9 @@ a unique id and UTC times to the second.
 
     <!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
 
-Entries of Multisphere have no such comment and are identified by a digest. When an item is claimed or closed here it
-gets a comment without an id: with a random id it would be a different item for everybody who still has it without. If
-what the digest is made of changes, the digest becomes its id.
+Entries of Multisphere have no such comment and are identified by a digest. When an item is first merged, claimed or
+closed here, the digest becomes its id: with a random id it would be a different item for everybody who still has it
+without.
 """
 
 import re
@@ -21,6 +21,8 @@ STAMP: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}"
 """Pattern of the local time."""
 AGENT: Final = r"\S.*?"
 """Pattern of an agent id in a line. Multisphere accepts any id, even one with spaces."""
+DIGEST_CHARS: Final = 20
+"""Of the key of something without an id. An id that is drawn at random is shorter."""
 UID_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 HIDDEN: Final = re.compile(r"^[ \t]*<!-- cohabit:([0-9a-z]*)((?: [a-z]+=[^\s>]+)*) -->[ \t\r]*$", re.MULTILINE)
 

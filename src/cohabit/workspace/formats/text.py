@@ -7,9 +7,10 @@ U+FFFD, and white space around the text is removed. Clean text is written with t
 
 1. Titles, resolutions and TODOs are one line: all white space in them collapses to single spaces.
 2. ``<!--`` becomes ``<\!--``, so that the only comments in a file are those that this program writes.
-3. A line that would be read as a heading (``#``, ``##``), a ``TODO @``, an inbox item or one of an item's own lines
-   (``added``, ``claimed``, ``closed`` and a date) gets a backslash in front. So does a line of backslashes and, where
-   an empty line would end the text (a summary, an item's body), an empty line, which is written ``\``.
+3. A line that would be read as a heading (``#``, ``##``), a ``TODO @``, an inbox item, one of an item's own lines
+   (``added``, ``claimed``, ``closed`` and a date) or a conflict marker of git gets a backslash in front. So does a line
+   of backslashes and, where an empty line would end the text (a summary, an item's body), an empty line, which is
+   written ``\``.
 
 Where such a place already has backslashes it gets one more, so reading removes exactly one and returns the text as it
 was given. Markdown renders most of these as if the backslash were not there.
@@ -27,8 +28,8 @@ WHITE: Final = f"[{SPACES}]"
 LINE_BREAKS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 UNWRITABLE: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 SYNTAX: Final = (
-    rf"{WHITE}*(?:##?(?:{WHITE}|$)|TODO{WHITE}*@|[-*+] *\[.?\] *~*[A-Z][A-Z0-9]*-\d"
-    r"|(?:also )?(?:added|claimed|closed) \d{4}-\d\d-\d\d)"
+    rf"(?:{WHITE}*(?:##?(?:{WHITE}|$)|TODO{WHITE}*@|[-*+] *\[.?\] *~*[A-Z][A-Z0-9]*-\d"
+    r"|(?:also )?(?:added|claimed|closed) \d{4}-\d\d-\d\d)|(?:<{7}|>{7})(?: |$))"
 )
 """The beginning of a line that means something in a protocol file."""
 ESCAPE: Final = re.compile(rf"\\*{SYNTAX}|\\+{WHITE}*$")

@@ -8,18 +8,19 @@ below it; of two claims the earlier one counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from cohabit.errors import TooLarge
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
+from cohabit.workspace.limits import MAX_MERGE_VARIANTS
 from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids, with_uids
+from cohabit.workspace.merging.ordering import by_author, in_order
 from cohabit.workspace.merging.three_way import (
     Merged,
     Prefer,
-    by_author,
     by_key,
-    in_order,
     merge_members,
     merge_text,
     merge_variants,
@@ -38,7 +39,9 @@ class Findings:
 
 def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
     before, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
-    was, here, there = with_uids([_by_key(inbox, before) for inbox in inboxes])
+    keys: dict[str, str] = {}
+    was, here, there = with_uids([_by_key(inbox, before, keys) for inbox in inboxes], pushed)
+    pushed = {**pushed, **{keys[key]: pushed[key] for key in keys if key in pushed}}
     ids = agree_on_ids(was, here, there, pushed)
     # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
     merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())
@@ -52,19 +55,48 @@ def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], pr
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
 
-def _by_key(inbox: Inbox, base: Inbox) -> Side:
-    """The items of a side, each text once and without the blank lines after it: the result has one."""
-    side: dict[str, dict[tuple[str, str], Item]] = {}
-    for key, variants in by_key(_entries(inbox), _entries(base), lambda item: item.id).items():
-        for item in variants:
-            text = without_trailing_blanks(item.text)
-            side.setdefault(key, {})[text, item.section] = replace(item, key=key, text=text)
-    return {key: list(variants.values()) for key, variants in side.items()}
+def _by_key(inbox: Inbox, base: Inbox, keys: dict[str, str]) -> Side:
+    """The items of a side, each once and without the blank lines after it: the result has one. ``keys`` gets the keys
+    in this merge of those that have another key in their file."""
+    side: dict[str, list[Item]] = {}
+    entries = _entries(inbox)
+    single = _without_doubles(entries)
+    keys |= {item.key: one.key for item, one in zip(entries, single, strict=True) if one.key != item.key}
+    for key, variants in by_key(single, _entries(base)).items():
+        keys |= {item.key: key for item in variants if item.key != key}
+        found = [replace(item, key=key, text=without_trailing_blanks(item.text)) for item in variants]
+        side[key] = _each_once(found) if len(found) > 1 else found
+    return side
+
+
+def _each_once(variants: Sequence[Item]) -> list[Item]:
+    """Variants that say the same become one: a merge by line may leave an item both open and closed, or under its old
+    and its new number."""
+    same: dict[tuple[str, ...], list[Item]] = {}
+    for item in variants:
+        said = (item.target, item.title, item.body, item.added_at, item.added_by) if item.id else (item.text,)
+        same.setdefault(said, []).append(item)
+    return [_one_of(found) if len(found) > 1 and found[0].id else found[0] for found in same.values()]
+
+
+def _one_of(doubles: Sequence[Item]) -> Item:
+    best = max(doubles, key=lambda item: (item.uid, -item.number, item.text))
+    closings = items.sort_closings(closing for item in doubles for closing in item.closings)
+    claims = sorted((item.claim for item in doubles if item.claim), key=lambda claim: claim.order)
+    whole = replace(best, claim=claims[0] if claims else None, closings=closings)
+    section = "Closed" if closings else "Open"
+    return best if whole == best else replace(whole, text=items.write(whole), section=section)
 
 
 def _entries(inbox: Inbox) -> list[Item]:
     """Items and other list entries of Open and Closed."""
     return [item for section in inbox.sections for item in section.items]
+
+
+def _without_doubles(found: Sequence[Item]) -> list[Item]:
+    """An item that got an id and a number, beside itself without the id, is one item: plain git merged it by line."""
+    without_id = {item.key for item in found if not item.uid}
+    return [replace(item, key=item.uid) if item.uid in without_id else item for item in found]
 
 
 # -- items ----------------------------------------------------------------------------------------
@@ -103,6 +135,11 @@ def _merge_changed_item(
         found.conflicts.append(f"inbox.md: {name}")
     claim = _merge_claims(was, mine, other, name, found)
     closings = _merge_closings(was, mine, other, name, found)
+    if len(contents) * len(closings) > MAX_MERGE_VARIANTS:
+        raise TooLarge(
+            f"{name} is too large to be merged: {len(contents)} versions of it and {len(closings)} closings; keep one "
+            "version by hand"
+        )
     merged = (replace(by_content[each], id=mine[0].id, claim=claim, closings=closings) for each in sorted(contents))
     return [replace(item, text=items.write(item)) if item.id else item for item in merged]
 
@@ -185,7 +222,7 @@ def _items_of(name: str, kept: Side, was: Inbox, sides: Sequence[Side]) -> list[
     """The items of a section: those that were in it keep their order, the others follow by time. Open items of one
     agent stay in the order of that agent."""
     times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}
-    before = _by_key(was, was)
+    before = _by_key(was, was, {})
     stayed = [key for key, variants in before.items() if _section(variants[0]) == name]
     sequences = [each for side in sides for each in by_author(side, _opener)] if name == "Open" else []
     undated = {key for key in times if not any(item.added_utc for item in kept[key])}

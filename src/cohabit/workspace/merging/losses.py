@@ -78,7 +78,7 @@ def _lost_entries(before: Iterable[str], after: Sequence[str]) -> Iterator[Loss]
     here = {_content(block) for block in blocks}
     lacking = [block for block in lacking if _content(block) not in here]
     lacking.sort(key=lambda block: (block.time, block.key))
-    known = by_key(blocks, lacking, lambda block: block.heading)
+    known = by_key(blocks, lacking)
     for block in lacking:
         yield Loss(JOURNAL, block.key, "edited" if block.key in known else "vanished", block)
 
@@ -109,8 +109,11 @@ def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
         for item in Inbox.parse(text).items:
             first.setdefault(item.key, item)
             latest[item.key] = item
-    known = by_key(here.values(), first.values(), lambda item: item.id)
+    known = by_key(here.values(), first.values())
+    given_id = {item.origin for item in here.values() if item.uid and item.origin}
     for key, item in sorted(first.items(), key=lambda pair: latest[pair[0]].number):
+        if key not in known and not item.uid and item.origin in given_id:
+            continue  # a version from before it got its id
         if key not in known:
             yield Loss(INBOX, key, "vanished", latest[key])
         elif original(known[key][0])[1:] != original(item)[1:]:  # its number may change until it is pushed

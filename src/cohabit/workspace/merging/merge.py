@@ -6,20 +6,23 @@ of one author always in the author's order. So everybody who merges the same ver
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
+from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.pointers import later
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
+from cohabit.workspace.limits import MAX_MERGE_BYTES, MAX_MERGE_ENTRIES
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.numbering import Renumbered
-from cohabit.workspace.merging.three_way import Merged, Prefer, by_author, by_key, in_order, merge_text, merge_variants
+from cohabit.workspace.merging.ordering import by_author, in_order
+from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, merge_text, merge_variants
 
 __all__ = ["Merged", "Prefer", "Renumbered", "entry_keys", "is_protocol", "item_ids", "merge_file", "pushed_ids"]
 
@@ -58,7 +61,7 @@ def merge_file(
     pushed: Mapping[str, str] = NO_IDS,
     prefer: Prefer = None,
 ) -> Merged:
-    """Merge one protocol file; None is a file that does not exist.
+    """Merge one protocol file; None is a file that does not exist. Raises TooLarge beyond the limits of a merge.
 
     ``pushed`` are the item ids that the remote has, by key: those never change.
     ``prefer`` decides conflicts: for an entry that conflicts, and for no other, that side's version is taken.
@@ -76,12 +79,24 @@ def merge_file(
         )
     if POINTER_PATH.fullmatch(path):
         return Merged(later(ours, theirs))
+    check_size(path, (base or "", ours, theirs))
     before, mine, other = ((text or "").replace("\r\n", "\n") for text in (base, ours, theirs))
     if path == INBOX:
         merged = merge_inbox(before, mine, other, pushed, prefer)
     else:
         merged = merge_journal(path, before, mine, other, prefer)
     return replace(merged, text=with_line_ending(merged.text or "", _line_ending(base, ours, theirs)))
+
+
+def check_size(path: str, texts: Iterable[str]) -> None:
+    """A bound on the input bounds time and memory, because both grow with it almost linearly."""
+    for text in texts:
+        entries = text.count("\n## ") + (text.count("\n- [") if path == INBOX else 0)
+        if len(text) > MAX_MERGE_BYTES or entries > MAX_MERGE_ENTRIES:
+            raise TooLarge(
+                f"{quoted(path)} is too large to be merged by entry: {len(text)} characters, {entries} entries; the "
+                f"limits are {MAX_MERGE_BYTES} and {MAX_MERGE_ENTRIES}"
+            )
 
 
 def _line_ending(base: str | None, ours: str, theirs: str) -> str:
@@ -93,7 +108,7 @@ def _line_ending(base: str | None, ours: str, theirs: str) -> str:
 # -- journals -------------------------------------------------------------------------------------
 def merge_journal(path: str, base: str, ours: str, theirs: str, prefer: Prefer = None) -> Merged:
     before, mine, other = Journal.parse(base), Journal.parse(ours), Journal.parse(theirs)
-    sides = [by_key(journal.blocks, before.blocks, lambda block: block.heading) for journal in (before, mine, other)]
+    sides = [by_key(journal.blocks, before.blocks) for journal in (before, mine, other)]
     preamble, conflict = merge_text(before.preamble, mine.preamble, other.preamble, prefer=prefer)
     conflicts = [f"{path}: the text before the first entry"] if conflict else []
     kept: dict[str, list[Block]] = {}

@@ -1,12 +1,12 @@
 """Numbers of items: two items with one number, one item with two numbers, and text that mentions them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from cohabit.workspace.formats.inbox import FIRST_UNCOUNTED, Inbox, free_numbers
-from cohabit.workspace.formats.item import Item, changed
+from cohabit.workspace.formats.item import Item, changed, with_uid
 from cohabit.workspace.formats.text import lines_of
 
 Side = Mapping[str, Sequence[Item]]
@@ -49,11 +49,17 @@ def with_ids(side: Side, ids: Mapping[str, str]) -> Side:
     return {key: [changed(item, id=ids[key]) for item in found] for key, found in side.items()}
 
 
-def with_uids(sides: Sequence[Side]) -> list[Side]:
-    """The sides with the unique id of an item everywhere, if one of them has it."""
-    uids = {item.key: item.uid for side in sides for found in side.values() for item in found if item.uid}
+def with_uids(sides: Sequence[Side], pushed: Collection[str]) -> list[Side]:
+    """The sides with unique ids: an item that has none on any side gets the digest that identifies it. If both sides
+    gave it one, after one of them had edited it, the pushed one stays."""
+    found_uids: dict[str, set[str]] = {}
+    for side in sides:
+        for key, found in side.items():
+            found_uids.setdefault(key, set()).update(item.uid for item in found if item.uid)
+    uids = {key: min(found, key=lambda uid: (uid not in pushed, uid)) for key, found in found_uids.items() if found}
     return [
-        {key: [changed(item, uid=uids.get(key, "")) for item in found] for key, found in side.items()} for side in sides
+        {key: [with_uid(item, uids.get(key, item.digest_uid)) for item in found] for key, found in side.items()}
+        for side in sides
     ]
 
 
@@ -64,15 +70,17 @@ def renumber(merged: Side, before: Side, pushed: Mapping[str, str], inboxes: Ite
     else the earliest one. The others get the next free numbers in the order of their times.
     """
     moving = sorted(_losing_number(merged, before, pushed), key=lambda key: (merged[key][0].time, key))
-    inboxes, free = list(inboxes), dict[str, Iterator[int]]()
+    inboxes, elsewhere, free = list(inboxes), dict[str, set[int]](), dict[str, Iterator[int]]()
+    for id_ in pushed.values() if moving else ():
+        name, _, number = id_.rpartition("-")
+        elsewhere.setdefault(name, set()).add(int(number))
     renumbered = []
     for key in moving:
         item = merged[key][0]
         prefix = item.id.rpartition("-")[0]
         if prefix not in free:
-            elsewhere = (id_.rpartition("-") for id_ in pushed.values())
-            taken = {int(number) for name, _, number in elsewhere if name == prefix}
-            free[prefix] = free_numbers(taken.union(*(inbox.numbers(prefix) for inbox in inboxes)))
+            taken = elsewhere.get(prefix, set()).union(*(inbox.numbers(prefix) for inbox in inboxes))
+            free[prefix] = free_numbers(taken)
         renumbered.append(Renumbered(key, item.title, item.id, f"{prefix}-{next(free[prefix]):03d}"))
     return renumbered
 
@@ -96,18 +104,19 @@ def renumbered_side(before: Side, side: Side, other: Side, ids: Mapping[str, str
     ours = {old: ids[key] for key, old in moved.items()}
     shared = {old: ids[key] for key, old in moved.items() if key in other and other[key][0].id == old}
 
-    def renumbered(key: str, item: Item) -> Item:
+    def renumbered(key: str, variants: Sequence[Item]) -> Iterator[Item]:
         # Text that the other side has too was not written for the ids of this side alone.
         names = shared if _texts(other, key) == _texts(side, key) else ours
         known = {closing for it in (*before.get(key, ()), *other.get(key, ())) for closing in it.closings}
-        closings = tuple(
-            closing if closing in known else replace(closing, resolution=with_new_ids(closing.resolution, ours))
-            for closing in item.closings
-        )
-        texts = {"title": with_new_ids(item.title, names), "body": with_new_ids(item.body, names)}
-        return changed(item, id=ids[key], closings=closings, **({} if key in before else texts))
+        for item in variants:
+            closings = tuple(
+                closing if closing in known else replace(closing, resolution=with_new_ids(closing.resolution, ours))
+                for closing in item.closings
+            )
+            texts = {"title": with_new_ids(item.title, names), "body": with_new_ids(item.body, names)}
+            yield changed(item, id=ids[key], closings=closings, **({} if key in before else texts))
 
-    return {key: [renumbered(key, item) if item.id else item for item in found] for key, found in side.items()}
+    return {key: [*renumbered(key, found)] if found[0].id else found for key, found in side.items()}
 
 
 def _texts(side: Side, key: str) -> list[tuple[str, str]]:
@@ -115,6 +124,11 @@ def _texts(side: Side, key: str) -> list[tuple[str, str]]:
 
 
 # -- text that mentions items ---------------------------------------------------------------------
+def mentions(text: str, renumbered: Sequence[Renumbered]) -> bool:
+    """Whether a text mentions one of the items by its old id."""
+    return not {each.old for each in renumbered}.isdisjoint(MENTION.findall(text))
+
+
 def update_mentions(text: str, base: str | None, renumbered: Sequence[Renumbered]) -> str:
     """``text`` with the new ids in all lines that ``base``, the version of the others, does not have.
 

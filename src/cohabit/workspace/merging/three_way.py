@@ -6,9 +6,8 @@ the union. The operation is commutative and idempotent, so the order in which si
 variants than either side had are a conflict: all are kept for people to decide.
 """
 
-from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar
 
@@ -37,6 +36,13 @@ class Keyed(Protocol):
     def key(self) -> str: ...
     @property
     def uid(self) -> str: ...
+    @property
+    def name(self) -> Hashable:
+        """What a person who edits it leaves as it is."""
+
+    @property
+    def origin(self) -> Hashable:
+        """What stays if it gets a unique id and another number; None if its id is not made from a digest."""
 
 
 K = TypeVar("K", bound=Keyed)
@@ -69,57 +75,29 @@ def merge_text(base: str, ours: str, theirs: str, *, prefer: Prefer = None) -> t
 
 
 # -- keys -----------------------------------------------------------------------------------------
-def by_key(side: Iterable[K], base: Iterable[K], name: Callable[[K], str]) -> dict[str, list[K]]:
+def by_key(side: Iterable[K], base: Iterable[K]) -> dict[str, list[K]]:
     """The things of a side by key.
 
     A thing without a unique id whose key is not in ``base`` may be one of ``base`` that was edited by hand. If exactly
-    one thing there had the same ``name``, and the side lacks it, it is that one and gets its key.
+    one thing there had the same name, and the side lacks it, it is that one and gets its key. The same goes for a thing
+    that got an id after it was edited, which ``base`` has without an id.
     """
-    side, before = list(side), {thing.key: name(thing) for thing in base}
-    times_used = Counter(before.values())
-    lacking = before.keys() - {thing.key for thing in side}
-    edited = {before[key]: key for key in lacking if times_used[before[key]] == 1}
+    side, before = list(side), {thing.key: thing for thing in base}
+    here = {thing.key for thing in side}
+    lacking = [thing for key, thing in before.items() if key not in here]
+    edited = _only_ones(lacking, before.values(), lambda thing: thing.name)
+    without_id = [thing for thing in before.values() if not thing.uid]
+    given_id = _only_ones([thing for thing in lacking if not thing.uid], without_id, lambda thing: thing.origin)
     found: dict[str, list[K]] = {}
     for thing in side:
-        known = thing.uid or thing.key in before
-        found.setdefault(thing.key if known else edited.get(name(thing), thing.key), []).append(thing)
+        key = thing.key
+        if key not in before:
+            key = (given_id.get(thing.origin) if thing.uid else edited.get(thing.name)) or key
+        found.setdefault(key, []).append(thing)
     return found
 
 
-def in_order(
-    base: Iterable[str],
-    times: Mapping[str, str],
-    sequences: Iterable[Sequence[str]] = (),
-    undated: Set[str] = frozenset(),
-) -> list[str]:
-    """Keys in an order that is the same for every agent: those of ``base`` as they were, new ones by time and key.
-
-    ``sequences`` are the keys of one author on one side, in that side's order. Entries that the earlier tool wrote are
-    ``undated``: their times are local and to the minute. If a sequence has one of these after an entry that would come
-    later, it moves behind that one, so that the entries of an author stay in order. Only such moves count, so a side
-    that lacks one of the two does not matter, nor does the order in which sides are merged."""
-    old = [key for key in dict.fromkeys(base) if key in times]
-    new = sorted(times.keys() - set(old), key=lambda key: (times[key], key))
-    rank = {key: i for i, key in enumerate(new)}
-    behind: dict[int, set[int]] = {}
-    for sequence in sequences:
-        earlier = list[int]()
-        for i in (rank[key] for key in sequence if key in rank):
-            at = bisect(earlier, i)
-            if found := {j for j in earlier[at:] if new[i] in undated or new[j] in undated}:
-                behind.setdefault(i, set()).update(found)
-            earlier.insert(at, i)
-    places = list[set[int]]()
-    for i in reversed(range(len(new))):  # an entry moves behind entries of a higher rank only
-        places.append({i}.union(*(places[len(new) - 1 - j] for j in behind.get(i, ()))))
-    places.reverse()
-    order = sorted(range(len(new)), key=lambda i: sorted(places[i], reverse=True))
-    return old + [new[i] for i in order]
-
-
-def by_author(side: Mapping[str, Sequence[K]], author: Callable[[K], str]) -> list[list[str]]:
-    """The keys of each author's things, in the order of the side; those without an author are left out."""
-    found: dict[str, list[str]] = {}
-    for key, things in side.items():
-        found.setdefault(author(things[0]), []).append(key)
-    return [keys for name, keys in found.items() if name]
+def _only_ones(lacking: Iterable[K], among: Iterable[K], name: Callable[[K], Hashable]) -> dict[Hashable, str]:
+    """The keys of those that are the only one with their name."""
+    times_used = Counter(map(name, among))
+    return {name(thing): thing.key for thing in lacking if times_used[name(thing)] == 1 and name(thing) is not None}

@@ -91,7 +91,12 @@ def write(ws: "Workspace", path: str, content: str, mode: Mode, encoding: Encodi
         before = tree.text(name) or ""
         if mode == "overwrite":
             _refuse_lost_entries(name, before, text)
-        protocol_files.check_write(ws, name, before + text if mode == "append" else text)
+        whole = before + text if mode == "append" else text
+        protocol_files.check_write(ws, name, whole)
+        commented = protocol_files.with_comments(ws, name, before, whole)
+        if commented != whole:
+            tree.write(path, commented.encode(errors="surrogateescape"))
+            return {"path": path, "mode": mode, "bytes": len(data)}
     if mode == "append":
         tree.append(path, data)
     else:

@@ -16,6 +16,7 @@ from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.reading import board
 from cohabit.workspace.reading.board import clip, text_of
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
+from cohabit.workspace.reading.damage import damaged
 from cohabit.workspace.reading.history import Commit, scan
 from cohabit.workspace.reading.lost import lost
 
@@ -46,7 +47,7 @@ def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[s
             clip(item.id) for item in inbox.items if item.closing and "see journal" not in item.closing.resolution
         ],
         "lost": [loss.row for loss in lost(ws, refs.checked(since) if since else None)],
-        "malformed": [*_malformed(inbox, journal), *_damaged_pointers(ws), *_lfs(ws)],
+        "malformed": [*damaged(ws), *_malformed(inbox, journal), *_damaged_pointers(ws), *_lfs(ws)],
     }
     counts = {kind: len(findings) for kind, findings in found.items()}
     return {

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed, StorageFailed
+from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed, StorageFailed, TooLarge
 from cohabit.workspace.clone import objects, refs
 from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
@@ -141,7 +141,10 @@ def _write_carried(ws: "Workspace", carried: Carried) -> None:
         if not merge.is_protocol(carried.path):
             return
         pushed = merge.pushed_ids(carried.path, after)
-        after = merge.merge_file(carried.path, before, here, after, pushed).text or after
+        try:
+            after = merge.merge_file(carried.path, before, here, after, pushed).text or after
+        except TooLarge:  # as for any other file
+            return
     if here != after:
         ws.tree.write(carried.path, objects.bytes_of(after), max_bytes=MAX_FILE_BYTES)
 

@@ -47,7 +47,9 @@ def _change(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], ve
         inbox = _inbox(ws, theirs)
         found = _find(inbox, key, id_)
         if sum(other.open and other.id == found.id for other in inbox.items) > 1:
-            raise Conflict(f"two open items have the id {found.id} in the shared inbox; give one of them another first")
+            raise Conflict(
+                f"two open items have the id {found.id} in the shared inbox; repair gives one of them another"
+            )
         after = change(inbox, found.id)
         item = next(item for item in after.items if item.key == found.key)
         if after.text == inbox.text:

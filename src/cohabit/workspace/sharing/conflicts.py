@@ -15,9 +15,8 @@ from cohabit.workspace.clone import objects, protocol_files, refs
 from cohabit.workspace.clone.objects import Entry
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
-from cohabit.workspace.formats.item import changed
+from cohabit.workspace.formats.markers import first_conflict
 from cohabit.workspace.formats.stamps import new_uid
-from cohabit.workspace.formats.text import line_ending, with_line_ending, without_trailing_blanks
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.ownership import differing, foreign_changes
@@ -103,6 +102,8 @@ def _next_step(left: int) -> str:
 # -- deciding -------------------------------------------------------------------------------------
 def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
+        if line := first_conflict(content):
+            raise BadArgs(f"the text still has a conflict marker of git in line {line}; give the text as it should be")
         data = _with_merged_ids(ws, conflict, content).encode()
         if len(data) > MAX_WRITE_BYTES:
             raise TooLarge(f"{len(data)} bytes; the limit for one file is {MAX_WRITE_BYTES}")
@@ -146,11 +147,7 @@ def _with_merged_ids(ws: "Workspace", conflict: FileConflict, content: str) -> s
     if conflict.kind != integrate.BY_ENTRY or conflict.path != INBOX:
         return content
     ids = merge.item_ids(_merged_by_entry(ws, conflict, None))
-    for item in Inbox(content).items:
-        if (new := ids.get(item.key, item.id)) != item.id:
-            text = with_line_ending(changed(item, id=new).text, line_ending(content))
-            content = content.replace(without_trailing_blanks(item.text), text, 1)
-    return content
+    return Inbox(content).renumbered(ids).text
 
 
 def _union(ws: "Workspace", conflict: FileConflict) -> bytes:

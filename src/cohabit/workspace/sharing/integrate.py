@@ -9,17 +9,21 @@ same two versions of the file.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from cohabit.errors import Conflict
+from cohabit.errors import Conflict, TooLarge
+from cohabit.workspace import driver
 from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import commits, objects
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
 from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats.markers import first_conflict
 from cohabit.workspace.merging import merge
+from cohabit.workspace.merging.mending import undamaged
 from cohabit.workspace.merging.merge import Merged, Renumbered
 from cohabit.workspace.merging.numbering import update_mentions
 from cohabit.workspace.sharing import rewritten
@@ -30,6 +34,10 @@ if TYPE_CHECKING:
 BY_ENTRY: Final = "entries"
 """The kind of conflict in a file that is merged by entry."""
 PATHS_PER_COMMAND: Final = 500
+MENTION: Final = "[A-Z][A-Z0-9]*-[0-9]"
+"""An id in a text, for git."""
+MAX_BASES: Final = 8
+"""Common versions that are considered. Without the others, something that both sides removed may come back."""
 DECISIONS_FILE: Final = "decided.json"
 
 
@@ -94,6 +102,10 @@ class _Merger:
     texts: dict[str, str] = field(default_factory=dict)
     updated: dict[str, str] = field(default_factory=dict)
     """Our texts with updated mentions of renumbered items, by path."""
+    repaired: list[str] = field(default_factory=list)
+    """Notes about conflict markers of their side."""
+    too_large: dict[str, str] = field(default_factory=dict)
+    """Protocol files beyond the limits of a merge by entry, with the reason: git merges them as any other file."""
     side: str = ""
     """Our commit, or one like it with the updated texts."""
 
@@ -101,18 +113,19 @@ class _Merger:
         self._compare()
         shared = [path for path in self.mine if self._is_merged_by_entry(path)]
         self._load(shared)
-        first = self._merged(INBOX) if INBOX in shared else None
+        first = self._merged_within_limits(INBOX) if INBOX in shared else None
         renumbered = first.renumbered if first else ()
         if renumbered:
             self._update_ours(renumbered)
         self.side = self._updated_commit()
-        by_entry = {path: self._merged(path) for path in shared}
-        tree, conflicts, renamed = self._merge_tree(set(shared))
+        by_entry = {path: merged for path in shared if (merged := self._merged_within_limits(path))}
+        tree, conflicts, renamed = self._merge_tree(set(by_entry))
         conflicts += [self._entry_conflict(path) for path, merged in by_entry.items() if merged.conflicts]
         entries = dict.fromkeys(renamed) | {path: self._entry(path, merged) for path, merged in by_entry.items()}
         decided = decisions_for(self.ws, conflicts)
         undecided = tuple(conflict for conflict in conflicts if conflict.path not in decided)
-        notes = tuple(note for merged in (first, *by_entry.values()) if merged for note in merged.notes)
+        notes = [note for merged in (first, *by_entry.values()) if merged for note in merged.notes]
+        notes += [*self.repaired, *(f"{reason}. Git merged it by line" for reason in self.too_large.values())]
         commit = None
         if not undecided:
             whole = objects.with_entries(self.ws, tree, entries | decided)
@@ -124,7 +137,7 @@ class _Merger:
     # -- what each side changed -------------------------------------------------------------------
     def _compare(self) -> None:
         # Several bases: each side has merged the other before. None: unrelated histories.
-        self.bases = self.ws.git.run("merge-base", "--all", self.ours, self.theirs, ok=(0, 1)).text.split()
+        self.bases = self.ws.git.run("merge-base", "--all", self.ours, self.theirs, ok=(0, 1)).text.split()[:MAX_BASES]
         base = self.bases[0] if self.bases else EMPTY_TREE
         self.mine = changes(self.ws, base, self.ours)
         self.yours = changes(self.ws, base, self.theirs)
@@ -147,9 +160,21 @@ class _Merger:
         return None if entry is None else self.texts.get(entry.sha)
 
     # -- protocol files ---------------------------------------------------------------------------
+    def _merged_within_limits(self, path: str) -> Merged | None:
+        if path in self.too_large:
+            return None
+        try:
+            return self._merged(path)
+        except TooLarge as error:
+            self.too_large[path] = error.message
+            return None
+
     def _merged(self, path: str) -> Merged:
         mine = self.updated.get(path, self._text(self.mine[path].after))
         theirs = self._text(self.yours[path].after)
+        if theirs and first_conflict(theirs):  # published with plain git: its entries would be merged with the markers
+            theirs = undamaged(path, theirs)
+            self.repaired.append(f"{path}: the versions between published conflict markers of git were merged by entry")
         pushed = merge.pushed_ids(path, theirs)
         return merge.merge_file(path, self._base(path, pushed), mine, theirs, pushed)
 
@@ -170,7 +195,7 @@ class _Merger:
         """Update mentions of renumbered items in our unshared texts."""
         plain = [path for path, change in self.mine.items() if change.after is not None and change.after.is_file]
         paths = [path for path in plain if path != INBOX]  # merging updates the inbox itself
-        changed = [self.mine[path] for path in self._mentioning(paths, [one.old for one in renumbered])]
+        changed = [self.mine[path] for path in self._mentioning(paths)]
         self.texts |= objects.texts(
             self.ws, [entry.sha for change in changed for entry in (change.before, change.after) if entry is not None]
         )
@@ -180,12 +205,11 @@ class _Merger:
             if text != mine:
                 self.updated[change.path] = text
 
-    def _mentioning(self, paths: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
-        """The text files among ``paths`` that contain one of the ids."""
-        patterns = [arg for one in dict.fromkeys(ids) for arg in ("-e", one)]
+    def _mentioning(self, paths: Sequence[str]) -> Iterator[str]:
+        """The text files among ``paths`` that mention any item. Git would try thousands of ids one after the other."""
         for i in range(0, len(paths), PATHS_PER_COMMAND):
             some = paths[i : i + PATHS_PER_COMMAND]
-            found = self.ws.git.run("grep", "-I", "-l", "-z", "-F", *patterns, self.ours, "--", *some, ok=(0, 1))
+            found = self.ws.git.run("grep", "-I", "-l", "-z", "-E", "-e", MENTION, self.ours, "--", *some, ok=(0, 1))
             yield from (name.removeprefix(f"{self.ours}:") for name in found.fields)
 
     def _updated_commit(self) -> str:
@@ -205,7 +229,7 @@ class _Merger:
         are in the way of a folder."""
         result = self.ws.git.run(
             "merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", self.side, self.theirs, ok=(0, 1),
-            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"},
+            config={"merge.directoryRenames": "false", "merge.conflictStyle": "merge"} | self._driver(shared),
         )  # fmt: skip
         tree, *fields = result.fields
         if result.code == 0:
@@ -220,6 +244,13 @@ class _Merger:
             if path not in shared
         ]
         return tree, conflicts, renamed
+
+    def _driver(self, shared: set[str]) -> dict[str, str]:
+        """Our commands have a merge driver that does nothing, because its result is replaced. For files that are merged
+        by line it would drop their side: these are too large, or have a name that only looks like a protocol file."""
+        both = (path for path in self.mine if path in self.yours and path not in shared)
+        named = any(fnmatchcase(path, pattern) for path in both for pattern in driver.PROTOCOL_FILES)
+        return {driver.KEY: driver.FALLBACK} if named else {}
 
     def _entry_conflict(self, path: str) -> FileConflict:
         conflict = self._conflict(path, BY_ENTRY, None)

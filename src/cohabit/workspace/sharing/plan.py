@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from cohabit.errors import BadArgs, Conflict
+from cohabit.errors import BadArgs, Conflict, TooLarge
 from cohabit.workspace.clone import lfs, objects, plain_git
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, changes, dirty_files, untracked_files
 from cohabit.workspace.clone.recovery import Carried
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
+from cohabit.workspace.formats.markers import first_marker
 from cohabit.workspace.merging import merge
-from cohabit.workspace.merging.numbering import Renumbered, update_mentions
+from cohabit.workspace.merging.numbering import Renumbered, mentions, update_mentions
 from cohabit.workspace.reading import lost
 
 if TYPE_CHECKING:
@@ -103,12 +104,18 @@ class _Planner:
         )  # fmt: skip
 
     def _note_losses(self) -> None:
-        """Published entries that the incoming commits removed or edited."""
+        """Published entries that the incoming commits removed or edited, and conflict markers that they brought."""
         paths = [path for path in (JOURNAL, INBOX) if path in self.coming and self._is_mergeable(path)]
         before, after = (
             {path: text for path in paths if (text := self._text(getattr(self.coming[path], side))) is not None}
             for side in ("before", "after")
         )
+        arrived = {path: line for path, text in after.items() if (line := first_marker(text))}
+        self.notes += [
+            f"{path} has conflict markers of git, the first in line {line}; repair tries to mend it"
+            for path, line in arrived.items()
+            if not first_marker(before.get(path, ""))
+        ]
         found = lost.lost_between(self.ws, before, after, self.goal) if before else []
         self.notes += [loss.note for loss in found[:MAX_LOSSES]]
         if len(found) > MAX_LOSSES:
@@ -200,7 +207,10 @@ class _Planner:
             mine = update_mentions(mine, base, self.renumbered)
         if path in self.renumbered_files and not merge.is_protocol(path):
             return mine
-        merged = merge.merge_file(path, before, mine, after, merge.pushed_ids(path, after))
+        try:
+            merged = merge.merge_file(path, before, mine, after, merge.pushed_ids(path, after))
+        except TooLarge:
+            merged = merge.Merged(None)
         if merged.conflicts or merged.text is None:
             self.blocking.append(path)
             return None
@@ -218,7 +228,7 @@ class _Planner:
         done = {carried.path for carried in self.carried} | set(self.coming)
         for path in (*self.dirty, *untracked_files(self.ws)):
             here = None if path in done else _small_text(self.ws, path)
-            if here is None or not any(one.old in here for one in self.renumbered):
+            if here is None or not mentions(here, self.renumbered):
                 continue
             name = f"{self.start}:{path}"
             committed = objects.texts(self.ws, [name]).get(name)

@@ -19,6 +19,7 @@ from cohabit.workspace.clone.objects import EMPTY_TREE, changes
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.limits import MAX_ENTRIES
 from cohabit.workspace.merging.merge import Renumbered
+from cohabit.workspace.reading import damage
 from cohabit.workspace.sharing import advance, integrate, origin, plan, rewritten
 from cohabit.workspace.sharing.integrate import FileConflict, Integration
 from cohabit.workspace.sharing.plan import Move
@@ -133,6 +134,9 @@ class _Push:
     deadline: float = field(init=False)
     gone: str | None = None
     """The last shared commit that the remote has lost, if its history was rewritten."""
+    markers: dict[str, int] = field(default_factory=dict)
+    """Files of the commit ``examined`` with conflict markers that are not shared yet."""
+    examined: str | None = None
     unanswered: int = 0
     """Pushes that the remote did not answer."""
 
@@ -185,6 +189,10 @@ class _Push:
             if move.blocking:
                 return _blocked(move)
         if ahead:
+            if self.examined != self.ours:
+                self.markers, self.examined = damage.new_markers(self.ws, self.theirs, str(self.ours)), self.ours
+            if refused := damage.refusal(self.markers):
+                return refused
             try:
                 pushed = origin.push(self.ws, goal, self.theirs)
             except Unreachable as error:
@@ -210,7 +218,7 @@ class _Push:
         return integrate.integrate(self.ws, self.ours, self.theirs, f"Merge {commits} of {refs.on_branch(self.ws)}")
 
     def _finish(self, integration: Integration, move: Move | None, ahead: int, behind: int) -> Answer:
-        notes, renumbered = [*integration.notes], [*integration.renumbered]
+        notes, renumbered = [*integration.notes, *damage.note(self.markers)], [*integration.renumbered]
         if move is not None:
             try:
                 if self.ws.lock.taken_meanwhile:

@@ -15,6 +15,7 @@ from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
 from cohabit.workspace.reading import board, news
+from cohabit.workspace.reading.damage import repair as repair_damage
 from cohabit.workspace.reading.health import health as check_health
 from cohabit.workspace.reading.lost import restore as restore_lost
 from cohabit.workspace.tool import tool
@@ -117,9 +118,16 @@ def health(
     since: Annotated[str | None, "a commit: only what came after it"] = None,
     limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
 ) -> Answer:
-    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files, and
-    published entries that vanished or were edited."""
+    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files,
+    conflict markers, and published entries that vanished or were edited."""
     return check_health(ws, since, limit)
+
+
+@tool(profile="full", writes=True)
+def repair(ws: Workspace) -> Answer:
+    """Repair what plain git damaged in journal and inbox, as listed by health: conflict markers, entries and items that
+    are there twice, the merge driver of this clone. Then add, commit and push."""
+    return repair_damage(ws)
 
 
 @tool(profile="full", writes=True)

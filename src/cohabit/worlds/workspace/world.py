@@ -154,7 +154,7 @@ class Workspace(SeparateWorld):
 SELDOM_USED = frozenset(
     {
         "abandon", "ack", "claim", "decision_add", "diff", "fetch", "health", "inbox_list", "journal_tail", "log",
-        "release", "rename", "restore", "status", "workspace_archive", "workspace_info",
+        "release", "rename", "repair", "restore", "status", "workspace_archive", "workspace_info",
     }
 )  # fmt: skip
 """Tools that the short list leaves out. `act` runs the actions among them, and `rules` describes them."""

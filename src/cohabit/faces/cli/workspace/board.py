@@ -122,6 +122,18 @@ def restored(answer: Answer, me: str) -> Output:
     yield not_yet_shared()
 
 
+def repaired(answer: Answer, me: str) -> Output:
+    for one in answer["repaired"]:
+        yield line(("✓ ", "green"), (one["path"], "bold"), " repaired: ", one["what"])
+    for note in answer["notes"]:
+        yield line("  ", note)
+    yield from titled("Left for you", (_finding(one) for one in answer["left"]))
+    if not answer["repaired"] and not answer["left"]:
+        yield line("Nothing is damaged.")
+    if any(one["path"] != ".git" for one in answer["repaired"]):
+        yield not_yet_shared()
+
+
 def health(answer: Answer, me: str) -> Output:
     yield line((answer["summary"], "yellow" if any(answer["counts"].values()) else "green"))
     for kind, found in answer["counts"].items():

@@ -252,5 +252,5 @@ OUTPUTS: dict[str, Callable[[Answer, str], Output]] = {
     "decide": board.decision_added, "archive": board.archive, "health": board.health,
     "add": _add, "rm": _rm, "mv": _mv,
     "commit": _commit, "sync": _shared, "push": _shared, "pull": _pull, "resolve": _resolve, "abandon": _abandon,
-    "restore": board.restored,
+    "repair": board.repaired, "restore": board.restored,
 }  # fmt: skip
