@@ -16,10 +16,11 @@ from cohabit.errors import Conflict, UnknownAsset
 from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
-from cohabit.workspace.formats.journal import content_key
+from cohabit.workspace.formats.journal import LARGE, content_key, distinct_key
 from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
+from cohabit.workspace.recent import Recent
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)
@@ -46,7 +47,13 @@ class Inbox:
 
     @classmethod
     def parse(cls, text: str) -> "Inbox":
-        return cls(text)
+        """The inbox with this text; a large one that was parsed a moment ago is the same object."""
+        if len(text) < LARGE:
+            return cls(text)
+        found = INBOXES.get(text)
+        if found is None:
+            INBOXES.put(text, found := cls(text), len(text))
+        return found
 
     # -- reading ----------------------------------------------------------------------------------
     @cached_property
@@ -62,10 +69,10 @@ class Inbox:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        found = [(name, texts[0], [items.read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
-        keys = _keys(item for _, _, inside in found for item in inside)
+        found = [(name, texts[0], [_read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
+        keys, used = _keys(item for _, _, inside in found for item in inside), set[str]()
         return tuple(
-            Section(name, heading, tuple(replace(item, key=next(keys)) for item in inside))
+            Section(name, heading, tuple(_with_key(item, next(keys), used) for item in inside))
             for name, heading, inside in found
         )
 
@@ -238,11 +245,34 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
     return known or name, _split(text, [found.start() for found in START.finditer(text)] if known else [])
 
 
+def _read(text: str, section: str) -> Item:
+    """The item with this text. A new version of an inbox has nearly the same items, so most are not parsed again."""
+    item = ITEMS.get((text, section))
+    if item is None:
+        item = items.read(text, section)
+        item = replace(item, key=item.uid or content_key("\0".join(_identifying(item)), {}))
+        ITEMS.put((text, section), item, len(text))
+    return item
+
+
+def _with_key(item: Item, key: str, used: set[str]) -> Item:
+    """The item with its key in this file; not the same object twice in one inbox."""
+    if item.key == key and key not in used:
+        used.add(key)
+        return item
+    return replace(item, key=key)
+
+
+INBOXES: Final = Recent[str, Inbox](8 * 1024 * 1024)
+ITEMS: Final = Recent[tuple[str, str], Item](4 * 1024 * 1024)
+"""By text; weights are characters."""
+
+
 def _keys(found: Iterable[Item]) -> Iterator[str]:
     """The keys of all items of a file. Of several items with one unique id, those with another number than the smallest
     are copies made by hand, and items of their own; those with the same number are variants of one item."""
     found, seen, first = list(found), dict[str, int](), dict[str, Item]()
-    names = [item.uid or content_key("\0".join(_identifying(item)), seen) for item in found]
+    names = [item.uid or distinct_key(item.key, seen) for item in found]
     for name, item in zip(names, found, strict=True):
         first[name] = min(first.get(name, item), item, key=lambda item: (item.number, item.id))
     for name, item in zip(names, found, strict=True):
