@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import GitFailed, PermissionDenied
 from cohabit.workspace.clone.git import Git
 
 HARMLESS: Final = re.compile(
@@ -80,11 +80,10 @@ def _state(path: str) -> object:
 
 
 def _settings(git: Git, path: str) -> Iterator[tuple[str, str]]:
-    result = git.run("config", "--file", path, "--no-includes", "--list", "-z", ok=(0, 128))
-    if result.code:
-        raise PermissionDenied(
-            f"the file .git/{os.path.basename(path)} of this clone is damaged: repair it, or make a new clone"
-        )
+    try:
+        result = git.run("config", "--file", path, "--no-includes", "--list", "-z")
+    except GitFailed as error:
+        raise PermissionDenied(f"the configuration of this clone cannot be read: {error.message}") from None
     for field in result.fields:
         key, equals, value = field.partition("\n")
         yield key, value if equals else "true"

@@ -173,6 +173,11 @@ class Block:
         below = FILLED_LINE.search(self.text, comment.end()) if comment else None
         return self.text[: below.start()] if below else self.text
 
+    @cached_property
+    def own_content(self) -> str:
+        """The entry alone, without blank lines at its end, and with plain line breaks."""
+        return without_trailing_blanks(self.own.replace("\r\n", "\n"))
+
     @property
     def below(self) -> str:
         """What people wrote below the entry."""
