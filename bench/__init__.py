@@ -17,5 +17,6 @@ BENCHES = [
     "nexus",
     "match",
     "workspace",
+    "workspace-board",
 ]
 """The names of all benches, in the order they run."""

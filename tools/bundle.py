@@ -31,10 +31,12 @@ for module in pkgutil.walk_packages(workspace.__path__, "cohabit.workspace."):
 for name, module in sorted(sys.modules.items()):
     if name.partition(".")[0] == "cohabit":
         print(module.__file__)
-    elif name not in before and name.partition(".")[0] not in {*sys.stdlib_module_names, "msgspec", "typing_extensions"}:
+    elif not (name in before or name.partition(".")[0] in {*sys.stdlib_module_names, "msgspec", "typing_extensions"}):
         sys.exit(f"{name} is needed as well")
 """
-WHEEL: Final = re.compile(rf"{COMPILED}-[^-]+-cp(\d+)-cp\d+-(manylinux|macosx)\w*?_(x86_64|aarch64|arm64)(?:\..*)?\.whl")
+WHEEL: Final = re.compile(
+    rf"{COMPILED}-[^-]+-cp(\d+)-cp\d+-(manylinux|macosx)\w*?_(x86_64|aarch64|arm64)(?:\..*)?\.whl"
+)
 WHEN: Final = (1980, 1, 1, 0, 0, 0)
 """The time of every file, so that the same sources give the same bundle."""
 Files = Iterator[tuple[str, bytes]]
@@ -42,7 +44,9 @@ Files = Iterator[tuple[str, bytes]]
 
 def build(out: Path, wheels: Sequence[Path] = ()) -> None:
     """Write the bundle."""
-    runtimes = dict([(_own_runtime(), list(_installed())), *((_runtime(wheel), list(_unpacked(wheel))) for wheel in wheels)])
+    runtimes = dict(
+        [(_own_runtime(), list(_installed())), *((_runtime(wheel), list(_unpacked(wheel))) for wheel in wheels)]
+    )
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, data in _files(runtimes):
             bundle.writestr(zipfile.ZipInfo(name, WHEN), data, zipfile.ZIP_DEFLATED)

@@ -50,7 +50,7 @@ RUNTIME = f"{sys.implementation.cache_tag}-{sys.platform}-{platform.machine()}"
 def main() -> int:
     if not (LIBRARY / RUNTIME).is_dir():
         there = ", ".join(sorted(found.name for found in LIBRARY.iterdir() if found.name.startswith("cpython-")))
-        print(f"This bundle has no libraries for {RUNTIME}. It has them for: {there}.", file=sys.stderr)
+        sys.stderr.write(f"This bundle has no libraries for {RUNTIME}. It has them for: {there}.\\n")
         return 1
     sys.path[:0] = [str(LIBRARY), str(LIBRARY / RUNTIME)]
     from cohabit.workspace.__main__ import main as serve

@@ -5,8 +5,8 @@ import json
 import os
 import pty
 import re
-import shutil
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator

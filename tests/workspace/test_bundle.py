@@ -9,11 +9,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import bundle
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+import bundle
 from cohabit.workspace.tool import tools
 
 IDENTITY = {"agent_id": "ann-desktop", "agent_name": "Ann", "agent_email": "ann@example.org"}
@@ -52,6 +52,10 @@ def launch(unpacked: Path, home: Path) -> tuple[list[str], dict[str, str]]:
     return command, environ | {name: filled(value) for name, value in config["env"].items()}
 
 
+def last_commit(remote: Path) -> str:
+    return subprocess.check_output(["git", "-C", remote, "log", "-1", "--format=%an: %s", "main"], text=True)
+
+
 def test_nothing_is_installed_in_the_python_of_these_tests() -> None:
     found = subprocess.run([*EMPTY, "-c", "import msgspec"], env={"PATH": os.environ["PATH"]}, capture_output=True)
     assert b"ModuleNotFoundError" in found.stderr
@@ -80,8 +84,7 @@ async def test_the_official_client_works_on_a_board_with_the_bundle_alone(
             assert (await answer(client, "sync"))["ok"]
             assert (await answer(client, "health"))["counts"]["malformed"] == 0
             assert (await answer(client, "whats_new"))["own_commits"] == 1
-    shared = subprocess.check_output(["git", "-C", remote, "log", "-1", "--format=%an: %s", "main"], text=True)
-    assert shared == "Ann: [ann-desktop] from a bundle\n"
+    assert last_commit(remote) == "Ann: [ann-desktop] from a bundle\n"
 
 
 def test_a_python_that_the_bundle_has_no_libraries_for_is_told_which_it_has(unpacked: Path, tmp_path: Path) -> None:
@@ -100,10 +103,14 @@ def test_the_manifest_lists_the_platforms_whose_libraries_are_there(built: Path,
     bundle.build(tmp_path / "both.mcpb", [wheel])
     with zipfile.ZipFile(tmp_path / "both.mcpb") as archive:
         assert "server/lib/cpython-313-darwin-arm64/msgspec/__init__.py" in archive.namelist()
-        assert json.loads(archive.read("manifest.json"))["compatibility"]["platforms"] == sorted({"darwin", sys.platform})
+        assert json.loads(archive.read("manifest.json"))["compatibility"]["platforms"] == sorted(
+            {"darwin", sys.platform}
+        )
 
 
-@pytest.mark.parametrize("name", ["other-1.0-cp311-cp311-macosx_11_0_arm64.whl", "msgspec-0.20.0-cp311-cp311-win_amd64.whl"])
+@pytest.mark.parametrize(
+    "name", ["other-1.0-cp311-cp311-macosx_11_0_arm64.whl", "msgspec-0.20.0-cp311-cp311-win_amd64.whl"]
+)
 def test_another_wheel_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="is not a wheel of msgspec"):
         bundle.build(tmp_path / "out.mcpb", [tmp_path / name])

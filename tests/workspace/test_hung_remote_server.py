@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from cohabit.workspace.tool import tools
 from tests.workspace.test_server_process import call, environment, receive, send
 from tests.workspace.test_waiting import Hung
+
+from cohabit.workspace.tool import tools
 
 REMOTE = ("fetch", "pull", "push", "sync", "claim", "release")
 LOCAL = {

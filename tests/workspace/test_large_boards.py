@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,7 +51,12 @@ def as_new(session: Session) -> Any:
 
 
 def answers(session: Session) -> Any:
-    asked = [("journal_tail", {"n": 50}), ("inbox_list", {"state": "all"}), ("whats_new", {"ack": False}), ("health", {})]
+    asked = [
+        ("journal_tail", {"n": 50}),
+        ("inbox_list", {"state": "all"}),
+        ("whats_new", {"ack": False}),
+        ("health", {}),
+    ]
     return json.loads(json.dumps([session.call(name, args) for name, args in asked]))
 
 
@@ -74,14 +78,17 @@ def test_what_is_kept_gives_the_same_answers_as_a_new_clone_whatever_happens(clo
     ann, bob = clone("ann"), clone("bob")
     steps: list[Callable[[], object]] = [
         lambda: (ann.call("journal_append", {"summary": "one\n\nwith a blank line"}), share(ann, "journal.md")),
-        lambda: (ann.call("inbox_add", {"title": "for bob", "for": "bob-cli", "body": "a\n\nb"}), share(ann, "inbox.md")),
+        lambda: (
+            ann.call("inbox_add", {"title": "for bob", "for": "bob-cli", "body": "a\n\nb"}),
+            share(ann, "inbox.md"),
+        ),
         lambda: (bob.call("journal_append", {"summary": "two"}), share(bob, "journal.md")),
         lambda: (bob.call("inbox_add", {"title": "for ann", "for": "ann-cli"}), share(bob, "inbox.md")),
         lambda: bob.call("claim", {"id": "INB-001"}),
         lambda: (bob.call("inbox_close", {"id": "INB-001", "resolution": "done"}), share(bob, "inbox.md")),
         lambda: edit_by_hand(bob, "journal.md", lambda text: text.replace("one", "another")),
         lambda: ann.call("journal_append", {"summary": "not committed"}),
-        lambda: (share(ann, "journal.md")),
+        lambda: share(ann, "journal.md"),
         lambda: edit_by_hand(bob, "journal.md", lambda text: text.replace("another", "one")),
         lambda: edit_by_hand(bob, "inbox.md", lambda text: text.replace("[x] ~~INB-001", "[ ] INB-001")),
         lambda: edit_by_hand(bob, "journal.md", lambda text: text[: text.index("## ")]),
@@ -124,7 +131,13 @@ def test_what_is_kept_on_disk_is_only_trusted_if_it_is_whole(clone: Clone) -> No
     share(ann, "journal.md")
     expected = answers(ann)
     folder = ann.workspace().state_folder
-    for content in (b"", b"{", b'{"commit": "x"}', b"\xff" * 9, b'{"commit": "' + b"0" * 40 + b'", "lines": {}, "keys": []}'):
+    for content in (
+        b"",
+        b"{",
+        b'{"commit": "x"}',
+        b"\xff" * 9,
+        b'{"commit": "' + b"0" * 40 + b'", "lines": {}, "keys": []}',
+    ):
         for file in [*folder.glob("origins-*"), folder / blame.CONTAINED, *folder.glob("adding-*")]:
             file.write_bytes(content)
         assert answers(ann) == expected

@@ -75,7 +75,8 @@ def workspace(args: argparse.Namespace) -> int:
     Your identity comes from COHABIT_AGENT_ID, _NAME and _EMAIL, else from the files in ~/.multisphere, else
     from git: Ann Smith is ann-cli. docs/workspace.md explains how to get started.
 
-    Without a verb it shows the board. In a folder of a clone, paths are relative to that folder.
+    Without a verb it shows the board. In a folder of a clone, that workspace is used, and paths are relative
+    to that folder; in a clone of a board that is not registered, nothing happens.
 
     Examples:
       cohabit workspace init deck git@example.org:us/deck.git
