@@ -14,9 +14,9 @@ from cohabit.workspace.formats import inbox as inboxes
 from cohabit.workspace.formats import journal as journals
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
+from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.reading import blame
 from cohabit.workspace.reading.keeping import keeps
-from cohabit.workspace.recent import Recent
 from cohabit.workspace.session import Session
 
 Clone = Callable[[str], Session]

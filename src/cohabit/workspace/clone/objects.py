@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
 from cohabit.workspace.clone.refs import SHA
-from cohabit.workspace.recent import Recent
+from cohabit.workspace.formats.recent import Recent
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace

@@ -18,9 +18,9 @@ from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
 from cohabit.workspace.formats.journal import LARGE, content_key, distinct_key
 from cohabit.workspace.formats.quoting import named
+from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.formats.stamps import later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import line_ending, one_line, with_blank_line, with_line_ending
-from cohabit.workspace.recent import Recent
 
 HEADER: Final = "# Inbox\n\n## Open\n\n## Closed\n"
 SECTION: Final = re.compile(r"^## (.*)", re.MULTILINE)

@@ -26,6 +26,7 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
+from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.formats.stamps import AGENT, HIDDEN, STAMP, Hidden, later_than, new_uid, stamp, stamp_as_utc
 from cohabit.workspace.formats.text import (
     escape,
@@ -42,7 +43,6 @@ from cohabit.workspace.formats.text import (
 )
 from cohabit.workspace.limits import MAX_TODOS
 from cohabit.workspace.person.identity import SLUG, Identity
-from cohabit.workspace.recent import Recent
 
 HEADER: Final = "# Journal\n\n"
 NAME: Final = r" \((?:[^()]++|\([^()]*+\))*+\)\Z"
