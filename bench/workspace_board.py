@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.common import ROOT, folder, quotients, take_turns
 from bench.report import Report
-from bench.workspace import Side
+from bench.workspace import Nothing, Side
 from bench.workspace_repo import AGENTS, BEGIN, push_from_another_agent
 from bench.workspace_sides import Plain, Server, cpu_of, neutral_environment
 
@@ -118,7 +118,7 @@ class Board:
 
     def sides(self, what: str) -> tuple[Side, Side]:
         """Ours and git's, for a kind of call."""
-        ours = {
+        ours: dict[str, tuple[Nothing, Nothing]] = {
             "sync, one entry by another": (partial(self.server.ask, "sync"), partial(self._push, "ours")),
             "sync, entries on both sides": (partial(self.server.ask, "sync"), self._diverge_ours),
             "whats_new": (partial(self.server.ask, "whats_new"), self._update_ours),
@@ -126,7 +126,7 @@ class Board:
             "journal_tail": (partial(self.server.ask, "journal_tail"), self._update_ours),
             "append, add and commit": (self._commit_ours, lambda: None),
         }
-        theirs = {
+        theirs: dict[str, tuple[Nothing, Nothing]] = {
             "sync, one entry by another": (self._update_plain, partial(self._push, "theirs")),
             "sync, entries on both sides": (self._sync_plain, self._diverge_plain),
             "whats_new": (self._log_and_diff, self._new_in_plain),

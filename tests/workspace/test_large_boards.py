@@ -51,7 +51,7 @@ def as_new(session: Session) -> Any:
 
 
 def answers(session: Session) -> Any:
-    asked = [
+    asked: list[tuple[str, dict[str, Any]]] = [
         ("journal_tail", {"n": 50}),
         ("inbox_list", {"state": "all"}),
         ("whats_new", {"ack": False}),
@@ -60,16 +60,17 @@ def answers(session: Session) -> Any:
     return json.loads(json.dumps([session.call(name, args) for name, args in asked]))
 
 
-def share(session: Session, *paths: str) -> None:
+def share(session: Session, *paths: str) -> bool:
     session.call("add", {"paths": list(paths)})
     session.call("commit", {"message": "more"})
     assert "error" not in session.call("sync", {})
+    return True
 
 
 def edit_by_hand(session: Session, path: str, change: Callable[[str], str]) -> None:
     root = session.workspace().root
     (root / path).write_text(change((root / path).read_text()))
-    git = ["git", "-C", root, "-c", "user.name=Mal", "-c", "user.email=mal@example.org"]
+    git = ["git", "-C", str(root), "-c", "user.name=Mal", "-c", "user.email=mal@example.org"]
     subprocess.run([*git, "commit", "-qam", "by hand"], check=True)
     session.call("sync", {})
 
