@@ -19,5 +19,6 @@ BENCHES = [
     "match",
     "workspace",
     "merging",
+    "workspace-board",
 ]
 """The names of all benches, in the order they run."""

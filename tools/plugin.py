@@ -36,16 +36,31 @@ IDENTITY: Final = {
     "agent_email": ("Your e-mail address", "Stands in commits."),
 }
 ENTRY: Final = '''\
-"""The server of the bundle. All of it is in the package that pyproject.toml names."""
+"""Starts the server with what is in this bundle alone: nothing is installed, and nothing is downloaded."""
 
+import platform
 import sys
+from pathlib import Path
 
-from cohabit.workspace.__main__ import main
+LIBRARY = Path(__file__).resolve().parent / "lib"
+RUNTIME = f"{sys.implementation.cache_tag}-{sys.platform}-{platform.machine()}"
+"""One library is compiled, so the bundle has it once for each Python and platform that it supports."""
+
+
+def main() -> int:
+    if not (LIBRARY / RUNTIME).is_dir():
+        there = ", ".join(sorted(found.name for found in LIBRARY.iterdir() if found.name.startswith("cpython-")))
+        sys.stderr.write(f"This bundle has no libraries for {RUNTIME}. It has them for: {there}.\\n")
+        return 1
+    sys.path[:0] = [str(LIBRARY), str(LIBRARY / RUNTIME)]
+    from cohabit.workspace.__main__ import main as serve
+
+    return serve([])
+
 
 if __name__ == "__main__":
     sys.exit(main())
 '''
-IGNORED: Final = ".venv/\n__pycache__/\n*.mcpb\n"
 
 
 def plugin() -> str:
@@ -71,7 +86,7 @@ def marketplace() -> str:
 
 
 def bundle() -> str:
-    """The bundle (MCPB), for clients without plugins. Its host brings uv and installs the package with it."""
+    """The bundle (MCPB), for clients without plugins. ``tools/bundle.py`` puts the program into it."""
     variables = {f"COHABIT_{field.upper()}": f"${{user_config.{field}}}" for field in IDENTITY}
     return _json(
         {
@@ -82,13 +97,9 @@ def bundle() -> str:
             "description": DESCRIPTION,
             "author": AUTHOR,
             "server": {
-                "type": "uv",
-                "entry_point": "src/server.py",
-                "mcp_config": {
-                    "command": "uv",
-                    "args": ["run", "--directory", "${__dirname}", "src/server.py"],
-                    "env": variables,
-                },
+                "type": "python",
+                "entry_point": "server/main.py",
+                "mcp_config": {"command": "python3", "args": ["${__dirname}/server/main.py"], "env": variables},
             },
             "tools": [{"name": tool.name, "description": tool.summary} for tool in tools().values()],
             "keywords": KEYWORDS,
@@ -102,26 +113,13 @@ def bundle() -> str:
     )
 
 
-def project() -> str:
-    """What uv installs for the bundle."""
-    return (
-        "[project]\n"
-        'name = "cohabit-workspace-bundle"\n'
-        f'version = "{__version__}"\n'
-        'requires-python = ">=3.11"\n'
-        f'dependencies = ["cohabit=={__version__}"]\n'
-    )
-
-
 FILES: Final[generated.Files] = {
     "src/cohabit/workspace/mcp/listing.json": listing.made,
     f"skills/{SKILL}/SKILL.md": skill,
     ".claude-plugin/plugin.json": plugin,
     ".claude-plugin/marketplace.json": marketplace,
     "mcpb/manifest.json": bundle,
-    "mcpb/pyproject.toml": project,
-    "mcpb/src/server.py": lambda: ENTRY,
-    "mcpb/.mcpbignore": lambda: IGNORED,
+    "mcpb/server/main.py": lambda: ENTRY,
 }
 
 

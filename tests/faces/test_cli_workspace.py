@@ -5,6 +5,8 @@ import json
 import os
 import pty
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -295,6 +297,47 @@ def test_in_the_folder_of_a_clone_that_workspace_is_used(
     typed(capsys, "switch", "deck")
     monkeypatch.chdir(home)
     assert typed(capsys, "status").startswith("deck  "), "where one stands is stored nowhere"
+
+
+@pytest.mark.parametrize("how", ["copy", "nested", "worktree"])
+def test_in_a_clone_that_is_not_registered_nothing_happens_to_another_one(
+    how: str, home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = home / "deck" / "inner" if how == "nested" else home / "copy"
+    if how == "worktree":
+        subprocess.run(["git", "-C", home / "deck", "worktree", "add", "-q", "--detach", other], check=True)
+    else:
+        shutil.copytree(home / "deck", home / "made")
+        (home / "made").rename(other)
+    before = (home / "deck" / "journal.md").read_bytes()
+    monkeypatch.chdir(other / "drafts")
+    for words in (["journal", "add", "Meant for the copy"], ["status"], ["info"], ["sync"], [], ["call", "status"]):
+        told = typed(capsys, *words, code=1)
+        assert "not registered" in told, words
+        assert '"deck"' in told
+    assert (home / "deck" / "journal.md").read_bytes() == before
+    assert re.search(r"^● +deck ", typed(capsys, "list"), re.MULTILINE), "what concerns no clone works"
+
+
+def test_a_clone_that_is_not_registered_says_how_to_register_it(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home / "deck", home / "copy")
+    monkeypatch.chdir(home / "copy")
+    command = re.search(r"`cohabit workspace (init NAME [^`]*)`", typed(capsys, "status", code=1))
+    assert command is not None
+    typed(capsys, *shlex.split(command[1].replace("NAME", "second")))
+    assert typed(capsys, "status").startswith("second  main  ")
+    typed(capsys, "journal", "add", "For the copy")
+    assert "For the copy" not in (home / "deck" / "journal.md").read_text()
+
+
+def test_in_a_repository_that_is_no_board_the_active_workspace_is_used(
+    home: Path, board: str, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", home / "program"], check=True)
+    monkeypatch.chdir(home / "program")
+    assert typed(capsys, "status").startswith("deck  ")
 
 
 def test_of_nested_clones_the_inner_one_is_used(

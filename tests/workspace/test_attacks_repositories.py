@@ -623,6 +623,34 @@ def test_a_clone_that_depends_on_another_folder_is_refused(name, ann, guard):
         ann.call("status", {})
 
 
+def test_a_sparse_checkout_is_refused_as_what_it_is_until_it_is_disabled(ann, guard, attempt):
+    root = guard.folder / "ann/board"
+    git(root, "sparse-checkout", "set", "drafts")
+    guard.watch()
+    told = attempt(ann, "status", {})["error"]
+    assert "sparse checkout" in told
+    assert "git sparse-checkout disable" in told
+    git(root, "sparse-checkout", "disable")
+    guard.watch()
+    assert ann.call("status", {})["clean"]
+
+
+def test_a_partial_clone_is_refused_as_what_it_is(ann, guard, attempt):
+    git(guard.folder / "ann/board", "config", "remote.origin.promisor", "true")
+    guard.watch()
+    assert "partial clone" in attempt(ann, "status", {})["error"]
+
+
+def test_settings_of_a_worktree_are_checked_like_those_of_the_clone(ann, guard, attempt):
+    root = guard.folder / "ann/board"
+    git(root, "config", "extensions.worktreeConfig", "true")
+    ann.call("status", {})
+    git(root, "config", "--worktree", "core.fsmonitor", guard.trap)
+    guard.watch()
+    assert "core.fsmonitor" in attempt(ann, "status", {})["error"]
+    assert not guard.canary.exists()
+
+
 @pytest.mark.parametrize("kind", ["file", "link"])
 def test_a_clone_whose_git_folder_was_replaced_is_refused(kind, ann, guard, attempt):
     root = guard.folder / "ann/board"

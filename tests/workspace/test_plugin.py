@@ -44,11 +44,7 @@ def test_every_version_is_that_of_the_package() -> None:
     assert made(".claude-plugin/plugin.json")["version"] == __version__
     assert made(".claude-plugin/marketplace.json")["plugins"][0]["version"] == __version__
     assert made("mcpb/manifest.json")["version"] == __version__
-    project = tomllib.loads((ROOT / "mcpb/pyproject.toml").read_text())["project"]
-    assert project["dependencies"] == [f"cohabit=={__version__}"]
-    assert (
-        project["version"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
-    )
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
 
 
 def test_the_frontmatter_of_the_skill_is_what_clients_load_skills_by() -> None:

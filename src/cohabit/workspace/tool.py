@@ -33,6 +33,8 @@ class Tool:
     """``compat`` tools are the twenty of Multisphere; the others are in the full profile only."""
     writes: bool
     """Whether it changes files, history or the remote. The others are safe for members who may only read."""
+    remote: bool = False
+    """Whether it may wait for the remote. The others can be called while such a call waits."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -71,7 +73,11 @@ TOOLS: Final[dict[str, Tool]] = {}
 
 
 def tool(
-    *, profile: Profile = "compat", on: Literal["session", "workspace"] = "workspace", writes: bool = False
+    *,
+    profile: Profile = "compat",
+    on: Literal["session", "workspace"] = "workspace",
+    writes: bool = False,
+    remote: bool = False,
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Declare a tool. The first parameter is the session or the workspace, the others are its arguments."""
 
@@ -80,7 +86,7 @@ def tool(
         declared = Declaration(name, function, ignore_unknown=True)
         assert declared.doc, f"{name} has no docstring"
         summary = declared.doc.partition("\n")[0]
-        TOOLS[name] = Tool(name, summary, declared.doc, function, declared.args_type, on, profile, writes)
+        TOOLS[name] = Tool(name, summary, declared.doc, function, declared.args_type, on, profile, writes, remote)
         return function
 
     return declare

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
 from cohabit.workspace.clone import plain_git, recovery, trust
+from cohabit.workspace.clone.cancellation import remote_begins
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.lock import Lock
 from cohabit.workspace.clone.signing import Signing
@@ -87,6 +88,7 @@ class Workspace:
     def released(self) -> Iterator[None]:
         """Within the block other calls may have the clone: for a command that waits for the remote."""
         began = time.time()
+        remote_begins()
         try:
             with self.lock.released():
                 yield

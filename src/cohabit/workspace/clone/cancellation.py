@@ -1,4 +1,5 @@
-"""Cancelling the network command of a call from another thread, because its client no longer waits.
+"""Cancelling the network command of a call from another thread, because its client no longer waits, and noticing that
+a call uses the network, so that others need not wait for it.
 
 Only commands that talk to the remote are cancelled. They are the slow ones, and stopping them is safe: a fetch or a
 push moves its refs at the very end or not at all. Commands that change the clone take milliseconds and run to their
@@ -18,6 +19,8 @@ class Cancellation:
         self._lock = threading.Lock()
         self._kill: Callable[[], None] | None = None
         self.cancelled = False
+        self.on_remote: Callable[[], None] = lambda: None
+        """Is called when the call begins to wait for the remote, or to let others push first."""
 
     def cancel(self) -> None:
         """Cancel the call."""
@@ -42,6 +45,13 @@ class Cancellation:
 
 CANCELLATION: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 """The cancellation of the call that runs in this thread, if it can be cancelled."""
+
+
+def remote_begins() -> None:
+    """Tell that the call that runs in this thread begins to wait for the remote."""
+    current = CANCELLATION.get()
+    if current is not None:
+        current.on_remote()
 
 
 def is_cancelled() -> bool:

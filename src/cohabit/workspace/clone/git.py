@@ -21,7 +21,7 @@ from typing import Final
 
 from cohabit.errors import Busy, CohabitError, GitFailed, StorageFailed, Unreachable
 from cohabit.workspace.answers import clean
-from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation, is_cancelled
+from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation, is_cancelled, remote_begins
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.limits import GIT_LOCK_TIMEOUT, LOCAL_TIMEOUT, NETWORK_IDLE_TIMEOUT, NETWORK_TIMEOUT
 from cohabit.workspace.person.identity import Identity
@@ -175,6 +175,8 @@ class Git:
         config: Mapping[str, str] | None,
     ) -> Result:
         timeout = timeout or (NETWORK_TIMEOUT if network else LOCAL_TIMEOUT)
+        if network:
+            remote_begins()
         env = self._network if network else self._local
         settings = [arg for key, value in (config or {}).items() for arg in ("-c", f"{key}={value}")]
         try:

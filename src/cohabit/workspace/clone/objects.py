@@ -9,11 +9,13 @@ import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from cohabit.errors import CohabitError, Conflict, GitFailed
+from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
+from cohabit.workspace.clone.refs import SHA
+from cohabit.workspace.formats.recent import Recent
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -24,6 +26,12 @@ EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 MAX_LOOSE: Final = 27
 """Objects in one of the 256 folders, from which git estimates that there are 6,700 in all; git's own limit."""
 MAX_PACKS: Final = 50
+
+
+LARGE: Final = 64 * 1024
+"""Size from which on the text of a blob is kept."""
+TEXTS: Final = Recent[str, str](16 * 1024 * 1024)
+"""Texts by the sha of their blob; weights are characters."""
 
 
 class Entry(NamedTuple):
@@ -69,8 +77,54 @@ def _line_end(out: memoryview, at: int) -> int:
 
 
 def texts(ws: "Workspace", names: Iterable[str]) -> dict[str, str]:
-    """Objects as text. Bytes that are not UTF-8 are kept (surrogateescape)."""
-    return {name: text_of(data) for name, data in read(ws, names).items()}
+    """Blobs as text. Bytes that are not UTF-8 are kept (surrogateescape). A large one is kept for a while, because git
+    needs long to put together a version of a large file."""
+    wanted = list(dict.fromkeys(names))
+    blobs = _large_blobs(ws, wanted)
+    kept = {name: text for name, (sha, size) in blobs.items() if (text := _kept_text(ws, name, sha, size)) is not None}
+    for name, data in read(ws, [name for name in wanted if name not in kept]).items():
+        kept[name] = text_of(data)
+        if len(data) >= LARGE:
+            _keep_text(blobs[name][0] if name in blobs else sha_of("blob", data), kept[name])
+    return {name: kept[name] for name in wanted if name in kept}
+
+
+def _large_blobs(ws: "Workspace", names: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """The sha and the size of blobs whose text may be known. If none can be, git is not asked."""
+    known = {name: (name, 0) for name in names if SHA.fullmatch(name)}
+    others = [name for name in names if name not in known]
+    if not others or not (TEXTS or any(_size_here(ws, name) >= LARGE for name in others)):
+        return known
+    asked = b"".join(b"%s\0" % os.fsencode(name) for name in others if "\n" not in name)
+    rows = ws.git.run("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", "-z", stdin=asked).text
+    for name, row in zip((name for name in others if "\n" not in name), rows.splitlines(), strict=False):
+        sha, _, rest = row.partition(" ")
+        if rest.startswith("blob ") and int(rest[5:]) >= LARGE:
+            known[name] = sha, int(rest[5:])
+    return known
+
+
+def _kept_text(ws: "Workspace", name: str, sha: str, size: int) -> str | None:
+    """The text of a blob, if it was read before or if the file in the work tree has exactly this content."""
+    text = TEXTS.get(sha)
+    if text is None and size and _size_here(ws, name) == size:
+        with contextlib.suppress(BadArgs, OSError):
+            data = ws.tree.read(name.partition(":")[2])
+            if sha_of("blob", data) == sha:
+                _keep_text(sha, text := text_of(data))
+    return text
+
+
+def _size_here(ws: "Workspace", name: str) -> int:
+    """The size of the file in the work tree with the path in ``commit:path``; -1 if there is none."""
+    try:
+        return os.lstat(f"{ws.root}/{name.partition(':')[2]}").st_size
+    except (OSError, ValueError):
+        return -1
+
+
+def _keep_text(sha: str, text: str) -> None:
+    TEXTS.put(sha, text, len(text))
 
 
 def text_of(data: bytes) -> str:
@@ -109,7 +163,10 @@ def write(ws: "Workspace", kind: str, data: bytes) -> str:
 
 
 def write_text(ws: "Workspace", text: str) -> str:
-    return write(ws, "blob", bytes_of(text))
+    sha = write(ws, "blob", bytes_of(text))
+    if len(text) >= LARGE:
+        _keep_text(sha, text)
+    return sha
 
 
 def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]) -> str:

@@ -8,10 +8,11 @@ program made has only those.
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import GitFailed, PermissionDenied
 from cohabit.workspace.clone.git import Git
 
 HARMLESS: Final = re.compile(
@@ -29,8 +30,11 @@ that would change the behaviour of our commands."""
 DRIVER_KEY: Final = "merge.cohabit.driver"
 """Our merge driver; see ``driver``."""
 REMOTE_NAME: Final = re.compile(r"\.|[A-Za-z0-9][A-Za-z0-9._-]*")
-FOREIGN_FILES: Final = ("commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
+FOREIGN_FILES: Final = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
 """Files in ``.git`` that make a clone depend on another folder."""
+SPARSE: Final = ("core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse")
+"""Settings of a sparse checkout; ``git sparse-checkout disable`` leaves them in the clone as false."""
+PARTIAL: Final = re.compile(r"extensions\.partialclone|remote\..+\.(promisor|partialclonefilter)")
 
 
 class Trust:
@@ -38,34 +42,65 @@ class Trust:
 
     def __init__(self, root: Path) -> None:
         self._config = f"{root}/.git/config"
+        self._worktree = f"{root}/.git/config.worktree"
         self._foreign = {name: f"{root}/.git/{name}" for name in FOREIGN_FILES}
         self._checked: object = None
 
     def check(self, git: Git) -> None:
-        """Raises PermissionDenied if the clone has a setting that could start a program or lead out of it."""
+        """Raises PermissionDenied if the clone has a setting that could start a program or lead out of it, or if it
+        lacks a part of the files or of the history."""
         for name, path in self._foreign.items():
             if os.path.lexists(path):
                 raise PermissionDenied(f"this clone has a file .git/{name}, which leads out of it; make a new clone")
-        state = self._state()
+        files = [self._config, *([self._worktree] if os.path.lexists(self._worktree) else [])]
+        state = [_state(path) for path in files]
         if state == self._checked:
             return
-        for field in git.run("config", "--file", self._config, "--no-includes", "--list", "-z").fields:
-            key, _, value = field.partition("\n")
-            if not _harmless(key, value):
-                raise PermissionDenied(
-                    f"the configuration of this clone sets {key}, which could make git start a program or leave the "
-                    f"workspace; if you set it, remove it with `git config --unset-all {key}`, else make a new clone"
-                )
+        for path in files:
+            for key, value in _settings(git, path):
+                _refuse_incomplete(key, value)
+                if not _harmless(key, value):
+                    raise PermissionDenied(
+                        f"the configuration of this clone sets {key}, which could make git start a program or leave "
+                        f"the workspace; if you set it, remove it with `git config --unset-all {key}`, else make a new "
+                        "clone"
+                    )
         self._checked = state
 
-    def _state(self) -> object:
-        try:
-            found = os.lstat(self._config)
-        except FileNotFoundError:
-            raise PermissionDenied("this clone no longer has a .git/config; make a new clone") from None
-        if not stat.S_ISREG(found.st_mode):
-            raise PermissionDenied("the .git/config of this clone is not a plain file; make a new clone")
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+def _state(path: str) -> object:
+    name = os.path.basename(path)
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        raise PermissionDenied(f"this clone no longer has a .git/{name}; make a new clone") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise PermissionDenied(f"the .git/{name} of this clone is not a plain file; make a new clone")
+    return path, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def _settings(git: Git, path: str) -> Iterator[tuple[str, str]]:
+    try:
+        result = git.run("config", "--file", path, "--no-includes", "--list", "-z")
+    except GitFailed as error:
+        raise PermissionDenied(f"the configuration of this clone cannot be read: {error.message}") from None
+    for field in result.fields:
+        key, equals, value = field.partition("\n")
+        yield key, value if equals else "true"
+
+
+def _refuse_incomplete(key: str, value: str) -> None:
+    """Raises PermissionDenied for a clone that lacks files or history on purpose: others' files would look deleted."""
+    if key in SPARSE[:1] and value.lower() in ("true", "yes", "on", "1"):
+        raise PermissionDenied(
+            "this clone is a sparse checkout, so its folder has only some of the files, and a workspace needs all of "
+            "them: run `git sparse-checkout disable` in it, or make a new clone"
+        )
+    if PARTIAL.fullmatch(key):
+        raise PermissionDenied(
+            f"the configuration of this clone sets {key}: it is a partial clone, which downloads files when they are "
+            "needed, and a workspace needs all of them; make a new clone"
+        )
 
 
 def _harmless(key: str, value: str) -> bool:
@@ -73,6 +108,10 @@ def _harmless(key: str, value: str) -> bool:
         from cohabit.workspace.driver import is_ours  # of any installation; our own commands never run it
 
         return is_ours(value)
+    if key in SPARSE:
+        return value.lower() in ("false", "no", "off", "0")
+    if key == "extensions.worktreeconfig":  # git then reads config.worktree too, which is checked as well
+        return value.lower() == "true"
     if HARMLESS.fullmatch(key) is None:
         return False
     if key.startswith("remote.") and key.endswith("url"):

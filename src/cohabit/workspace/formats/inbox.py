@@ -16,8 +16,9 @@ from cohabit.errors import Conflict, UnknownAsset
 from cohabit.workspace.formats import fields
 from cohabit.workspace.formats import item as items
 from cohabit.workspace.formats.item import ID, START, Claim, Closing, Item
-from cohabit.workspace.formats.journal import content_key
+from cohabit.workspace.formats.journal import LARGE, content_key
 from cohabit.workspace.formats.quoting import listed, named
+from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.formats.stamps import DIGEST_CHARS, later_than, new_uid, stamp, utc
 from cohabit.workspace.formats.text import (
     line_ending,
@@ -54,7 +55,13 @@ class Inbox:
 
     @classmethod
     def parse(cls, text: str) -> "Inbox":
-        return cls(text)
+        """The inbox with this text; a large one that was parsed a moment ago is the same object."""
+        if len(text) < LARGE:
+            return cls(text)
+        found = INBOXES.get(text)
+        if found is None:
+            INBOXES.put(text, found := cls(text), len(text))
+        return found
 
     # -- reading ----------------------------------------------------------------------------------
     @cached_property
@@ -70,10 +77,10 @@ class Inbox:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        found = [(name, texts[0], [items.read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
-        keys = _keys(item for _, _, inside in found for item in inside)
+        found = [(name, texts[0], [_read(text, name) for text in texts[1:]]) for name, texts in self._cut[1]]
+        keys, used = _keys(item for _, _, inside in found for item in inside), set[str]()
         return tuple(
-            Section(name, heading, tuple(replace(item, key=next(keys)) for item in inside))
+            Section(name, heading, tuple(_with_key(item, next(keys), used) for item in inside))
             for name, heading, inside in found
         )
 
@@ -269,6 +276,29 @@ def _cut_section(heading: str, text: str) -> tuple[str, list[str]]:
     name = heading.strip()
     known = {"open": "Open", "closed": "Closed"}.get(name.lower())
     return known or name, _split(text, [found.start() for found in START.finditer(text)] if known else [])
+
+
+def _read(text: str, section: str) -> Item:
+    """The item with this text. A new version of an inbox has nearly the same items, so most are not parsed again."""
+    item = ITEMS.get((text, section))
+    if item is None:
+        item = items.read(text, section)
+        item = replace(item, key=item.uid or content_key("\0".join(_identifying(item)), {}))
+        ITEMS.put((text, section), item, len(text))
+    return item
+
+
+def _with_key(item: Item, key: str, used: set[str]) -> Item:
+    """The item with its key in this file; not the same object twice in one inbox."""
+    if item.key == key and key not in used:
+        used.add(key)
+        return item
+    return replace(item, key=key)
+
+
+INBOXES: Final = Recent[str, Inbox](8 * 1024 * 1024)
+ITEMS: Final = Recent[tuple[str, str], Item](4 * 1024 * 1024)
+"""By text; weights are characters."""
 
 
 def _keys(found: Iterable[Item]) -> Iterator[str]:

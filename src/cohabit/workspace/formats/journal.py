@@ -26,6 +26,7 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields
+from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.formats.stamps import (
     AGENT,
     DIGEST_CHARS,
@@ -67,6 +68,8 @@ BLOCK_START: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTIL
 FILLED_LINE: Final = re.compile(r"^.*\S", re.MULTILINE)
 TODO: Final = re.compile(rf"TODO @({AGENT}): (.*)")
 ARCHIVE_FOLDER: Final = "journal-archive"
+LARGE: Final = 32 * 1024
+"""Characters from which on a journal is kept when it has been parsed."""
 MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 
 
@@ -135,7 +138,7 @@ class Entry:
         return "\n".join(lines) + "\n\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """A heading with a date and everything up to the next one: an entry, or something that people wrote."""
 
@@ -148,12 +151,12 @@ class Block:
     def uid(self) -> str:
         return self.hidden.uid if self.hidden else ""
 
-    @property
+    @cached_property
     def content(self) -> str:
         """The text without blank lines at its end."""
         return without_trailing_blanks(self.text)
 
-    @property
+    @cached_property
     def heading(self) -> str:
         return self.text.partition("\n")[0].rstrip()
 
@@ -166,7 +169,7 @@ class Block:
         """Entries have no numbers, so an entry that gets an id is not confused with another."""
         return None
 
-    @property
+    @cached_property
     def author(self) -> str:
         """The id in the heading of an entry; "" if this is something else."""
         return _author(self.heading)
@@ -181,12 +184,17 @@ class Block:
         """The time in the hidden comment; "" if there is none."""
         return self.hidden.times.get("at", "") if self.hidden else ""
 
-    @property
+    @cached_property
     def own(self) -> str:
         """The entry alone, with the blank lines after it. An entry with an id ends with its comment."""
         comment = HIDDEN.search(self.text) if self.uid else None
         below = FILLED_LINE.search(self.text, comment.end()) if comment else None
         return self.text[: below.start()] if below else self.text
+
+    @cached_property
+    def own_content(self) -> str:
+        """The entry alone, without blank lines at its end, and with plain line breaks."""
+        return without_trailing_blanks(self.own.replace("\r\n", "\n"))
 
     @property
     def below(self) -> str:
@@ -225,13 +233,19 @@ class Journal:
 
     @classmethod
     def parse(cls, text: str) -> "Journal":
-        return cls(text)
+        """The journal with this text; a large one that was parsed a moment ago is the same object."""
+        if len(text) < LARGE:
+            return cls(text)
+        found = JOURNALS.get(text)
+        if found is None:
+            JOURNALS.put(text, found := cls(text), len(text))
+        return found
 
     @cached_property
-    def pieces(self) -> list[str]:
+    def pieces(self) -> tuple[str, ...]:
         """The text before the first block, then the text of each block."""
         starts = [found.start() for found in BLOCK_START.finditer(self.text)]
-        return [self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True)]
+        return tuple(self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True))
 
     @property
     def preamble(self) -> str:
@@ -239,13 +253,13 @@ class Journal:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        seen: dict[str, int] = {}
-        return tuple(_block(text, seen) for text in self.pieces[1:])
+        seen, used = dict[str, int](), set[str]()
+        return tuple(_block(text, seen, used) for text in self.pieces[1:])
 
     @cached_property
-    def entries(self) -> list[Block]:
+    def entries(self) -> tuple[Block, ...]:
         """The blocks that are entries."""
-        return [block for block in self.blocks if HEADING.fullmatch(block.heading)]
+        return tuple(block for block in self.blocks if block.author)
 
     def append(self, entry: Entry) -> "Journal":
         text = self.text if self.text.strip() else HEADER
@@ -270,7 +284,7 @@ class Journal:
 
     def tail(self, n: int) -> list[Block]:
         """The last ``n`` entries, newest last."""
-        return self.entries[max(0, len(self.entries) - n) :]
+        return list(self.entries[max(0, len(self.entries) - n) :])
 
 
 def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
@@ -294,11 +308,23 @@ def _author(heading: str) -> str:
     return found[2].rstrip() if found else ""
 
 
-def _block(text: str, seen: dict[str, int]) -> Block:
+def _block(text: str, seen: dict[str, int], used: set[str]) -> Block:
+    """The block with this text. A new version of a journal has nearly the same blocks, so most are not parsed again."""
+    block = BLOCKS.get(text)
+    if block is None:
+        BLOCKS.put(text, block := _read_block(text), len(text))
+    key = block.key if block.uid else distinct_key(block.key, seen)
+    if key == block.key and key not in used:
+        used.add(key)
+        return block
+    return Block(text, key, block.hidden)  # never the same object twice in one journal
+
+
+def _read_block(text: str) -> Block:
     hidden = Hidden.read(text)
     if hidden and hidden.uid:
         return Block(text, hidden.uid, hidden)
-    return Block(text, content_key(without_trailing_blanks(text).replace("\r\n", "\n"), seen), hidden)
+    return Block(text, content_key(without_trailing_blanks(text).replace("\r\n", "\n"), {}), hidden)
 
 
 def content_key(content: str, seen: dict[str, int]) -> str:
@@ -306,9 +332,18 @@ def content_key(content: str, seen: dict[str, int]) -> str:
 
     It has the form of an id, and is longer than any id that is drawn at random.
     """
-    key = _digest(content)
+    return distinct_key(_digest(content), seen)
+
+
+def distinct_key(key: str, seen: dict[str, int]) -> str:
+    """The first thing with this key gets it, every further one in the same file another."""
     seen[key] = seen.get(key, 0) + 1
     return key if seen[key] == 1 else _digest(f"{key}#{seen[key]}")
+
+
+BLOCKS: Final = Recent[str, Block](8 * 1024 * 1024)
+JOURNALS: Final = Recent[str, Journal](16 * 1024 * 1024)
+"""By text; weights are characters."""
 
 
 def _digest(content: str) -> str:

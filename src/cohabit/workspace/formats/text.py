@@ -115,10 +115,9 @@ def with_line_ending(text: str, eol: str) -> str:
 
 def without_trailing_blanks(text: str) -> str:
     """``text`` without blank lines at its end and without the end of its last line."""
-    end = len(text)
-    while end and is_blank(text[(start := text.rfind("\n", 0, end - 1) + 1) : end]):
-        end = start
-    return text[:end].rstrip("\r\n")
+    filled = len(text.rstrip(SPACES))
+    end = text.find("\n", filled) if filled else 0
+    return (text if end < 0 else text[:end]).rstrip("\r\n")
 
 
 def with_blank_line(text: str, eol: str = "\n") -> str:

@@ -1,24 +1,27 @@
 """The MCP server on stdin and stdout: one message per line.
 
 The main thread reads and answers all requests that need no workspace; calls run in a second thread, one after the
-other. So a ping is answered, and a call can be cancelled, while another call runs. When stdin ends, pending requests
+other. So a ping is answered, and a call can be cancelled, while another call runs. A call that waits for the remote
+does not hold up those that need no remote: after a moment, a third thread runs them. When stdin ends, pending requests
 are still answered, because a script may wait for them. After a signal, the running call finishes and no other starts;
 if it waits for the remote, it is cancelled after a few seconds.
 """
 
 import contextlib
 import os
-import queue
 import select
 import signal
 import sys
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from cohabit import __version__
+from cohabit.errors import CohabitError
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.mcp import protocol as mcp
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_BYTES: Final = 2 * MAX_WRITE_BYTES + 1024 * 1024
 """The largest write, as base64 or as text with escapes, and room for the rest."""
+OVERTAKE_SECONDS: Final = 0.5
+"""How long calls stay in order behind one that uses the remote. A remote that answers usually does so earlier."""
 STOP_SECONDS: Final = 2.0
 """How long the running call may use the remote after a signal."""
 CHUNK_BYTES: Final = 64 * 1024
@@ -46,6 +51,8 @@ class Job:
         self.batch = batch
         self.cancellation = Cancellation()
         self.cancelled = False
+        self.remote_since: float | None = None
+        """When the call began to use the remote."""
 
 
 class Batch:
@@ -66,6 +73,82 @@ class Batch:
                 self._send(self._answers)
 
 
+class Jobs:
+    """The requests that wait for a worker, in order. The first worker takes one after the other; while it is busy with
+    the remote, the second one takes those that need no remote. They never start two calls out of order otherwise."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._running: Job | None = None
+        self._overtaking = False
+        self._closed = self._ended = False
+
+    def put(self, job: Job) -> None:
+        job.cancellation.on_remote = lambda: self._remote_begins(job)
+        with self._changed:
+            self._waiting.append(job)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """No further job comes."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """The first worker has ended."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _remote_begins(self, job: Job) -> None:
+        with self._changed:
+            if job.remote_since is None:
+                job.remote_since = time.monotonic()
+                self._changed.notify_all()
+
+    def take(self) -> Job | None:
+        """The next job for the first worker; None at the end."""
+        with self._changed:
+            self._running = None
+            while self._overtaking or not self._waiting:
+                if self._closed and not self._waiting and not self._overtaking:
+                    return None
+                self._changed.wait()
+            self._running = self._waiting.popleft()
+            return self._running
+
+    def overtake(self) -> Job | None:
+        """The next job for the second worker; None at the end."""
+        with self._changed:
+            self._overtaking = False
+            self._changed.notify_all()
+            while not self._ended:
+                left = self._seconds_left()
+                local = next((job for job in self._waiting if not _needs_remote(job.call)), None) if left == 0 else None
+                if local is not None:
+                    self._waiting.remove(local)
+                    self._overtaking = True
+                    return local
+                self._changed.wait(left or None)
+            return None
+
+    def _seconds_left(self) -> float | None:
+        """The time until the running call may be overtaken; None if it does not use the remote."""
+        since = self._running.remote_since if self._running else None
+        return None if since is None else max(0.0, since + OVERTAKE_SECONDS - time.monotonic())
+
+
+def _needs_remote(call: Call) -> bool:
+    from cohabit.workspace.tool import find
+
+    try:
+        return find(call.name).remote
+    except CohabitError:  # there is no such tool
+        return False
+
+
 class Server:
     """Serves one client. ``out`` is the file descriptor for answers; ``open_session`` is called with the first call."""
 
@@ -74,7 +157,8 @@ class Server:
         self._protocol = protocol
         self._out = out
         self._writing = threading.Lock()
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs = Jobs()
+        self._session: Session | None = None
         self._pending: dict[Key, Job] = {}
         self._client_logged = False
         self._woken, self.wake = os.pipe()
@@ -84,15 +168,20 @@ class Server:
     def serve(self, source: int) -> None:
         """Serve until ``source`` ends or ``stop`` is called."""
         worker = threading.Thread(target=self._work_and_stop, name="calls")
+        beside = threading.Thread(target=self._work, args=[self._jobs.overtake], name="calls beside")
         worker.start()
+        beside.start()
         try:
             for line in lines(source, self._woken):
                 self._receive(line)
                 if self.stopping:
                     break
         finally:
-            self._jobs.put(None)
+            self._jobs.close()
             self._wait_for(worker)
+            beside.join()
+            if self._session is not None:
+                self._session.close()
             os.close(self.wake)
             os.close(self._woken)
 
@@ -180,18 +269,19 @@ class Server:
     # -- outgoing ---------------------------------------------------------------------------------
     def _work_and_stop(self) -> None:
         try:
-            self._work()
+            self._work(self._jobs.take)
         finally:
+            self._jobs.end()
             self.stop()  # if the worker fails, no server is better than one that answers no call
 
-    def _work(self) -> None:
-        session: Session | None = None
-        while (job := self._jobs.get()) is not None:
+    def _work(self, take: Callable[[], Job | None]) -> None:
+        while (job := take()) is not None:
             if self.stopping:
                 continue
-            session = session or self._open_session()
+            if self._session is None:  # of the first call, which no other overtakes before it runs
+                self._session = self._open_session()
             CANCELLATION.set(job.cancellation)
-            answer = None if job.cancelled else _result(job.id, mcp.run(session, job.call))
+            answer = None if job.cancelled else _result(job.id, mcp.run(self._session, job.call))
             if self._pending.get(job.key) is job:
                 del self._pending[job.key]
             if job.cancelled:
@@ -200,8 +290,6 @@ class Server:
                 job.batch.add(answer)
             elif answer is not None:
                 self._send(answer)
-        if session is not None:
-            session.close()
 
     def _send(self, message: Wire | list[Wire]) -> None:
         rest = memoryview(_encoded(message) + b"\n")

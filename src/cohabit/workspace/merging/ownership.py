@@ -90,7 +90,7 @@ def _journal_changes(
 
 
 def _entry_content(block: Block) -> str:
-    return without_trailing_blanks(block.own.replace("\r\n", "\n"))
+    return block.own_content
 
 
 def _entry_name(block: Block) -> str:

@@ -6,24 +6,21 @@ verified nor not.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import objects
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import LINE, Item
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.stamps import Hidden
 from cohabit.workspace.formats.text import displayable, is_blank, lines_of, without_trailing_blanks
-from cohabit.workspace.reading import history
+from cohabit.workspace.reading import blame, history
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
 
-HEADER: Final = re.compile(r"^([0-9a-f]{40}) \d+ (\d+)", re.MULTILINE)
 PREFIX: Final = re.compile(r"\[([^\]]+)\] ")
 NOT_COMMITTED: Final = "0" * 40
 MAX_NAME_CHARS: Final = 100
@@ -48,7 +45,12 @@ def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> di
     found = list(blocks)
     claims = {block.key: _claim_of_entry(block, first[id(block)]) for block in found}
     names = {block.key: entry.agent_name for block in found if (entry := block.entry)}
-    return _verified(ws, JOURNAL, claims, names)
+
+    def lines(keys: Collection[str]) -> list[int]:
+        others = [block for block in journal.blocks if block.key in keys]
+        return [number for block in others for number in _claim_of_entry(block, first[id(block)]).filled]
+
+    return _verified(ws, JOURNAL, claims, names, lines)
 
 
 def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
@@ -59,7 +61,12 @@ def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, 
         for item in section.items:
             first[id(item)] = line
             line += item.text.count("\n")
-    return _verified(ws, INBOX, {item.key: _claim_of_item(item, first[id(item)]) for item in items}, {})
+
+    def lines(keys: Collection[str]) -> list[int]:
+        others = [item for item in inbox.items if item.key in keys]
+        return [number for item in others for number in _claim_of_item(item, first[id(item)]).filled]
+
+    return _verified(ws, INBOX, {item.key: _claim_of_item(item, first[id(item)]) for item in items}, {}, lines)
 
 
 def _claim_of_entry(block: Block, first: int) -> Claim:
@@ -85,12 +92,16 @@ def _claim(expected: Expected, text: str, first: int) -> Claim:
     return Claim(filled, {number: agents for number, agents in expected.items() if number in blank}, text)
 
 
-def _verified(ws: "Workspace", path: str, claims: dict[str, Claim], names: dict[str, str]) -> dict[str, Answer]:
-    blamed = _blamed(ws, path, sorted(number for claim in claims.values() for number in claim.filled))
+def _verified(
+    ws: "Workspace", path: str, claims: dict[str, Claim], names: dict[str, str], spans: blame.Spans
+) -> dict[str, Answer]:
+    filled = sorted(number for claim in claims.values() for number in claim.filled)
+    blamed = blame.origins(ws, path, filled, [*claims], spans)
     expected = {key: claim.filled for key, claim in claims.items()}
     if changed := _not_in_their_commits(ws, path, claims, blamed):
         expected |= {key: claims[key].filled | claims[key].blank for key in changed}
-        blamed |= _blamed(ws, path, sorted(number for key in changed for number in claims[key].blank))
+        blank = sorted(number for key in changed for number in claims[key].blank)
+        blamed |= blame.origins(ws, path, blank, changed, spans)
     commits = _commits(ws, set(blamed.values()) - {NOT_COMMITTED})
     return {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
 
@@ -105,10 +116,8 @@ def _not_in_their_commits(ws: "Workspace", path: str, claims: dict[str, Claim], 
         for key, claim in claims.items()
         if claim.blank
     }
-    texts = objects.texts(ws, [f"{sha}:{path}" for each in shas.values() for sha in sorted(each)])
-    return [
-        key for key, each in shas.items() if not any(claims[key].text in texts.get(f"{sha}:{path}", "") for sha in each)
-    ]
+    there = blame.contained(ws, path, {key: claims[key].text for key in shas}, shas)
+    return [key for key in shas if key not in there]
 
 
 def _judged(
@@ -134,22 +143,6 @@ def _agent(commit: Answer, name: str | None) -> str:
     prefix = PREFIX.match(commit["message"])
     known = prefix[1] if prefix and name in (None, commit["author_name"]) else ""
     return str(commit["agent_id"] or known)
-
-
-def _blamed(ws: "Workspace", path: str, lines: Sequence[int]) -> dict[int, str]:
-    """The commit that each of these lines comes from."""
-    ranges = [arg for first, last in _ranges(lines) for arg in ("-L", f"{first},{last}")]
-    if not ranges:
-        return {}
-    result = ws.git.run("blame", "--porcelain", "--no-textconv", *ranges, "--", path, ok=(0, 128))
-    headers = HEADER.findall("\n".join(row for row in result.text.split("\n") if not row.startswith("\t")))
-    return {int(number): sha for sha, number in headers}
-
-
-def _ranges(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-    for _, group in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
-        numbers = [number for _, number in group]
-        yield numbers[0], numbers[-1]
 
 
 def _commits(ws: "Workspace", shas: set[str]) -> dict[str, Any]:

@@ -229,8 +229,8 @@ def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) ->
     """The last journal entries by others in short, oldest first, without those with a ``seen`` key or before ``after``
     (UTC), and how many there are."""
     me, journal = ws.identity.agent_id, Journal.parse(text_of(ws, JOURNAL))
-    new = [block for block in journal.blocks if block.key not in seen and block.time >= after and block.entry]
-    others = [block for block in new if block.entry and block.entry.agent_id != me]
+    new = [block for block in journal.entries if block.key not in seen and block.time >= after]
+    others = [block for block in new if block.author != me]
     proofs = authors.of_entries(ws, journal, others[-limit:])
     shown = [short_entry(block.entry, me) | proofs[block.key] for block in others[-limit:] if block.entry]
     return shown, len(others)

@@ -109,7 +109,7 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
                 yield {"path": INBOX, "what": f"not an item: {quoted(item.text.rstrip(), 80)}"}
             elif section.name == "Open" and item.closings:
                 yield {"path": INBOX, "what": f"{item.id} is ticked but still in Open"}
-    other = [journal.preamble, *(block.below if block.entry else block.text for block in journal.blocks)]
+    other = [journal.preamble, *(block.below if block.author else block.text for block in journal.blocks)]
     for heading in re.findall(r"^## .*", "\n".join(other), re.MULTILINE):
         yield {"path": JOURNAL, "what": f"not the heading of an entry: {quoted(heading, 80)}"}
 

@@ -1,11 +1,11 @@
 """Finding and restoring published entries that are lost, by the history of the protocol files."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cohabit.errors import UnknownAsset
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.clone import facts, objects, refs, written
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
@@ -13,6 +13,7 @@ from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Block, Journal
 from cohabit.workspace.limits import MAX_FILE_BYTES
 from cohabit.workspace.merging.losses import Loss, losses, missing_entries
 from cohabit.workspace.merging.merge import is_protocol
+from cohabit.workspace.reading.keeping import keeps
 
 if TYPE_CHECKING:
     from cohabit.workspace.workspace import Workspace
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 MAX_COMMITS: Final = 200
 """Commits that changed journal or inbox and are examined, newest first."""
 FILES: Final = (JOURNAL, INBOX, ARCHIVE_FOLDER)
+ADDING: Final = "adding-1"
+"""Facts: the blobs before and after a change that keeps every entry."""
+BATCH: Final = 8
+"""Changes whose versions are in memory at the same time."""
 
 
 def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> list[Loss]:
@@ -28,24 +33,71 @@ def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> 
     head = head or refs.head(ws)
     if head is None:
         return []
+    changes = _removing(ws, _changes(ws, since, head))
+    if not changes:
+        return []
+    after = _protocol_texts(ws, head)
+    shas = [sha for change in changes for sha in (change.old, change.new) if sha.strip("0")]
+    texts = objects.texts(ws, shas)
+    before: dict[str, list[str]] = {}
+    for change in reversed(changes):
+        before.setdefault(change.path, []).extend(texts[sha] for sha in (change.old, change.new) if sha in texts)
+    for path, text in after.items():  # entries that are still there may be what an edited one is recognized by
+        before.setdefault(path, []).append(text)
+    return losses({path: list(dict.fromkeys(versions)) for path, versions in before.items()}, after)
+
+
+# -- versions -------------------------------------------------------------------------------------
+class FileChange(NamedTuple):
+    """A change of a protocol file in a commit: the blobs before and after it; zeros for no file."""
+
+    path: str
+    old: str
+    new: str
+
+    @property
+    def fact(self) -> str:
+        return f"{self.old} {self.new}"
+
+
+def _changes(ws: "Workspace", since: str | None, head: str) -> list[FileChange]:
+    """The changes of journal, archive and inbox, newest first."""
     span = [f"^{since}", head] if since else [head]
     options = ("--raw", "--no-abbrev", "--no-renames", "-m", "--full-history", "-z", "--format=", f"-n{MAX_COMMITS}")
     fields = iter(ws.git.run("log", *options, *span, "--", *FILES).fields)
-    versions: dict[str, list[str]] = {}
+    found = []
     for field in fields:
         if field.lstrip("\n").startswith(":"):
             _, _, old, new, _ = field.lstrip("\n").split(" ")
-            versions.setdefault(next(fields), []).extend([new, old])
-    shas = [sha for path, found in versions.items() if is_protocol(path) for sha in found]
-    texts = objects.texts(ws, [sha for sha in dict.fromkeys(shas) if sha.strip("0")])
-    before = {
-        path: [texts[sha] for sha in dict.fromkeys(reversed(found)) if sha in texts] for path, found in versions.items()
-    }
-    return losses(before, _protocol_texts(ws, head))
+            found.append(FileChange(next(fields), old, new))
+    return [change for change in found if is_protocol(change.path)]
+
+
+def _removing(ws: "Workspace", changes: Sequence[FileChange]) -> list[FileChange]:
+    """The changes that may have removed or edited something. Nearly all only add to a file. Nothing can be lost in
+    those, so they need not be looked at again: what is gone now was removed by one of the others."""
+    known = facts.known(ws, ADDING)
+    asked = [change for change in dict.fromkeys(changes) if change.old.strip("0") and change.fact not in known]
+    adding = set[FileChange]()
+    for i in range(0, len(asked), BATCH):  # many at once are quicker for git, all at once may not fit into memory
+        some = asked[i : i + BATCH]
+        texts = objects.read(ws, [sha for change in some for sha in (change.old, change.new) if sha.strip("0")])
+        here = {change for change in some if change.old in texts and change.new in texts}
+        adding |= {
+            change
+            for change in here
+            if keeps(change.path, objects.text_of(texts[change.old]), objects.text_of(texts[change.new]))
+        }
+    if adding:
+        facts.add(ws, ADDING, [change.fact for change in asked if change in adding])
+    return [change for change in asked if change not in adding]
 
 
 def lost_between(ws: "Workspace", before: dict[str, str], after: dict[str, str], head: str) -> list[Loss]:
     """What journal and inbox of the commit ``head`` have lost of earlier texts."""
+    before = {path: text for path, text in before.items() if not keeps(path, text, after.get(path, ""))}
+    if not before:
+        return []
     if missing_entries(before.get(JOURNAL, ""), after.get(JOURNAL, "")):
         after = _protocol_texts(ws, head) | after
     found = losses({path: [text] for path, text in before.items()}, after)
@@ -81,7 +133,7 @@ def restore(ws: "Workspace", id_: str) -> Answer:
 
 def _with_entry(journal: Journal, lost_block: Block) -> str:
     """The journal with an entry in the place of its edited version, or else by its time."""
-    pieces, blocks = journal.pieces, journal.blocks
+    pieces, blocks = [*journal.pieces], journal.blocks
     same = _edited(blocks, lost_block)
     if same is not None:
         pieces[1 + same] = lost_block.own + blocks[same].below

@@ -16,13 +16,13 @@ Since = Annotated[str | None, "a commit: what came after it. A sha as in log, a 
 Paths = Annotated[list[str] | None, "only these files and folders"]
 
 
-@tool(writes=True)
+@tool(writes=True, remote=True)
 def fetch(ws: Workspace) -> Answer:
     """Fetch from the remote without changing any file: {updated, behind, ahead}."""
     return publish.fetch(ws)
 
 
-@tool(writes=True)
+@tool(writes=True, remote=True)
 def pull(ws: Workspace) -> Answer:
     """Bring the files up to date, by fast-forward only: {updated, new_head, files}, or {error: "conflict", …}."""
     return publish.pull(ws)
@@ -80,7 +80,7 @@ def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is p
     return {"sha": made.sha, "branch": made.branch, "summary": summary}
 
 
-@tool(writes=True)
+@tool(writes=True, remote=True)
 def push(ws: Workspace) -> Answer:
     """Share your commits. New commits by others are merged first; a real conflict is reported and left to you."""
     return publish.push(ws)

@@ -16,7 +16,7 @@ from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 
-@tool(on="session", writes=True)
+@tool(on="session", writes=True, remote=True)
 def workspace_init(
     session: Session,
     name: Annotated[str, "A short name, such as sif-pitch."],

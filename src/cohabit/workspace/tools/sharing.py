@@ -10,19 +10,19 @@ from cohabit.workspace.workspace import Workspace
 ItemId = Annotated[str, "an open item, such as INB-014"]
 
 
-@tool(profile="full", writes=True)
+@tool(profile="full", writes=True, remote=True)
 def sync(ws: Workspace) -> Answer:
     """Fetch, merge commits by others and push, in one call. It also works if you have nothing to push."""
     return publish.sync(ws)
 
 
-@tool(profile="full", writes=True)
+@tool(profile="full", writes=True, remote=True)
 def claim(ws: Workspace, id_: ItemId) -> Answer:
     """Claim an open inbox item, so that no other agent works on it; shared at once. Fails if another agent has it."""
     return claims.claim(ws, id_)
 
 
-@tool(profile="full", writes=True)
+@tool(profile="full", writes=True, remote=True)
 def release(ws: Workspace, id_: ItemId) -> Answer:
     """Release an inbox item that you claimed; shared at once."""
     return claims.release(ws, id_)

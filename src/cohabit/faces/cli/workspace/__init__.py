@@ -75,7 +75,8 @@ def workspace(args: argparse.Namespace) -> int:
     Your identity comes from COHABIT_AGENT_ID, _NAME and _EMAIL, else from the files in ~/.multisphere, else
     from git: Ann Smith is ann-cli. docs/workspace.md explains how to get started.
 
-    Without a verb it shows the board. In a folder of a clone, paths are relative to that folder.
+    Without a verb it shows the board. In a folder of a clone, that workspace is used, and paths are relative
+    to that folder; in a clone of a board that is not registered, nothing happens.
 
     Examples:
       cohabit workspace init deck git@example.org:us/deck.git
@@ -105,7 +106,7 @@ def _run_verb(args: argparse.Namespace) -> int:
     from cohabit.faces.cli.workspace.person import person_session, workspace_of_folder
 
     raw = getattr(args, "json", False)
-    with person_session() as session:
+    with person_session(args.verb.tool) as session:
         answer = _call(session, args.verb, vars(args))
         if not raw and args.verb.name in PAGED:
             _add_pages(session, args.verb, vars(args), answer)
@@ -168,7 +169,7 @@ def _board(args: argparse.Namespace) -> int:
     from cohabit.faces.cli.workspace.output import show_board
     from cohabit.faces.cli.workspace.person import person_session
 
-    with person_session() as session:
+    with person_session("status") as session:
         status = session.call("status", {}) | {"workspace": session.active}
         items, entries = session.call("inbox_list", {"limit": 20}), session.call("journal_tail", {"n": 5})
         show_board(status, items, entries, session.agent_id() or "")
@@ -198,7 +199,7 @@ def _tool(args: argparse.Namespace) -> int:
     from cohabit.faces.cli.options import arguments
     from cohabit.faces.cli.workspace.person import person_session
 
-    with person_session() as session:
+    with person_session(args.tool) as session:
         answer = session.call(args.tool, arguments(args.words))
     tell(json.dumps(answer, indent=2))
     return 1 if "error" in answer else 0

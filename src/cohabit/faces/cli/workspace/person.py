@@ -1,12 +1,17 @@
 """The identity of a person at the command line: the settings for agents, else git's user name and address."""
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from cohabit.errors import BadArgs
+from cohabit.errors import BadArgs, Conflict
+from cohabit.workspace.clone import remotes
+from cohabit.workspace.clone.git import Git
+from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.person import config, git_user, identity
+from cohabit.workspace.room import PERSONAL_TOOLS
 from cohabit.workspace.session import Session
 
 EXAMPLES = {"user.name": '"Ann Smith"', "user.email": "ann@example.org"}
@@ -16,11 +21,14 @@ OTHER_SETTINGS = (
 
 
 @contextmanager
-def person_session() -> Iterator[Session]:
-    """The session of this command line, for the client ``cli``. In a folder of a clone, that workspace is active."""
+def person_session(tool: str) -> Iterator[Session]:
+    """The session of this command line, for the client ``cli``, to call a tool. In a folder of a clone, that workspace
+    is active."""
     environ = person_environment(os.environ)
     session = Session(config.folder(environ), environ)
     try:
+        if tool not in PERSONAL_TOOLS:
+            refuse_unregistered_clone(session)
         if name := workspace_of_folder(session):
             session.use(name)
         yield session
@@ -30,6 +38,39 @@ def person_session() -> Iterator[Session]:
         raise BadArgs(f"{_how_to_set_identity(environ)}. {OTHER_SETTINGS}") from None
     finally:
         session.close()
+
+
+def refuse_unregistered_clone(session: Session) -> None:
+    """Raises Conflict in a clone of a board that is not registered: what is typed there must not happen elsewhere."""
+    root = _repository_of_folder()
+    if root is None or _workspace_at(session, root) or not any((root / name).exists() for name in (JOURNAL, INBOX)):
+        return
+    active = f' The active workspace, "{session.active}", is another folder.' if session.active else ""
+    raise Conflict(
+        f"this folder belongs to a clone that is not registered, so nothing was done.{active} Register it with "
+        f"`cohabit workspace init NAME {_address(session, root)} {shlex.quote(str(root))}`, or change to a folder "
+        "outside of it"
+    )
+
+
+def _address(session: Session, root: Path) -> str:
+    """The remote of a repository, in the form of an argument."""
+    if (root / ".git").is_dir():
+        found = Git(root, session.environ).run("config", "--get", "remote.origin.url", ok=(0, 1, 128)).line
+        if found:
+            return shlex.quote(remotes.shown(found))
+    return "URL"
+
+
+def _repository_of_folder() -> Path | None:
+    """The root of the innermost git repository around the current folder."""
+    cwd = Path(os.path.realpath(config.cwd() or "/"))
+    return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), None)
+
+
+def _workspace_at(session: Session, root: Path) -> bool:
+    places = session.registry.places().values()
+    return any(Path(os.path.realpath(config.expanded(place.local_path, session.environ))) == root for place in places)
 
 
 def workspace_of_folder(session: Session) -> str | None:

@@ -1,0 +1,167 @@
+"""Which commit each line of a protocol file comes from.
+
+Git finds that out by comparing a file with its parents, version by version, which takes seconds in a large file with a
+long history. So what it found is kept in ``.git/cohabit``, for the commit that was current then. Later only the commits
+since that one are asked about: a line that git follows back to that commit has the same origin as before. The answer is
+always the one that git would give by itself.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.atomic import write_atomically
+from cohabit.workspace.clone import facts, objects, refs
+
+if TYPE_CHECKING:
+    from cohabit.workspace.workspace import Workspace
+
+HEADER: Final = re.compile(r"^([0-9a-f]{40}) (\d+) (\d+)")
+MAX_ENTRIES: Final = 300
+"""Entries or items of a file whose lines are followed when there are new commits."""
+MAX_LINES: Final = 6_000
+SMALL: Final = 64 * 1024
+"""Size up to which a file is not worth keeping anything."""
+Spans = Callable[[Sequence[str]], Iterable[int]]
+"""The lines of the entries with these keys in the current text."""
+
+
+class Row(NamedTuple):
+    """A line: the commit that git followed it to, its number there, and whether git stopped at that commit."""
+
+    sha: str
+    number: int
+    stopped: bool
+
+
+@dataclass(slots=True)
+class Kept:
+    """The origins of lines of a file as it is in ``commit``, and the keys of the entries that they belong to."""
+
+    commit: str = ""
+    lines: dict[int, str] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+
+
+def origins(ws: "Workspace", path: str, lines: Sequence[int], keys: Sequence[str], spans: Spans) -> dict[int, str]:
+    """The commit of each of these lines of the file in the work tree; zeros for a line that is not committed. ``keys``
+    are those of the entries with these lines."""
+    if not lines:
+        return {}
+    if (size := _size(ws, path)) < SMALL:
+        return {number: row.sha for number, row in _blame(ws, path, lines).items()} if size else {}
+    head, kept = refs.head(ws) or "", _read(ws, path)
+    committed = bool(head) and _is_committed(ws, path, head)
+    if committed and kept.commit == head:
+        found, known = {n: kept.lines[n] for n in lines if n in kept.lines}, kept.keys
+    else:
+        known = kept.keys
+        more = list(spans([key for key in known if key not in keys]))
+        found = _since(ws, path, sorted({*lines, *more}), kept) if kept.commit else {}
+    if missing := [number for number in lines if number not in found]:
+        found |= {number: row.sha for number, row in _blame(ws, path, missing).items()}
+    if committed and (kept.commit != head or missing):
+        before = kept.lines if kept.commit == head else {}
+        _write(ws, path, Kept(head, before | found, list(dict.fromkeys([*keys, *known]))[:MAX_ENTRIES]))
+    return {number: found[number] for number in lines if number in found}
+
+
+def _since(ws: "Workspace", path: str, lines: Sequence[int], kept: Kept) -> dict[int, str]:
+    """The origins of the lines that came after the commit that is kept, or whose origin is kept."""
+    rows = _blame(ws, path, lines, f"^{kept.commit}")
+    known = {
+        number: kept.lines.get(row.number, "") if row.sha == kept.commit else ""
+        for number, row in rows.items()
+        if row.stopped
+    }
+    return {number: known.get(number, row.sha) for number, row in rows.items() if known.get(number, row.sha)}
+
+
+def _blame(ws: "Workspace", path: str, lines: Sequence[int], *since: str) -> dict[int, Row]:
+    ranges = [arg for first, last in _ranges(lines) for arg in ("-L", f"{first},{last}")]
+    args = ("blame", "--porcelain", "--root", "--no-textconv", *ranges, *since, "--", path)
+    output = ws.git.run(*args, ok=(0, 128)).text
+    rows, last, stopped = dict[int, tuple[str, int]](), "", set[str]()
+    for line in output.split("\n"):
+        if line.startswith("\t"):
+            continue
+        if header := HEADER.match(line):
+            last = header[1]
+            rows[int(header[3])] = last, int(header[2])
+        elif line == "boundary":
+            stopped.add(last)
+    return {number: Row(sha, origin, sha in stopped) for number, (sha, origin) in rows.items()}
+
+
+def _ranges(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for _, group in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
+        numbers = [number for _, number in group]
+        yield numbers[0], numbers[-1]
+
+
+def _size(ws: "Workspace", path: str) -> int:
+    try:
+        return ws.tree.size(path)
+    except (BadArgs, OSError):
+        return 0
+
+
+def _is_committed(ws: "Workspace", path: str, head: str) -> bool:
+    """Whether the file is exactly as in the last commit, so that its line numbers are those of the commit."""
+    name = f"{head}:{path}"
+    sha = ws.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1, 128)).line
+    return sha == objects.sha_of("blob", ws.tree.read(path))
+
+
+# -- keeping --------------------------------------------------------------------------------------
+def _file(ws: "Workspace", path: str) -> Path:
+    return ws.state_folder / f"origins-{path.replace('/', '-')}.json"
+
+
+def _read(ws: "Workspace", path: str) -> Kept:
+    try:
+        kept = msgspec.json.decode(_file(ws, path).read_bytes(), type=Kept)
+    except (OSError, msgspec.DecodeError):
+        return Kept()
+    return kept if refs.SHA.fullmatch(kept.commit) else Kept()
+
+
+def _write(ws: "Workspace", path: str, kept: Kept) -> None:
+    if len(kept.lines) > MAX_LINES:
+        kept = Kept()
+    with suppress(OSError):  # a full disk must not stop a read
+        write_atomically(_file(ws, path), msgspec.json.encode(kept))
+
+
+# -- texts in commits -----------------------------------------------------------------------------
+CONTAINED: Final = "contained-1"
+"""Facts: a commit, and the digest of a text that its version of a file has."""
+BATCH: Final = 4
+"""Versions of a file that are in memory at the same time."""
+
+
+def contained(ws: "Workspace", path: str, texts: Mapping[str, str], commits: Mapping[str, Iterable[str]]) -> set[str]:
+    """The keys of those ``texts`` that are in the file of one of their ``commits``."""
+    known, new, found = facts.known(ws, CONTAINED), list[str](), set[str]()
+    data = {key: objects.bytes_of(text) for key, text in texts.items()}
+    ids = {key: objects.sha_of("blob", path.encode() + b"\0" + each) for key, each in data.items()}
+    wanted = [(sha, key) for key, shas in commits.items() for sha in sorted(shas)]
+    found |= {key for sha, key in wanted if f"{sha} {ids[key]}" in known}
+    by_commit = {sha: [key for other, key in wanted if other == sha] for sha, key in wanted if key not in found}
+    shas = list(by_commit)
+    for i in range(0, len(shas), BATCH):
+        files = objects.read(ws, [f"{sha}:{path}" for sha in shas[i : i + BATCH]])
+        for sha in shas[i : i + BATCH]:
+            here = [key for key in by_commit[sha] if data[key] in files.get(f"{sha}:{path}", b"")]
+            found |= set(here)
+            new += [f"{sha} {ids[key]}" for key in here]
+    if new and _size(ws, path) >= SMALL:
+        facts.add(ws, CONTAINED, new)
+    return found
