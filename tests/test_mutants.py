@@ -4,21 +4,11 @@ import ast
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import mutants
-from mutants import (
-    AT_LEAST,
-    Mutant,
-    PassingTest,
-    Target,
-    all_mutants,
-    changed,
-    chosen_tests,
-    mutants_of,
-    sampled,
-    table,
-)
+import mutations
+import pytest
+from mutants import AT_LEAST, TARGETS, PassingTest, chosen_tests, interval, sampled, table
+from mutations import Mutant, Target, all_mutants, changed, mutants_of
 
 NOTHING = Target("x", (), ())
 CODE = '''
@@ -76,18 +66,18 @@ def test_a_change_is_tried_on_the_tests_that_reach_its_statement_near_and_fast_o
     assert chosen_tests(raised, [other_file]) == [other_file]
 
 
-@pytest.mark.parametrize("known", mutants.WITHOUT_EFFECT, ids=lambda known: known.file)
-def test_a_change_that_is_listed_as_without_effect_is_one_that_would_be_made(known: mutants.WithoutEffect) -> None:
+@pytest.mark.parametrize("known", mutations.WITHOUT_EFFECT, ids=lambda known: known.file)
+def test_a_change_that_is_listed_as_without_effect_is_one_that_would_be_made(known: mutations.WithoutEffect) -> None:
     file = mutants.PACKAGE / known.file
     text = (mutants.ROOT / file).read_text(encoding="utf-8")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if known.was in line]
     there = [each for each in mutants_of(NOTHING, file, text) if each.line in lines]
-    assert [mutants.reason_without_effect(each) for each in there].count(known.why) == 1
+    assert [mutations.reason_without_effect(each) for each in there].count(known.why) == 1
 
 
 @pytest.fixture(scope="module")
 def every_mutant() -> list[Mutant]:
-    return all_mutants()
+    return all_mutants(TARGETS)
 
 
 def test_a_sample_has_changes_of_every_target(every_mutant: list[Mutant]) -> None:
@@ -128,16 +118,75 @@ def test_a_change_is_noticed_by_a_test_that_fails_and_missed_by_one_that_does_no
     )
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     target = Target("sign", ("sign.py",), ("test_sign.py",))
-    found = all_mutants(root=tmp_path, targets=[target])
+    found = all_mutants([target], root=tmp_path)
     assert [mutant.change for mutant in found] == ["another operator: n > 0", "1 for 0"]
     missed = mutants.run(found, tmp_path)
     assert len(missed) == (2 if weak else 0)
     assert capsys.readouterr().out.count("MISSED") == (2 if weak else 0)
     assert table(found, missed).splitlines()[:2] == [
         f"{'sign':12} {0 if weak else 2:4} of    2  {0.0 if weak else 100.0:5} %",
-        f"{'all':12} {0 if weak else 2:4} of    2  {0.0 if weak else 100.0:5} %",
+        f"{'all':12} {0 if weak else 2:4} of    2  {0.0 if weak else 100.0:5} % (95 % interval: {'0.0 to 65.8' if weak else '34.2 to 100.0'} %)",
     ]
     assert (package / "sign.py").read_text() == "def positive(n):\n    return n > 0\n"
+
+
+SHAPES = """
+from functools import lru_cache
+LIMIT = 3
+def outer(n):
+    def inner(m):
+        return m < 5
+    return inner(n)
+@lru_cache(8)
+def decorated(n):
+    return n < 6
+class Box:
+    size: int = 7
+    def holds(self, n, most=8):
+        return n < most
+    @property
+    def has(self):
+        return self.size == 9
+def started():
+    return 10
+"""
+USES = """
+import subprocess, sys
+from cohabit.shapes import *
+def test_outer(): assert outer(4) and not outer(5)
+def test_decorated(): assert decorated(5) and not decorated(6)
+def test_holds(): assert Box().holds(7) and not Box().holds(8)
+def test_size(): assert (Box.size, Box().has) == (7, False)
+def test_limit(): assert LIMIT == 3
+def test_started():
+    assert outer(1)
+    done = subprocess.run([sys.executable, "-c", "from cohabit.shapes import started; print(started())"], capture_output=True, text=True)
+    assert done.stdout == "10\\n"
+"""
+
+
+def test_changes_of_every_kind_of_code_are_made_in_the_process_of_the_tests_and_in_those_it_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tmp_path / mutants.PACKAGE
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "shapes.py").write_text(SHAPES)
+    (tmp_path / "test_shapes.py").write_text(USES)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    found = all_mutants([Target("shapes", ("shapes.py",), ("test_shapes.py",))], root=tmp_path)
+    known = {"another operator: self.size == 9", "10 for 9"}  # nothing tests when a box has what it has
+    missed = mutants.run(found, tmp_path, jobs=2)
+    assert {mutant.change for mutant in missed} == {"10 for 9"}
+    assert {"4 for 3", "6 for 5", "7 for 6", "8 for 7", "9 for 8", "11 for 10"} < {
+        each.change for each in found
+    } - known
+    assert "fails without any change" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("noticed", "tried", "low", "high"), [(368, 400, 0.889, 0.943), (0, 2, 0.0, 0.658)])
+def test_the_interval_is_that_of_wilson(noticed: int, tried: int, low: float, high: float) -> None:
+    assert interval(noticed, tried) == pytest.approx((low, high), abs=0.0006)
 
 
 def test_the_seed_decides_what_is_tried(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,22 +33,74 @@ def cpu_seconds() -> float:
     return time.process_time() + times.children_user + times.children_system
 
 
-class Recorder:
-    """The lines that each test reaches, in all threads of this process. Only tests that pass are kept."""
+class Lines:
+    """The lines of the package that have run since ``start``, by file, in all threads of this process."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8")
+    def __init__(self) -> None:
         self._reached: dict[CodeType, set[int]] = {}
+
+    def start(self) -> None:
+        """Forget what was reached, and record from now on."""
+        self._reached = {}
+
+    def stop(self) -> None:
+        """Record nothing any more."""
+
+    def by_file(self) -> dict[str, list[int]]:
+        files: dict[str, set[int]] = {}
+        for code, lines in list(self._reached.items()):
+            files.setdefault(code.co_filename.rpartition(FOLDER)[2].replace(os.sep, "/"), set()).update(lines)
+        return {file: sorted(lines) for file, lines in files.items()}
+
+
+if sys.version_info >= (3, 12):
+
+    class MonitoredLines(Lines):
+        """For Python 3.12 and newer: each line calls once and is then switched off, so it costs little."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            monitoring = sys.monitoring
+            monitoring.use_tool_id(monitoring.COVERAGE_ID, "reached_lines")
+            monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, self._ran)
+            monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
+
+        def _ran(self, code: CodeType, line: int) -> Any:
+            if FOLDER in code.co_filename:
+                self._reached.setdefault(code, set()).add(line)
+            return sys.monitoring.DISABLE
+
+        def start(self) -> None:
+            super().start()
+            sys.monitoring.restart_events()
+
+        def stop(self) -> None:
+            sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
+
+
+class TracedLines(Lines):
+    """For Python 3.11: a trace function, which makes the tests a few times slower."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._calls: dict[CodeType, int] = {}
-        self._passed = True
-        self._stopped = False
+        self._interrupted = False
         threading.settrace(self._called)
         sys.settrace(self._called)
 
+    def start(self) -> None:
+        super().start()
+        self._calls, self._interrupted = {}, False
+        sys.settrace(self._called)
+
+    def stop(self) -> None:
+        sys.settrace(None)
+        threading.settrace(None)
+
     def _called(self, frame: FrameType, event: str, arg: object) -> Any:
         code = frame.f_code
-        if self._stopped or code.co_name == INTERRUPT:
-            self._stopped = True
+        if self._interrupted or code.co_name == INTERRUPT:
+            self._interrupted = True
             sys.settrace(None)
             return None
         lines = self._reached.get(code)
@@ -61,7 +113,7 @@ class Recorder:
         return self._moved if calls <= MAX_CALLS else None
 
     def _moved(self, frame: FrameType, event: str, arg: object) -> Any:
-        if self._stopped:
+        if self._interrupted:
             sys.settrace(None)
             return None
         if event == "line":
@@ -69,19 +121,28 @@ class Recorder:
             self._reached.setdefault(frame.f_code, set()).add(frame.f_lineno)
         return self._moved
 
+
+class Recorder:
+    """Writes the lines that each test reaches. Only tests that pass are kept."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8")
+        self._lines: Lines
+        if sys.version_info >= (3, 12):
+            self._lines = MonitoredLines()
+        else:
+            self._lines = TracedLines()
+        self._passed = True
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        self._reached, self._calls = {}, {}
-        self._passed, self._stopped = True, False
+        self._passed = True
         begun = cpu_seconds()
-        sys.settrace(self._called)
+        self._lines.start()
         result = yield
         if self._passed:
-            files: dict[str, set[int]] = {}
-            for code, lines in list(self._reached.items()):
-                files.setdefault(code.co_filename.rpartition(FOLDER)[2].replace(os.sep, "/"), set()).update(lines)
-            reached = {file: sorted(lines) for file, lines in files.items()}
-            test = {"name": item.nodeid, "seconds": round(cpu_seconds() - begun, 3), "lines": reached}
+            seconds = round(cpu_seconds() - begun, 3)
+            test = {"name": item.nodeid, "seconds": seconds, "lines": self._lines.by_file()}
             self._file.write(json.dumps(test) + "\n")
         return result
 
@@ -89,8 +150,7 @@ class Recorder:
         self._passed = self._passed and report.passed
 
     def pytest_sessionfinish(self) -> None:
-        sys.settrace(None)
-        threading.settrace(None)
+        self._lines.stop()
         self._file.close()
 
 

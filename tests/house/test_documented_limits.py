@@ -3,9 +3,9 @@ where a changed number is noticed."""
 
 from pathlib import Path
 
+import mutations
 import pytest
 
-import mutants
 from cohabit.house.bots import STAND_IN_STEP_MS
 from cohabit.house.identities import TOKEN_LENGTH
 from cohabit.house.overload import LOG_EVERY_MS
@@ -48,4 +48,4 @@ def test_a_limit_is_the_documented_one(name: str, value: int, expected: int, pag
 
 
 def test_the_mutation_run_changes_every_documented_limit() -> None:
-    assert {name for name, *_ in DOCUMENTED} == mutants.DOCUMENTED_LIMITS
+    assert {name for name, *_ in DOCUMENTED} == mutations.DOCUMENTED_LIMITS
