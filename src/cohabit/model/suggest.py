@@ -1,4 +1,4 @@
-"""Similar names, for "did you mean". `FactionPlayer`, `faction-player` and `faction_player` are the same to it."""
+"""Similar names, for "did you mean". `TurnOrder`, `turn-order` and `turn_order` are the same to it."""
 
 from __future__ import annotations
 
