@@ -9,7 +9,10 @@ from hypothesis import settings
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
+from cohabit.registry import make_world
+from cohabit.room import body_actions
 from cohabit.room.avatars import MAX_DESPAWNED
+from cohabit.room.commands import command_of
 from cohabit.room.room import Room
 
 from .avatar_machine import CAVES, CavesMachine, CrafterMachine
@@ -691,6 +694,13 @@ def test_a_list_of_commands_has_the_stances_of_this_world_only() -> None:
     assert "stance(stance: standing|crouching)" in told["planet"]
     with pytest.raises(GameRejected, match="choose standing or crouching"):
         rooms["planet"].call("ann", "stance", {"stance": "prone"}, at=1)
+
+
+def test_the_schema_of_stance_has_the_stances_of_its_world_only() -> None:
+    stance = command_of(body_actions.stance)
+    caves = stance.in_world(type(make_world(CAVES, {})))
+    assert caves.schema["properties"]["stance"]["enum"] == ["standing", "crouching", "sitting"]
+    assert "flying" in stance.schema["properties"]["stance"]["enum"]
 
 
 # -- what a view says ---------------------------------------------------------------------------------
