@@ -139,6 +139,14 @@ def test_an_agent_has_at_most_three_avatars_and_destroyed_ones_do_not_count() ->
     caves("ann", "create_avatar")
 
 
+def test_the_body_of_a_built_in_player_is_not_taken_as_one_more_than_an_agent_may_have() -> None:
+    caves = Caves(player("robin", 0, brain="random", gives_way=True), ANN, HOST)
+    for _ in range(3):
+        caves("ann", "create_avatar")
+    refused = caves.refused("ann", "sit", seat=caves.seat("robin"))
+    assert refused.message == "you have 3 avatars here, the most is 3; use one of them"
+
+
 def test_a_dead_avatar_does_not_come_back_as_one_more_than_an_agent_may_have() -> None:
     caves = Caves()
     caves("ann", "jack_in")
@@ -194,6 +202,17 @@ def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -
     caves("ann", "stand_up")
     caves("ann", name)
     assert len(bodies(caves.room)) == 1
+
+
+def test_whoever_names_the_seat_of_a_body_of_its_own_that_waits_returns_to_it() -> None:
+    caves = Caves()
+    for avatar in [caves("ann", "create_avatar").avatar_id for _ in range(3)]:
+        caves("ann", "jack_in", avatar_id=avatar)
+        caves("ann", "stand_up")
+    first = caves.room.state.avatars[caves.id(1)]
+    assert caves("ann", "sit", seat=first.seat).seat == first.seat
+    assert (first.state, first.by) == (State.BOUND, "ann")
+    assert len(bodies(caves.room)) == 3
 
 
 def test_an_agent_with_two_avatars_plays_one_at_a_time_and_each_keeps_its_own() -> None:
