@@ -9,7 +9,7 @@ from cohabit.testing.agent_checker import CHECKS, check_agent, world_of
 from cohabit.testing.sources import is_agent
 
 FAULTY = Path(__file__).parent.parent / "agents" / "faulty.py"
-SEGFAULT = "AgentCrashed: its process was ended by SIGSEGV"
+SEGFAULT = "AgentCrashed: its process was killed by SIGSEGV"
 
 
 @pytest.mark.parametrize("kind", ["Sync", "Quick", "Async", "Thinks", "OnlyDecides"])

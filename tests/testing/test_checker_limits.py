@@ -95,8 +95,8 @@ def test_a_list_that_never_ends_is_stopped_too(tmp_path):
 
 ENDS = {
     "exits": ("ended the process with exit status 0", "__import__('os')._exit(0)"),
-    "crashes": ("ended the process by SIGSEGV", "__import__('ctypes').string_at(0)"),
-    "kills itself": ("ended the process by SIGKILL", "__import__('os').kill(__import__('os').getpid(), 9)"),
+    "crashes": ("ended the process with SIGSEGV", "__import__('ctypes').string_at(0)"),
+    "kills itself": ("ended the process with SIGKILL", "__import__('os').kill(__import__('os').getpid(), 9)"),
 }
 
 

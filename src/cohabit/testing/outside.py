@@ -72,7 +72,7 @@ class Outside:
         sys.addaudithook(self._hear)
 
     def note(self, words: str, within: int = 0) -> None:
-        """A line of the world did this. ``within``: only if it is one of so many innermost lines."""
+        """A line of the world did this. ``within``: only if it is among this many innermost frames."""
         if self._busy:
             return
         self._busy = True

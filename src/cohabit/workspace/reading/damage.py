@@ -1,5 +1,5 @@
-"""Finding and repairing what plain git damaged: conflict markers that were committed, entries and items that are there
-twice, and a merge driver that no longer works."""
+"""Finding and repairing what plain git damaged: committed conflict markers, duplicated entries and items, and a merge
+driver that no longer works."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final

@@ -125,8 +125,8 @@ def health(
 
 @tool(profile="full", writes=True)
 def repair(ws: Workspace) -> Answer:
-    """Repair what plain git damaged in journal and inbox, as listed by health: conflict markers, entries and items that
-    are there twice, the merge driver of this clone. Then add, commit and push."""
+    """Repair what plain git damaged in journal and inbox, as listed by health: conflict markers, duplicated entries and
+    items, the merge driver of this clone. Then add, commit and push."""
     return repair_damage(ws)
 
 
