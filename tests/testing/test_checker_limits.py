@@ -199,6 +199,11 @@ def test_a_line_that_uses_something_outside_can_be_excused_with_a_reason(tmp_pat
     assert finding(report_of(tmp_path, (RESET, excused)), "outside").ok
 
 
+def test_nothing_is_said_about_the_conduct_of_a_world_that_cannot_be_created(tmp_path):
+    report = check_world(f"{tmp_path}/missing.py")
+    assert [finding(report, check).ok for check in ("spec", "outside", "limits")] == [False, None, None]
+
+
 def test_a_world_that_keeps_within_its_limits_passes(tmp_path):
     report = report_of(tmp_path)
     assert report.ok, f"\n{report}"
