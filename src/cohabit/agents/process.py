@@ -166,7 +166,7 @@ class AgentProcess:
         try:
             messages = list(self._frames.feed(data))
         except Exception:  # the agent has written into the connection
-            self.kill("its process sent what cannot be read")
+            self.kill("its process sent data that cannot be read")
             return
         for message in messages:
             self._take(message)
