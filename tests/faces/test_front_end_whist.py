@@ -203,7 +203,7 @@ def test_a_house_that_shows_another_commitment_for_me_does_not_get_my_number(
     )
     house.open(whist())
     page = visit(house.link("ann"))
-    verdict(page, "Deal 1 ✘", "The house shows another commitment for you")
+    verdict(page, "Deal 1 ✘", "The commitment that the house shows for you is not the one you sent")
     assert (status(house)["phase"], status(house)["deal"]["revealed"]) == ("reveal", [False] * 4)
 
 
