@@ -236,7 +236,7 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
     ("name", "problem"),
     [
         ("Raises", "ZeroDivisionError: a bug of the agent"),
-        ("Segfaults", "AgentCrashed: its process was ended by SIGSEGV"),
+        ("Segfaults", "AgentCrashed: its process was killed by SIGSEGV"),
         ("Exits", "AgentCrashed: its process ended with exit code 0"),
         ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize"),
     ],

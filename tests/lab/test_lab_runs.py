@@ -527,9 +527,7 @@ def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Pat
     assert not results.notes()
     results.games[0].tallies[0] = Tally({"chosen": 1, "timeout": 1}, 50, 9, dollars=0.5, charged=2.25)
     assert "$0.50 to $2.25" in results.rows()[0]
-    assert results.notes() == [
-        "the higher of two costs includes the most that requests may have cost whose cost is not known"
-    ]
+    assert results.notes() == ["the higher of two costs includes the most that requests of unknown cost may have cost"]
 
 
 PAID = """

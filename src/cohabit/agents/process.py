@@ -166,7 +166,7 @@ class AgentProcess:
         try:
             messages = list(self._frames.feed(data))
         except Exception:  # the agent has written into the connection
-            self.kill("its process sent what cannot be read")
+            self.kill("its process sent data that cannot be read")
             return
         for message in messages:
             self._take(message)
@@ -210,7 +210,7 @@ class AgentProcess:
         if code >= 0:
             return f"its process ended with exit code {code}"
         reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
-        return f"its process was ended by {signal.Signals(-code).name}{reason}"
+        return f"its process was killed by {signal.Signals(-code).name}{reason}"
 
     def _next(self) -> int:
         self._number += 1
