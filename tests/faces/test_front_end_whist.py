@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Frame, FrameLocator, Page, expect
 
 from cohabit import fair
+from cohabit.errors import GameRejected
 from cohabit.fair import Draw, Luck, Proof, broken_promises, seat_commitment
 from cohabit.scenario import AgentSpec, Scenario
 
@@ -122,6 +123,12 @@ def other_bot(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def one_nonce_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The house adds a fifth nonce, which it can choose after all have revealed."""
+    true = Draw.proof
+    monkeypatch.setattr(Draw, "proof", lambda draw: replace(true(draw), nonces=(*true(draw).nonces, "0" * 64)))
+
+
 def other_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """The house changes its secret, and the nonces and the commitment with it."""
     true = Draw.proof
@@ -138,6 +145,7 @@ def other_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (other_cards, "the cards do not follow from the numbers"),
         (other_bot, "the number of West is not the one that was committed to"),
+        (one_nonce_more, "there is not one number for each seat"),
         (other_secret, "the commitments are not those that were shown before the deal"),
     ],
 )
@@ -172,6 +180,13 @@ TAMPERED = [
     ("deal.handNumber = 2", "its number or its dealer does not follow from the rules"),
     ("deal.missed = [0]", "North is listed both as having revealed and as not having revealed"),
     ("[deal.missed, deal.proof.nonces[0]] = [[0], null]", "your number, which you revealed, is not in it"),
+    (
+        "[deal.missed, deal.proof.nonces[1]] = [[1], null]",
+        "East is listed as not having revealed, but had nothing to reveal",
+    ),
+    ("deal.missed = ['1']", "a seat is said not to have revealed, and its number is there"),
+    ("place.out = [0]", "North did not reveal before, and could add a number again"),
+    ("mine.set(key, { ...mine.get(key), commitment: '', promise: '' })", "though you have missed no reveal"),
     ("deal.hands = null", "cannot be read"),
 ]
 
@@ -185,8 +200,8 @@ def test_every_way_to_change_a_deal_is_found_in_the_browser(house: Running, visi
     for change, why in [("", "your number is in it"), *TAMPERED]:
         script = f"""async () => {{
             const {{ result: [deal] }} = await call("deals"), key = keyOf(deal.proof);
+            const place = {{ number: 1, handNumber: 1, out: [] }};
             {change};
-            const place = {{ number: 1, handNumber: 1 }};
             return verdictOn(deal, place, mine.get(key), noted.get(key)).catch(() => ["✘", "Its values cannot be read."]);
         }}"""
         mark, said = frame_of(page).evaluate(script)
@@ -231,6 +246,46 @@ def test_a_house_that_says_that_i_did_not_reveal_gets_a_cross(
     verdict(page, "Deal 1 ✘", "your number, which you revealed, is not in it")
     expect(document(page).locator("#hand button")).to_have_count(13)  # the game goes on without it
     assert status(house)["deal"]["commitments"][0] is None
+
+
+def test_a_house_that_takes_my_number_and_says_that_it_refuses_it_gets_a_cross(
+    house: Running, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(draw: Draw, seat: int, nonce: str) -> Draw:
+        raise GameRejected("please try again later")
+
+    monkeypatch.setattr(Draw, "reveal", refused)
+    house.open(whist())
+    page = visit(house.link("ann"))
+    expect(document(page).locator("#problem")).to_contain_text("please try again later")
+    house.call("ann", "reveal")  # the house says that she did not reveal
+    verdict(page, "Deal 1 ✘", "your number, which you revealed, is not in it")
+
+
+def test_a_deal_that_the_house_lists_before_it_is_played_is_judged_when_it_is_over(
+    house: Running, visit: Visit
+) -> None:
+    """Or it could list a fair one, and play another."""
+    house.open(whist())
+    page = visit(house.link("ann"))
+    dealt(page)
+    frame_of(page).evaluate(
+        """() => {
+            const real = call;
+            call = async (name, args) => {
+                const reply = await real(name, args);
+                if (name !== "deals") return reply;
+                const [first, ...others] = reply.result;
+                const next = { ...first, handNumber: 2, dealer: 0, proof: { ...first.proof, number: 2 } };
+                return others.length ? reply : { result: [first, next] };
+            };
+        }"""
+    )
+    play_hand(house)
+    verdict(page, "Hand 1 ✔", "your number is in it")
+    dealt(page)
+    play_hand(house)
+    verdict(page, "Hand 2 ✔", "your number is in it")
 
 
 def test_a_deal_that_the_house_leaves_out_gets_a_cross(house: Running, visit: Visit) -> None:

@@ -88,3 +88,21 @@ def test_texts_of_many_different_lines_are_not_compared() -> None:
     old, new = ("\n".join(f"{mark}{number}" for number in range(count)) for mark in "ab")
     assert changes(old, new) is None
     assert changes(old, f"{old}\nmore") == f"@{count + 1}\n+ more"
+
+
+def test_news_under_a_heading_within_news_is_given_again() -> None:
+    old = "Turn 1\n\nMESSAGES TO YOU:\n- from Ann:\n  > pledge\n- from Bob:\n  > pledge"
+    new = old.replace("Turn 1", "Turn 2")
+    delta = changes(old, new, lambda heading: heading.startswith("MESSAGES"))
+    assert delta == "\n".join(
+        ["@1", "= Turn 2", "@4 MESSAGES TO YOU", "! - from Ann:", "!   > pledge", "! - from Bob:", "!   > pledge"]
+    )
+    assert apply_changes(old, delta) == new
+
+
+def test_of_a_paragraph_that_is_gone_the_first_words_are_given_and_not_the_empty_line_before_it() -> None:
+    old = "Step 1\n\nYou rule.\n\nIn the last 30 ticks: people 2\n\nSTATUS:\nfood: 1"
+    new = "Step 2\n\nYou rule.\n\nSTATUS:\nfood: 1"
+    delta = changes(old, new)
+    assert delta == "@1\n= Step 2\n@5\n-2 In the last 30 ticks: pe…"
+    assert apply_changes(old, delta) == new

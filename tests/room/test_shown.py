@@ -117,6 +117,16 @@ def test_news_that_the_old_view_had_too_is_repeated_only_if_something_has_happen
     assert "\n! " not in second.text
 
 
+def test_a_member_who_waited_for_its_turn_is_told_that_it_has_come_also_if_it_had_it_before() -> None:
+    room = make_room(player("p0", 0), player("p1", 1), world="statecraft")
+    first = room.call("p0", "wait_for_turn", at=1)
+    for who in ("p0", "p1"):
+        room.call(who, "submit", {}, at=1)
+    again = room.call("p0", "wait_for_turn", {"since": first.id}, at=1)
+    assert again.since == first.id
+    assert "\nIt is your turn.\n" in again.text
+
+
 def test_nobody_gets_the_changes_since_a_view_that_only_another_member_was_shown() -> None:
     room = make_room(RED, BLUE, GOD)
     room.call("ann", "hide", {"n": 4711}, at=1)

@@ -35,8 +35,10 @@ def changes(old: str, new: str, is_news: Callable[[str], bool] = lambda heading:
     found: list[str] = []
     for what, i, j, k, n in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         if what != "equal":
+            if what == "delete" and not ours[i] and before[same + j : same + j + 1] == [""]:
+                i, j = i + 1, j + 1  # the empty line after a paragraph, so that the first line that is gone says which
             found.append(f"@{same + i + 1} {_heading(before, same + i)}".rstrip())
-            found += _replaced(ours[i:j], theirs[k:n], unique, before)
+            found += _replaced(before[same + i : same + j], theirs[k:n], unique, before)
         elif found:
             found += _repeated(before, same + i, same + j, is_news)
     if found:
@@ -49,7 +51,7 @@ def _repeated(lines: Sequence[str], start: int, end: int, is_news: Callable[[str
     """News among lines that have not changed."""
     last = ""
     for at in range(start, end):
-        heading = _heading(lines, at)
+        heading = _section(lines, at)
         if lines[at] and heading and is_news(heading):
             if heading != last:
                 yield f"@{at + 1} {heading}"
@@ -143,3 +145,11 @@ def _heading(lines: Sequence[str], at: int) -> str:
         if not line:
             return ""
     return ""
+
+
+def _section(lines: Sequence[str], at: int) -> str:
+    """The heading of the whole paragraph of a line: below "MESSAGES:", "- from Ann:" is no heading of its own."""
+    first = at
+    while first and lines[first - 1]:
+        first -= 1
+    return _heading(lines, first + 1) if first < at else ""

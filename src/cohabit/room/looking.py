@@ -37,6 +37,7 @@ HOW_TO_READ = (
     ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
     "rest is as it was."
 )
+YOUR_TURN = "It is your turn."
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
@@ -90,7 +91,8 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
     return view_reply(ctx, since)
 
 
-def view_reply(ctx: Context, since: str = "") -> ViewReply:
+def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> ViewReply:
+    """``says_turn``: say that it is the member's turn, even if that has not changed."""
     room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
     yours = is_turn_of(room, me)
     ends = END_TURN if yours and takes_turns(room.state) and not seen.over else ""
@@ -120,6 +122,8 @@ def view_reply(ctx: Context, since: str = "") -> ViewReply:
         _only_changes(reply, since, before, room.world)
     elif since:
         reply.text = f"View {one_line(since)[:MAX_ID]} is not known any more, so this is all of it.\n{text}"
+    if says_turn and YOUR_TURN in text.split("\n") and YOUR_TURN not in reply.text:
+        reply.text += f"\n{YOUR_TURN}"
     _add_times(reply, ctx)
     if len(text) >= LONG_VIEW or overrides(room.world, "changes"):
         reply.text += f"\nThis is view {reply.id}."
@@ -243,7 +247,7 @@ def _until_turn(room: "Room", member: Member, args: Mapping[str, Any]) -> Ready:
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> ViewReply:
     """Wait for your turn, the end or the next game; where time runs by itself, for news. Returns the view."""
-    reply = view_reply(ctx, since)
+    reply = view_reply(ctx, since, says_turn=True)
     if reply.over and not ctx.member.played_by_bot:
         ctx.room.shown.ends_told[ctx.member.id] = ctx.state.games
     return reply

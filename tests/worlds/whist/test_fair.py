@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cohabit.fair import broken_promises, house_commitment, problems
+from cohabit.fair import Luck, Proof, broken_promises, house_commitment, problems
 from cohabit.world import Eye, GameRejected
 from cohabit.worlds.whist.rules import DECK, deal
 from cohabit.worlds.whist.world import Whist
@@ -287,6 +287,10 @@ def test_the_program_of_the_documentation_names_void_deals(tmp_path):
         "hand",
         "void",
         "order",
+        "fifth nonce",
+        "void, and nobody missed",
+        "void, and the seat passed",
+        "void, by nobody at the table",
     ],
 )
 def test_the_program_of_the_documentation_refuses_a_deal_that_was_tampered_with(tmp_path, what):
@@ -323,9 +327,36 @@ def test_the_program_of_the_documentation_refuses_a_deal_that_was_tampered_with(
             deals.reverse()
         case "void":
             tampered["missed"], proof["nonces"][passed] = [passed], None
+        case "fifth nonce":
+            proof["nonces"].append("")
+            deck = Luck(msgspec.convert(proof, Proof)).shuffled(DECK)
+            eldest = (tampered["dealer"] + 1) % 4
+            tampered["hands"] = [deck[(seat - eldest) % 4 :: 4] for seat in range(4)]
+            tampered["trumpCard"] = deck[-1]
+        case "void, and nobody missed":
+            tampered["missed"] = [committed]
+        case "void, and the seat passed":
+            tampered["missed"] = [passed]
+        case "void, by nobody at the table":
+            tampered["missed"] = [4]
+    if tampered["missed"]:
+        deals = deals[: place + 1]
     ran = check(deals, tmp_path)
     assert ran.returncode != 0
     assert "NOT fair" in ran.stdout + ran.stderr
+
+
+def test_the_program_of_the_documentation_refuses_a_seat_that_stops_a_second_deal(tmp_path):
+    world = whist()
+    for voids in (1, 2):
+        world.missed = [False] * 4  # a house that lets everybody add a number again
+        for one in SEATS:
+            commit(world, one)
+        for one in SEATS[1:]:
+            world.reveal(one, nonce_of(world, one))
+        world.reveal(NORTH)
+        ran = check(msgspec.json.decode(msgspec.json.encode(world.deals(Eye()))), tmp_path)
+        assert (ran.returncode == 0) == (voids == 1)
 
 
 def test_deals_show_finished_hands_only_and_keep_what_was_promised():
