@@ -18,7 +18,8 @@ A line of these messages (not of send_message) is a pledge for the next turn if 
   pledge: no attack on NATION
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
 ANSWER_IN_SHORT = """\
-HOW TO ANSWER: call submit with any of its fields. The last submission before the turn is resolved counts."""
+HOW TO ANSWER: call submit with any of its fields. The last submission before the turn is resolved counts. A message
+line such as `pledge: no attack on NATION` or `pledge: grant 12 to NATION` is a pledge for the next turn."""
 MEANING_OF_RATINGS = {
     True: "Ratings change nothing by themselves. All nations see the mean of each nation's ratings by the others.",
     False: "Ratings change nothing by themselves, and no other nation sees yours.",
@@ -117,8 +118,9 @@ def _territories(known: Known, name: str) -> str:
 def _rules_in_short(c: dict[str, Any]) -> str:
     """The description of the world has them in full, and `rules` shows it."""
     return (
-        f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; a mil costs "
-        f"{c['c_mil_purchase_price']}, then {c['c_mil_upkeep_price']} per turn; an attacking mil destroys "
+        f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; money pays damage, upkeep, purchases "
+        f"and grants, in this order; a mil costs {c['c_mil_purchase_price']}, then {c['c_mil_upkeep_price']} per turn, "
+        f"acts from the next turn, and is disbanded if you cannot pay it; an attacking mil destroys "
         f"{c['c_damage_per_attack_mil']} income; {c['c_defense_destroy_factor']} mils at home destroy one attacker; "
         f"a grant counts {c['c_trade_factor']} times; unspent money becomes welfare."
     )
