@@ -87,6 +87,10 @@ class Twins:
         room.checks_refusals = room.counts_calls = False
         return room
 
+    def unchanged(self) -> Room:
+        """A copy in which nothing was redrawn."""
+        return self._copy(self.kept.world)
+
     def same_stream_gives_the_same(self) -> bool:
         """Whether a second copy is redrawn in the same way."""
         again = self._copy(self.kept.world)
@@ -185,6 +189,17 @@ class Twins:
         own = self.member(self.room)
         found.sort(key=lambda attempt: own is None or attempt.by != own.id)  # the eye's own first
         return found
+
+    def choices_of_others(self, count: int) -> Iterator[list[Attempt]]:
+        """For each of the other seats: some of the actions that are legal for it now."""
+        draws = Stream(self.seed, f"choices of {self.purpose}")
+        for member in self.room.state.members.values():
+            seat = self.room.seat_of(member)
+            if seat is None or seat.id == self.eye.seat:
+                continue
+            listed = [Attempt(member.id, action.name, dict(action.parameters)) for action in _legal(self.room, seat)]
+            draws.shuffle(listed)
+            yield listed[:count]
 
     def time_passes(self) -> list[Attempt]:
         if self.room.pace == "clock":
