@@ -209,7 +209,7 @@ def test_an_event_that_tells_what_another_seat_did_in_secret_is_a_leak(public, l
     file.write_text(CHOOSING.replace('public="has chosen"', f"public={public}"))
     found = check_here(str(file), seeds=(1, 2), steps=30).findings[-1]
     assert (found.check, found.ok) == ("secrets", not leaks), found
-    assert not leaks or found.message.startswith("an event tells a spectator what is hidden from it: p1: choose")
+    assert not leaks or found.message.startswith("an event tells a spectator what is hidden from it: p")
 
 
 def test_what_passing_time_tells_an_eye_is_compared_too(tmp_path):

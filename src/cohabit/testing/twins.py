@@ -190,16 +190,18 @@ class Twins:
         found.sort(key=lambda attempt: own is None or attempt.by != own.id)  # the eye's own first
         return found
 
-    def choices_of_others(self, count: int) -> Iterator[list[Attempt]]:
-        """For each of the other seats: some of the actions that are legal for it now."""
-        draws = Stream(self.seed, f"choices of {self.purpose}")
-        for member in self.room.state.members.values():
-            seat = self.room.seat_of(member)
-            if seat is None or seat.id == self.eye.seat:
-                continue
-            listed = [Attempt(member.id, action.name, dict(action.parameters)) for action in _legal(self.room, seat)]
+    def choices_of_others(self, seats: int, each: int) -> Iterator[list[Attempt]]:
+        """For some of the other seats: some of the actions that are legal for them now."""
+        draws, room = Stream(self.seed, f"choices of {self.purpose}"), self.room
+        players = [(member.id, room.seat_of(member)) for member in room.state.members.values()]
+        others = [(by, seat) for by, seat in players if seat is not None and seat.id != self.eye.seat]
+        draws.shuffle(others)
+        moving = room.to_move()
+        others.sort(key=lambda other: other[1].id not in moving)
+        for by, seat in others[:seats]:
+            listed = [Attempt(by, action.name, dict(action.parameters)) for action in _legal(room, seat)]
             draws.shuffle(listed)
-            yield listed[:count]
+            yield listed[:each]
 
     def time_passes(self) -> list[Attempt]:
         if self.room.pace == "clock":

@@ -24,8 +24,8 @@ OWN_ATTEMPTS, OTHER_ATTEMPTS = 10, 6
 """How many actions are tried at each of these steps: by the seat of the eye, and by the others."""
 DRAW_EVERY = 3
 """Pictures and arrays are compared at every third of these steps."""
-CHOICES = 3
-"""How many of the actions that are legal for another seat are compared with each other."""
+CHOOSING, CHOICES = 2, 3
+"""How many of the other seats do different things at each of these steps, and how many."""
 HIDES_STEPS = 20
 
 
@@ -156,7 +156,7 @@ class _Probe:
         """If another seat does one thing or another in secret, the eye must be told the same."""
         if twins.eye == ALL:
             return
-        for choices in twins.choices_of_others(CHOICES):
+        for choices in twins.choices_of_others(CHOOSING, CHOICES):
             rooms = [twins.unchanged() for _ in choices]
             tried = [(choice, room, twins.do(room, choice)) for choice, room in zip(choices, rooms, strict=True)]
             done = [found for found in tried if not found[2].refused]
