@@ -335,3 +335,18 @@ def test_the_dice_of_the_documentation_can_be_checked_and_a_stopped_throw_is_lis
     assert [bool(problems(proof)) for proof in dice.proofs_so_far(Eye())] == [n == 7 for n in range(1, 11)]
     assert [proof.commitments[0] is None for proof in dice.proofs] == [n > 7 for n in range(1, 11)]
     assert sum(dice.points) == 9
+
+
+def test_a_redrawn_draw_has_the_same_promise_and_the_own_nonce_and_other_luck() -> None:
+    nonces = ["5eed" * 16, "ace0" * 16]
+    draw = Draw.begin("a game", 1, 3, draw_secret(Stream(7, "secrets")))
+    for seat, nonce in enumerate(nonces):
+        draw = draw.commit(seat, seat_commitment("a game", 1, seat, nonce))
+    draw = draw.commit(2, None).reveal(0, nonces[0]).reveal(1, nonces[1])
+    redrawn = draw.redrawn(0, Stream(8, "imagined"))
+    assert (redrawn.promise, redrawn.phase) == (draw.promise, "ready")
+    assert redrawn.nonces[0] == nonces[0]
+    assert redrawn.nonces[1] != nonces[1]
+    assert redrawn.secret != draw.secret
+    assert redrawn.luck().shuffled(range(52)) != draw.luck().shuffled(range(52))
+    assert nonces[0] not in draw.redrawn(None, Stream(8, "imagined")).nonces

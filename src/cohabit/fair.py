@@ -152,6 +152,14 @@ class Draw(Struct, frozen=True):
         """The same luck at every call. Only a draw that is ready has one."""
         return Luck(self.proof())
 
+    def redrawn(self, seat: int | None, stream: Stream) -> "Draw":
+        """As this seat, or a spectator, may imagine the draw: another secret, and other nonces than its own. It is for
+        ``World.resample``. What was promised stays as it is, so this draw cannot be proved."""
+        nonces = tuple(
+            nonce if nonce is None or other == seat else draw_secret(stream) for other, nonce in enumerate(self.nonces)
+        )
+        return replace(self, secret=draw_secret(stream), nonces=nonces)
+
 
 class Luck:
     """Numbers and orders that follow from a proof, and from nothing else."""

@@ -400,6 +400,8 @@ def _from_file(path: Path, name: str) -> type[World]:
     here = {
         n: v for n, v in vars(module).items() if (_is_world(v) or is_adapter(v)) and v.__module__ == module.__name__
     }
+    if name not in here and isinstance(vars(module).get(name), type):
+        raise UnknownAsset(f"{name} in {path} is no world: derive it from World. An agent has a method decide or think")
     return _checked(_only(here, path, name, "world", "World"), str(path))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,24 @@ def test_an_answer_that_comes_too_late_never_counts() -> None:
     results = match("nim", name, "random", games=1, seconds=0.3, progress=False)
     assert outcomes(results, name).keys() == {"timeout"}
     assert problems(results) == {"no answer in 0.3 s"}
+
+
+async def test_a_call_that_is_given_up_before_the_agent_has_begun_it_is_answered() -> None:
+    """On a busy machine an agent reads a call together with its cancellation."""
+    agent = open_agent(faulty("Async"), "test")
+    assert isinstance(agent, IsolatedAgent)
+    await agent.start()
+    assert agent._process is not None
+    os.kill(agent._process._process.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await agent.plan([])
+    finally:
+        os.kill(agent._process._process.pid, signal.SIGCONT)
+    async with asyncio.timeout(3):  # less than the time after which it is killed
+        await agent.settle()
+        await agent.close()
 
 
 async def test_an_agent_that_can_be_cancelled_keeps_its_process() -> None:

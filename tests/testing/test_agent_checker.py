@@ -26,7 +26,7 @@ BAD = {
     "Async?how=raise&where=initialize": ("lab", "initialize failed: ZeroDivisionError: a bug"),
     "Sync?how=hold&where=reflect": ("lab", "reflect did not return in time"),
     "Async?how=loop&where=decide": ("lab", "decide did not return in time"),
-    "Sync?how=raise&where=close": ("lab", "close failed: ZeroDivisionError: a bug"),
+    "Sync?how=raise&where=close": ("lab", "none failed, but close failed: ZeroDivisionError: a bug"),
     "Late": ("lab", "no answer in"),
     "Patient": ("lab", "decide did not return in time"),
     "Nothing": ("lab", "TypeError: decide returned str, not an Action or None"),
@@ -82,3 +82,12 @@ def test_a_file_is_told_to_be_an_agent_or_a_world_without_running_it(tmp_path: P
     assert is_agent(f"{tmp_path}/bot.py")
     assert is_agent(f"{tmp_path}/bot.py:Bto")  # so the report says that there is no such agent
     assert not is_agent(f"{both}:Bto")
+
+
+def test_a_class_that_is_neither_a_world_nor_an_agent_is_told_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bot.py").write_text("class Bot:\n    def plan(self, goals): ...\n")
+    assert main(["check", f"{tmp_path}/bot.py:Bot"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "is no world: derive it from World. An agent has a method decide or think" in shown

@@ -208,3 +208,11 @@ def test_a_world_that_keeps_within_its_limits_passes(tmp_path):
     report = report_of(tmp_path)
     assert report.ok, f"\n{report}"
     assert "every call returned within 1 s of CPU time and 120 s in all" in finding(report, "limits").message
+
+
+def test_a_world_cannot_import_from_the_current_folder_what_a_house_would_not_find(tmp_path, monkeypatch):
+    (tmp_path / "my_own_cards.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    found = finding(report_of(tmp_path, (IMPORT, f"{IMPORT}\nimport my_own_cards\n")), "spec")
+    assert not found.ok
+    assert "No module named 'my_own_cards'" in found.message

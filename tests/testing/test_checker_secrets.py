@@ -154,6 +154,64 @@ def test_a_world_leaks_when(how, tmp_path):
     assert words in found.message, found.message
 
 
+CHOOSING = """
+from collections.abc import Sequence
+
+from cohabit import Action, Eye, Observation, Outcome, Seat, SeatId, Stream, Told, World, WorldSpec, action
+
+
+class Choosing(World):
+    \"\"\"Each player chooses a number in secret. Who chose is public.\"\"\"
+
+    spec = WorldSpec(name="choosing", seats=2, seat_names=("p1", "p2"), pace="rounds")
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        self.order = [seat.id for seat in seats]
+        self.chosen: dict[SeatId, int] = {}
+        self.last: list[int] = []
+
+    def to_move(self) -> Sequence[SeatId]:
+        return [seat for seat in self.order if seat not in self.chosen]
+
+    def observe(self, eye: Eye) -> Observation:
+        shown = {seat: n for seat, n in self.chosen.items() if eye.sees == "all" or seat == eye.seat}
+        return Observation(status={"chosen": shown, "last": self.last})
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return [Action("choose", {"n": n}) for n in range(4)]
+
+    @action()
+    def choose(self, by: Seat, n: int) -> Outcome:
+        \"\"\"Choose a number.\"\"\"
+        self.chosen[by.id] = n
+        return Outcome(f"You choose {n}.", public="has chosen")
+
+    def resolve(self) -> Sequence[Told]:
+        self.last, self.chosen = [self.chosen.get(seat, 0) for seat in self.order], {}
+        return [Told(f"chosen: {self.last}")]
+
+    def resample(self, eye: Eye, stream: Stream) -> None:
+        if eye.sees != "all":
+            self.chosen = {seat: n if seat == eye.seat else stream.below(4) for seat, n in self.chosen.items()}
+"""
+
+
+@pytest.mark.parametrize(
+    ("public", "leaks"),
+    [
+        ('"has chosen"', False),
+        ('f"has chosen {n}"', True),
+        ('"thinks for long" if n > 2 else "is quick"', True),
+    ],
+)
+def test_an_event_that_tells_what_another_seat_did_in_secret_is_a_leak(public, leaks, tmp_path):
+    file = tmp_path / "choosing.py"
+    file.write_text(CHOOSING.replace('public="has chosen"', f"public={public}"))
+    found = check_here(str(file), seeds=(1, 2), steps=30).findings[-1]
+    assert (found.check, found.ok) == ("secrets", not leaks), found
+    assert not leaks or found.message.startswith("an event tells a spectator what is hidden from it: p")
+
+
 def test_what_passing_time_tells_an_eye_is_compared_too(tmp_path):
     advance = (
         "    def advance(self, ticks):\n        self.ticks = self.ticks + ticks\n"

@@ -118,7 +118,8 @@ class AsyncChild:
     def __init__(self, connection: socket.socket, agent: Any, frames: Frames) -> None:
         self._connection, self._agent, self._frames = connection, agent, frames
         self._sending = asyncio.Lock()
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._calls: dict[int, asyncio.Task[Message]] = {}  # what the agent is doing, which can be cancelled
+        self._answers: set[asyncio.Task[None]] = set()  # never cancelled: every call is answered, and as a whole
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
         self._asked = 0
         self._backend: Any = None
@@ -141,30 +142,44 @@ class AsyncChild:
     async def _take(self, message: Message) -> None:
         match message:
             case Call(_, "close"):
-                for task in self._tasks.values():
-                    task.cancel()
-                await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-                await self._answer(message)
+                for call in self._calls.values():
+                    call.cancel()
+                await asyncio.gather(*self._answers, return_exceptions=True)
+                await self._begin(message)
                 self._agent = None
-            case Call(number):
-                task = asyncio.get_running_loop().create_task(self._answer(message))
-                self._tasks[number] = task
-                task.add_done_callback(lambda _: self._tasks.pop(number, None))
+            case Call():
+                self._begin(message)
             case Cancel(number):
-                if number in self._tasks:
-                    self._tasks[number].cancel()
+                if number in self._calls:
+                    self._calls[number].cancel()
             case Reply(number, value):
                 self._settle(number, value, None)
             case Failure():
                 self._settle(message.id, None, message)
 
-    async def _answer(self, call: Call) -> None:
-        reply: Message
+    def _begin(self, call: Call) -> "asyncio.Task[None]":
+        """Call a method. Returns a task that is done when the answer has been sent."""
+        loop = asyncio.get_running_loop()
+        self._calls[call.id] = loop.create_task(self._reply(call))
+        answer = loop.create_task(self._answer(call.id))
+        self._answers.add(answer)
+        answer.add_done_callback(self._answers.discard)
+        return answer
+
+    async def _answer(self, number: int) -> None:
         try:
-            reply = Reply(call.id, packed(checked(call.method, await self._performed(call))))
-        except BaseException as bug:
-            reply = failure(call.id, bug)
+            reply = await self._calls[number]
+        except asyncio.CancelledError as cancelled:  # before it began
+            reply = failure(number, cancelled)
+        finally:
+            del self._calls[number]
         await self._send(reply)
+
+    async def _reply(self, call: Call) -> Message:
+        try:
+            return Reply(call.id, packed(checked(call.method, await self._performed(call))))
+        except BaseException as bug:
+            return failure(call.id, bug)
 
     async def _performed(self, call: Call) -> Any:
         if call.method == "complete":

@@ -236,8 +236,11 @@ def problems() -> Iterator[list[str]]:
 
 
 def _judged(decisions: int, failed: int, reasons: list[str]) -> str:
-    if failed or reasons:
-        raise CheckFailed(f"{failed} of {decisions} decisions failed: {'; '.join(dict.fromkeys(reasons))}")
+    why = "; ".join(dict.fromkeys(reasons))
+    if failed:
+        raise CheckFailed(f"{failed} of {decisions} decisions failed: {why}")
+    if why:
+        raise CheckFailed(f"{decisions} decisions, none failed, but {why}")
     return f"{decisions} decisions, none failed"
 
 

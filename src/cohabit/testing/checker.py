@@ -152,8 +152,9 @@ def check_here(
 
 def _run_apart(folder: Path) -> int:
     """Run the checks in a process that is in a group of its own, and end the group. Returns its exit status."""
-    environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-m", "cohabit.testing.checks", str(folder)]
+    environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
+    # -P: it finds the modules that this process finds, and none beside it in the current folder.
+    command = [sys.executable, "-P", "-m", "cohabit.testing.checks", str(folder)]
     # What a world prints is for its author: on stderr, so that stdout has the report alone.
     with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True) as run:
         try:

@@ -87,6 +87,10 @@ class Twins:
         room.checks_refusals = room.counts_calls = False
         return room
 
+    def unchanged(self) -> Room:
+        """A copy in which nothing was redrawn."""
+        return self._copy(self.kept.world)
+
     def same_stream_gives_the_same(self) -> bool:
         """Whether a second copy is redrawn in the same way."""
         again = self._copy(self.kept.world)
@@ -185,6 +189,19 @@ class Twins:
         own = self.member(self.room)
         found.sort(key=lambda attempt: own is None or attempt.by != own.id)  # the eye's own first
         return found
+
+    def choices_of_others(self, seats: int, each: int) -> Iterator[list[Attempt]]:
+        """For some of the other seats: some of the actions that are legal for them now."""
+        draws, room = Stream(self.seed, f"choices of {self.purpose}"), self.room
+        players = [(member.id, room.seat_of(member)) for member in room.state.members.values()]
+        others = [(by, seat) for by, seat in players if seat is not None and seat.id != self.eye.seat]
+        draws.shuffle(others)
+        moving = room.to_move()
+        others.sort(key=lambda other: other[1].id not in moving)
+        for by, seat in others[:seats]:
+            listed = [Attempt(by, action.name, dict(action.parameters)) for action in _legal(room, seat)]
+            draws.shuffle(listed)
+            yield listed[:each]
 
     def time_passes(self) -> list[Attempt]:
         if self.room.pace == "clock":

@@ -136,11 +136,11 @@ def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
         "source": trial.source, "seeds": trial.seeds, "steps": trial.steps, "config": trial.config,
         "limits": to_builtins(limits),
     }  # fmt: skip
-    paths = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONHASHSEED": hash_seed}
+    paths = {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path), "PYTHONHASHSEED": hash_seed}
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "order").write_text(json.dumps(order))
-        command = [sys.executable, "-m", "cohabit.testing.play", temporary]
+        command = [sys.executable, "-P", "-m", "cohabit.testing.play", temporary]
         try:
             done = subprocess.run(
                 command, env={**os.environ, **paths}, capture_output=True, text=True, timeout=PROCESS_SECONDS

@@ -1,13 +1,16 @@
 """The check that what is hidden from an eye reaches it in no way.
 
 At some steps of a game it makes two copies, and lets ``resample`` redraw in one of them all that an eye may not see.
-Then it compares what the eye gets in both, and what it is told when the same thing is done in both.
+Then it compares what the eye gets in both, and what it is told when the same thing is done in both. In two more copies
+somebody else does different things: if the difference is one that ``resample`` redraws, the eye must not be told it.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
+from cohabit.room.room import Room
 from cohabit.testing.checks.trial import CheckWarned, Trial
 from cohabit.testing.play import Play, Stopped, Watched, as_text, detail
 from cohabit.testing.twins import Attempt, Got, Twins
@@ -21,6 +24,8 @@ OWN_ATTEMPTS, OTHER_ATTEMPTS = 10, 6
 """How many actions are tried at each of these steps: by the seat of the eye, and by the others."""
 DRAW_EVERY = 3
 """Pictures and arrays are compared at every third of these steps."""
+CHOOSING, CHOICES = 2, 3
+"""How many of the other seats do different things at each of these steps, and how many."""
 HIDES_STEPS = 20
 
 
@@ -86,6 +91,7 @@ class _Probe:
                     if draw == 0:
                         self._check_stream(play, twins)
                         self._act(play, twins)
+                        self._act_differently(play, twins)
                 self._before[play.seed, eye] = play.room.world.observe(eye)
 
     # -- what the eye gets without doing anything -------------------------------------------------------
@@ -145,6 +151,31 @@ class _Probe:
                 self._compare_told(play, twins, attempt, *(result.told for result in results))
             if not all(refusals):
                 twins.renew()  # a refusal changes nothing
+
+    def _act_differently(self, play: Play, twins: Twins) -> None:
+        """If another seat does one thing or another in secret, the eye must be told the same."""
+        if twins.eye == ALL:
+            return
+        for choices in twins.choices_of_others(CHOOSING, CHOICES):
+            rooms = [twins.unchanged() for _ in choices]
+            tried = [(choice, room, twins.do(room, choice)) for choice, room in zip(choices, rooms, strict=True)]
+            done = [found for found in tried if not found[2].refused]
+            for (first, room, result), (second, other, another) in pairwise(done):
+                self.done += 1
+                if result.told != another.told and self._is_secret(twins, room, other):
+                    raise Stopped(
+                        f"an event tells {_name(twins.eye)} what is hidden from it: {first}, or {second}"
+                        f"{detail(result.told, another.told)} {_where(play)}. What the rules reveal must also be in "
+                        "what this eye sees afterwards, and resample() must keep it"
+                    )
+
+    def _is_secret(self, twins: Twins, room: Room, other: Room) -> bool:
+        """Whether the rooms differ, but only in what the eye does not see and resample() redraws."""
+        if _difference(twins.glance(room), twins.glance(other)) or twins.everything(room) == twins.everything(other):
+            return False
+        for one in (room, other):
+            twins.redraw(one)
+        return room.world.snapshot() == other.world.snapshot()
 
     def _some(self, play: Play, twins: Twins) -> Iterator[Attempt]:
         yield from twins.time_passes()

@@ -360,10 +360,7 @@ class Whist(World):
         nobody can find another secret for a commitment."""
         me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None
         self.secrets = Stream(stream.bits64(), "whist secrets")
-        nonces = tuple(
-            nonce if nonce is None or seat == me else draw_secret(stream) for seat, nonce in enumerate(self.draw.nonces)
-        )
-        self.draw = replace(self.draw, secret=draw_secret(stream), nonces=nonces)
+        self.draw = self.draw.redrawn(me, stream)
         table = self.table
         if table is None or self.dealt is None:
             return
