@@ -22,7 +22,7 @@ MAX_COMMITS: Final = 200
 """Commits that changed journal or inbox and are examined, newest first."""
 FILES: Final = (JOURNAL, INBOX, ARCHIVE_FOLDER)
 ADDING: Final = "adding-1"
-"""Facts: the blobs before and after a change that keeps every entry."""
+"""Facts: the path, and the blobs before and after a change that keeps every entry."""
 BATCH: Final = 8
 """Changes whose versions are in memory at the same time."""
 
@@ -57,7 +57,8 @@ class FileChange(NamedTuple):
 
     @property
     def fact(self) -> str:
-        return f"{self.old} {self.new}"
+        """With the path: what keeps every entry of a journal may remove items of the inbox."""
+        return f"{self.path} {self.old} {self.new}"
 
 
 def _changes(ws: "Workspace", since: str | None, head: str) -> list[FileChange]:
