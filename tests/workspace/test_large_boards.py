@@ -1,6 +1,7 @@
 """What is kept of large boards changes no answer, is bounded, and saves git and Python the same work."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from cohabit.workspace.formats import journal as journals
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.recent import Recent
-from cohabit.workspace.reading import blame
+from cohabit.workspace.reading import blame, lost
 from cohabit.workspace.reading.keeping import keeps
 from cohabit.workspace.session import Session
 
@@ -175,6 +176,28 @@ def test_entries_with_any_number_of_blank_lines_are_read_in_one_command(clone: C
         ann.call("journal_append", {"summary": "long", "details": "a\n\n" * 21_000})
     share(ann, "journal.md")
     assert [entry["verified"] for entry in ann.call("journal_tail", {})["entries"]] == [True] * 4
+
+
+def test_an_entry_that_was_edited_many_times_is_found_with_a_few_versions_in_memory(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = clone("ann")
+    ann.call("journal_append", {"summary": "version 0"})
+    share(ann, "journal.md")
+    for _ in range(30):
+        edit_by_hand(ann, "journal.md", lambda text: re.sub(r"n (\d+)", lambda found: f"n {int(found[1]) + 1}", text))
+    read, asked = objects.read, list[int]()
+
+    def noticed(ws: Any, names: Any) -> Any:
+        asked.append(len(names := list(names)))
+        return read(ws, names)
+
+    monkeypatch.setattr(objects, "read", noticed)
+    forget()
+    (row,) = ann.call("health", {})["lost"]
+    assert row["what"].startswith("edited")
+    assert "'version 0'" in row["what"]
+    assert max(asked) <= 2 * lost.BATCH
 
 
 def test_an_item_without_an_id_is_parsed_once_for_every_version_of_its_file() -> None:
