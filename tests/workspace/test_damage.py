@@ -74,6 +74,22 @@ def test_conflict_markers_in_protocol_files_are_not_published(clone: Clone, tool
     assert git(ann, "ls-remote", "origin") == before
 
 
+@pytest.mark.parametrize("hidden_by", ["attributes", "a zero byte", "other files"])
+def test_nothing_hides_conflict_markers_in_a_protocol_file(clone: Clone, hidden_by: str) -> None:
+    ann = clone("ann")
+    journal = root(ann) / "journal.md"
+    if hidden_by == "attributes":
+        (root(ann) / ".gitattributes").write_text("*.md binary\n")
+    elif hidden_by == "other files":
+        for number in range(120):
+            (root(ann) / "comments" / f"{number}.md").write_text("<<<<<<< in a text about git\n")
+    zero = "\0\n" if hidden_by == "a zero byte" else ""
+    journal.write_text(f"{journal.read_text()}{zero}<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    git(ann, "add", ".")
+    git(ann, "commit", "-q", "-m", "by hand")
+    assert ann.call("sync", {})["files"] == ["journal.md"]
+
+
 def test_repair_merges_what_is_between_the_markers_and_the_agent_can_share_it(clone: Clone) -> None:
     ann, bob = merged_by_hand(clone)
     found = bob.call("health", {})["malformed"]
@@ -242,6 +258,30 @@ def test_a_number_of_two_open_items_closes_neither_until_repair_gives_one_of_the
     assert titles(ann) == {"INB-001": "first", "INB-002": "second"}
     ann.call("inbox_close", {"id": "INB-002", "resolution": "done"})
     ann.call("add", {"paths": ["inbox.md"]})
+
+
+def test_a_number_that_repair_gave_stays_when_others_push_meanwhile(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    item = "- [ ] INB-001 @anyone — {}  \n  added 2026-05-0{} 10:00 by old-tool\n\n"
+    (root(bob) / "inbox.md").write_text(
+        HEADER.replace("## Closed", item.format("first", 1) + item.format("second", 2) + "## Closed")
+    )
+    git(bob, "commit", "-q", "-a", "-m", "two items")
+    for session in (bob, ann):
+        session.call("sync", {})
+    assert ann.call("repair", {})["notes"] == ["INB-001 is now INB-002"]
+    ann.call("add", {"paths": ["inbox.md"]})
+    ann.call("commit", {"message": "repaired"})
+    bob.call("inbox_add", {"title": "meanwhile"})
+    bob.call("add", {"paths": ["inbox.md"]})
+    bob.call("commit", {"message": "meanwhile"})
+    bob.call("sync", {})
+    assert ann.call("sync", {})["renumbered"] == [{"title": "second", "from": "INB-002", "to": "INB-003"}]
+    bob.call("sync", {})
+    for session in (ann, bob):
+        ids = {item.title: item.id for item in Inbox((root(session) / "inbox.md").read_text()).items}
+        assert ids == {"first": "INB-001", "second": "INB-003", "meanwhile": "INB-002"}
+        assert not session.call("health", {})["duplicate_ids"]
 
 
 def test_two_versions_of_an_entry_between_markers_are_both_kept() -> None:

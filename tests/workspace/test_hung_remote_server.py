@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from tests.workspace.test_server_process import call, environment, receive, send
 from tests.workspace.test_waiting import Hung
 
+from cohabit.workspace.mcp.protocol import Call
+from cohabit.workspace.mcp.server import Job, Jobs
 from cohabit.workspace.tool import tools
 
 REMOTE = ("fetch", "pull", "push", "sync", "claim", "release")
@@ -81,6 +84,20 @@ def test_a_second_call_of_the_remote_waits_for_the_first(process: "subprocess.Po
     hung.wait_until_called()
     send(process, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "second"}})
     assert answers(process, call("last", "status"))[0]["id"] == "last"
+
+
+def test_a_call_that_waits_for_the_remote_is_not_moved_to_another_workspace() -> None:
+    jobs, names = Jobs(), ["sync", "claim", "read", "workspace_switch", "status"]
+    for name in names:
+        jobs.put(Job(name, Call(name, {}, None, False), None))
+    running = jobs.take()
+    assert running is not None
+    running.remote_since = 0.0
+    assert (local := jobs.overtake()) is not None
+    assert local.id == "read"
+    jobs.close()
+    threading.Timer(0.2, jobs.end).start()
+    assert jobs.overtake() is None
 
 
 def test_at_the_end_of_its_input_the_server_answers_what_waits_behind_a_hung_call(

@@ -1,6 +1,7 @@
 """What is kept of large boards changes no answer, is bounded, and saves git and Python the same work."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cohabit.workspace.clone import facts, objects
+from cohabit.workspace.clone import facts, objects, refs
 from cohabit.workspace.formats import inbox as inboxes
 from cohabit.workspace.formats import journal as journals
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.recent import Recent
-from cohabit.workspace.reading import blame
+from cohabit.workspace.reading import blame, lost
 from cohabit.workspace.reading.keeping import keeps
 from cohabit.workspace.session import Session
 
@@ -132,16 +133,77 @@ def test_what_is_kept_on_disk_is_only_trusted_if_it_is_whole(clone: Clone) -> No
     share(ann, "journal.md")
     expected = answers(ann)
     folder = ann.workspace().state_folder
+    head = str(refs.head(ann.workspace())).encode()
     for content in (
         b"",
         b"{",
         b'{"commit": "x"}',
         b"\xff" * 9,
         b'{"commit": "' + b"0" * 40 + b'", "lines": {}, "keys": []}',
+        b'{"commit": "' + head + b'", "lines": {"3": "", "4": "x", "5": "--all"}, "keys": []}',
     ):
         for file in [*folder.glob("origins-*"), folder / blame.CONTAINED, *folder.glob("adding-*")]:
             file.write_bytes(content)
         assert answers(ann) == expected
+
+
+def test_a_change_that_keeps_everything_in_one_file_may_remove_items_from_another(clone: Clone) -> None:
+    ann, bob = clone("ann"), clone("bob")
+    for number in range(3):
+        ann.call("inbox_add", {"title": f"item {number}"})
+    share(ann, "inbox.md")
+    bob.call("sync", {})
+    root = bob.workspace().root
+    whole = (root / "inbox.md").read_text()
+    less = whole[: whole.index("- [ ] INB-002")] + whole[whole.index("- [ ] INB-003") :]
+    archive = root / "journal-archive" / "2001-01.md"
+    archive.parent.mkdir(exist_ok=True)
+    archive.write_text(whole)
+    subprocess.run(["git", "-C", root, "add", "."], check=True)
+    edit_by_hand(bob, "journal-archive/2001-01.md", lambda text: text)
+    edit_by_hand(bob, "journal-archive/2001-01.md", lambda text: less)
+    ann.call("sync", {})
+    ann.call("health", {})
+    edit_by_hand(bob, "inbox.md", lambda text: less)
+    ann.call("sync", {})
+    assert [row["what"] for row in ann.call("health", {})["lost"]] == ["vanished: INB-002 by ann-cli, 'item 1'"]
+    assert ann.call("restore", {"id": "INB-002"})["path"] == "inbox.md"
+
+
+def test_entries_with_any_number_of_blank_lines_are_read_in_one_command(clone: Clone) -> None:
+    ann = clone("ann")
+    for _ in range(4):
+        ann.call("journal_append", {"summary": "long", "details": "a\n\n" * 21_000})
+    share(ann, "journal.md")
+    assert [entry["verified"] for entry in ann.call("journal_tail", {})["entries"]] == [True] * 4
+
+
+def test_an_entry_that_was_edited_many_times_is_found_with_a_few_versions_in_memory(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = clone("ann")
+    ann.call("journal_append", {"summary": "version 0"})
+    share(ann, "journal.md")
+    for _ in range(30):
+        edit_by_hand(ann, "journal.md", lambda text: re.sub(r"n (\d+)", lambda found: f"n {int(found[1]) + 1}", text))
+    read, asked = objects.read, list[int]()
+
+    def noticed(ws: Any, names: Any) -> Any:
+        asked.append(len(names := list(names)))
+        return read(ws, names)
+
+    monkeypatch.setattr(objects, "read", noticed)
+    forget()
+    (row,) = ann.call("health", {})["lost"]
+    assert row["what"].startswith("edited")
+    assert "'version 0'" in row["what"]
+    assert max(asked) <= 2 * lost.BATCH
+
+
+def test_an_item_without_an_id_is_parsed_once_for_every_version_of_its_file() -> None:
+    item = "- [ ] INB-001 @ann — x  \n  added 2026-05-22 14:30 by bob\n\n"
+    one, two = (Inbox.parse(f"# Inbox\n\n## Open\n\n{item}## Closed\n{more}").items[0] for more in ("", "\n"))
+    assert one is two
 
 
 def test_a_kept_journal_cannot_be_changed_by_its_users() -> None:

@@ -81,6 +81,24 @@ def test_a_name_with_a_newline_is_read_as_any_other_and_a_missing_one_confuses_n
     assert list(objects.read(ws, names)) == [names[1], names[4]]
 
 
+@pytest.mark.parametrize("character", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85", "\r"])
+def test_a_missing_name_with_any_line_break_confuses_no_large_text(ws: Workspace, character: str) -> None:
+    objects.TEXTS.clear()
+    written = {f"{letter}.md": letter * objects.LARGE for letter in "abc"}
+    tree = objects.with_entries(
+        ws,
+        objects.EMPTY_TREE,
+        {path: Entry("100644", objects.write(ws, "blob", text.encode())) for path, text in written.items()},
+    )
+    (ws.root / "a.md").write_text("x" * objects.LARGE)
+    names = [f"{tree}:{path}" for path in (f"0{character}1.md", *written)]
+    for _ in range(2):
+        assert objects.texts(ws, names) == {f"{tree}:{path}": text for path, text in written.items()}
+    for text in written.values():
+        sha = objects.sha_of("blob", text.encode())
+        assert objects.texts(ws, [sha]) == {sha: text}
+
+
 def test_a_change_in_a_folder_with_an_unusual_name_keeps_its_other_files(ws: Workspace) -> None:
     one, two, new = (Entry("100644", objects.write_text(ws, text)) for text in ("1", "2", "new"))
     for folder in ("x\ny", "a b", "x\ny/deep\n/er", "-", "é\t", '"', "^{tree}"):

@@ -85,7 +85,7 @@ def texts(ws: "Workspace", names: Iterable[str]) -> dict[str, str]:
     for name, data in read(ws, [name for name in wanted if name not in kept]).items():
         kept[name] = text_of(data)
         if len(data) >= LARGE:
-            _keep_text(blobs[name][0] if name in blobs else sha_of("blob", data), kept[name])
+            _keep_text(sha_of("blob", data), kept[name])
     return {name: kept[name] for name in wanted if name in kept}
 
 
@@ -95,9 +95,10 @@ def _large_blobs(ws: "Workspace", names: Sequence[str]) -> dict[str, tuple[str, 
     others = [name for name in names if name not in known]
     if not others or not (TEXTS or any(_size_here(ws, name) >= LARGE for name in others)):
         return known
-    asked = b"".join(b"%s\0" % os.fsencode(name) for name in others if "\n" not in name)
+    others = [name for name in others if "\n" not in name]  # for a missing object git repeats the name
+    asked = b"".join(b"%s\0" % os.fsencode(name) for name in others)
     rows = ws.git.run("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", "-z", stdin=asked).text
-    for name, row in zip((name for name in others if "\n" not in name), rows.splitlines(), strict=False):
+    for name, row in zip(others, rows.split("\n"), strict=False):  # not splitlines: a name may contain U+2028
         sha, _, rest = row.partition(" ")
         if rest.startswith("blob ") and int(rest[5:]) >= LARGE:
             known[name] = sha, int(rest[5:])

@@ -283,7 +283,7 @@ def _read(text: str, section: str) -> Item:
     item = ITEMS.get((text, section))
     if item is None:
         item = items.read(text, section)
-        item = replace(item, key=item.uid or content_key("\0".join(_identifying(item)), {}))
+        item = replace(item, key=item.uid or content_key(_identifying(item), {}))
         ITEMS.put((text, section), item, len(text))
     return item
 

@@ -65,6 +65,8 @@ HEADING: Final = re.compile(
     rf"(?=.*\)\Z)## ({STAMP}) [—–-] ({SLUG.pattern}(?= \()|{AGENT}(?={NAME})|{AGENT}) \((.*)\)"
 )
 BLOCK_START: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
+LATER_BLOCK: Final = re.compile(r"\n## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})")
+"""The same after a line break; a pattern that begins with plain characters is found many times faster."""
 FILLED_LINE: Final = re.compile(r"^.*\S", re.MULTILINE)
 TODO: Final = re.compile(rf"TODO @({AGENT}): (.*)")
 ARCHIVE_FOLDER: Final = "journal-archive"
@@ -244,7 +246,8 @@ class Journal:
     @cached_property
     def pieces(self) -> tuple[str, ...]:
         """The text before the first block, then the text of each block."""
-        starts = [found.start() for found in BLOCK_START.finditer(self.text)]
+        starts = [0] if BLOCK_START.match(self.text) else []
+        starts += [found.start() + 1 for found in LATER_BLOCK.finditer(self.text)]
         return tuple(self.text[a:b] for a, b in zip([0, *starts], [*starts, len(self.text)], strict=True))
 
     @property

@@ -37,6 +37,7 @@ OVERTAKE_SECONDS: Final = 0.5
 """How long calls stay in order behind one that uses the remote. A remote that answers usually does so earlier."""
 STOP_SECONDS: Final = 2.0
 """How long the running call may use the remote after a signal."""
+SWITCH: Final = "workspace_switch"
 CHUNK_BYTES: Final = 64 * 1024
 Key = tuple[type, Any]
 
@@ -126,13 +127,23 @@ class Jobs:
             self._changed.notify_all()
             while not self._ended:
                 left = self._seconds_left()
-                local = next((job for job in self._waiting if not _needs_remote(job.call)), None) if left == 0 else None
+                local = self._first_local() if left == 0 else None
                 if local is not None:
                     self._waiting.remove(local)
                     self._overtaking = True
                     return local
                 self._changed.wait(left or None)
             return None
+
+    def _first_local(self) -> Job | None:
+        """The first waiting job that needs no remote. A switch to another workspace overtakes no waiting job, and no
+        job overtakes it: they would run in the wrong workspace."""
+        for at, job in enumerate(self._waiting):
+            if at and job.call.name == SWITCH:
+                return None
+            if not _needs_remote(job.call):
+                return job
+        return None
 
     def _seconds_left(self) -> float | None:
         """The time until the running call may be overtaken; None if it does not use the remote."""

@@ -15,7 +15,15 @@ from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
 from cohabit.workspace.limits import MAX_MERGE_VARIANTS
-from cohabit.workspace.merging.numbering import Side, agree_on_ids, renumber, renumbered_side, with_ids, with_uids
+from cohabit.workspace.merging.numbering import (
+    Side,
+    agree_on_ids,
+    renumber,
+    renumbered_side,
+    with_ids,
+    with_uids,
+    without_repaired,
+)
 from cohabit.workspace.merging.ordering import by_author, in_order
 from cohabit.workspace.merging.three_way import (
     Merged,
@@ -42,6 +50,7 @@ def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], pr
     keys: dict[str, str] = {}
     was, here, there = with_uids([_by_key(inbox, before, keys) for inbox in inboxes], pushed)
     pushed = {**pushed, **{keys[key]: pushed[key] for key in keys if key in pushed}}
+    pushed = without_repaired(pushed, was, (here, there))
     ids = agree_on_ids(was, here, there, pushed)
     # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
     merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())

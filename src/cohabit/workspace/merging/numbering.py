@@ -1,6 +1,7 @@
 """Numbers of items: two items with one number, one item with two numbers, and text that mentions them."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -38,6 +39,18 @@ def agree_on_ids(before: Side, here: Side, there: Side, pushed: Mapping[str, str
         moved = [item for item in found if item.id != old]
         ids[key] = pushed.get(key) or max(moved or found, key=_lateness).id
     return ids
+
+
+def without_repaired(pushed: Mapping[str, str], before: Side, sides: Iterable[Side]) -> dict[str, str]:
+    """The pushed ids, except for those that a side repaired: two items had one number there, and one got a new one."""
+    times_used = Counter(pushed.values())
+    repaired = {
+        key
+        for side in sides
+        for key, found in side.items()
+        if times_used[pushed.get(key, "")] > 1 and key in before and found[0].id != before[key][0].id == pushed[key]
+    }
+    return {key: id_ for key, id_ in pushed.items() if key not in repaired}
 
 
 def _lateness(item: Item) -> tuple[bool, int, str]:

@@ -27,6 +27,8 @@ HEADER: Final = re.compile(r"^([0-9a-f]{40}) (\d+) (\d+)")
 MAX_ENTRIES: Final = 300
 """Entries or items of a file whose lines are followed when there are new commits."""
 MAX_LINES: Final = 6_000
+MAX_RANGES: Final = 2_000
+"""Ranges of lines in one command, which has a limited length."""
 SMALL: Final = 64 * 1024
 """Size up to which a file is not worth keeping anything."""
 Spans = Callable[[Sequence[str]], Iterable[int]]
@@ -85,7 +87,7 @@ def _since(ws: "Workspace", path: str, lines: Sequence[int], kept: Kept) -> dict
 
 
 def _blame(ws: "Workspace", path: str, lines: Sequence[int], *since: str) -> dict[int, Row]:
-    ranges = [arg for first, last in _ranges(lines) for arg in ("-L", f"{first},{last}")]
+    ranges = [arg for first, last in _few(list(_ranges(lines))) for arg in ("-L", f"{first},{last}")]
     args = ("blame", "--porcelain", "--root", "--no-textconv", *ranges, *since, "--", path)
     output = ws.git.run(*args, ok=(0, 128)).text
     rows, last, stopped = dict[int, tuple[str, int]](), "", set[str]()
@@ -104,6 +106,12 @@ def _ranges(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
     for _, group in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
         numbers = [number for _, number in group]
         yield numbers[0], numbers[-1]
+
+
+def _few(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges; neighbours are joined if there are too many."""
+    step = max(1, -(-len(ranges) // MAX_RANGES))
+    return [(some[0][0], some[-1][1]) for i in range(0, len(ranges), step) if (some := ranges[i : i + step])]
 
 
 def _size(ws: "Workspace", path: str) -> int:
@@ -130,7 +138,7 @@ def _read(ws: "Workspace", path: str) -> Kept:
         kept = msgspec.json.decode(_file(ws, path).read_bytes(), type=Kept)
     except (OSError, msgspec.DecodeError):
         return Kept()
-    return kept if refs.SHA.fullmatch(kept.commit) else Kept()
+    return kept if all(map(refs.SHA.fullmatch, (kept.commit, *kept.lines.values()))) else Kept()
 
 
 def _write(ws: "Workspace", path: str, kept: Kept) -> None:
@@ -154,7 +162,10 @@ def contained(ws: "Workspace", path: str, texts: Mapping[str, str], commits: Map
     ids = {key: objects.sha_of("blob", path.encode() + b"\0" + each) for key, each in data.items()}
     wanted = [(sha, key) for key, shas in commits.items() for sha in sorted(shas)]
     found |= {key for sha, key in wanted if f"{sha} {ids[key]}" in known}
-    by_commit = {sha: [key for other, key in wanted if other == sha] for sha, key in wanted if key not in found}
+    by_commit: dict[str, list[str]] = {}
+    for sha, key in wanted:
+        if key not in found:
+            by_commit.setdefault(sha, []).append(key)
     shas = list(by_commit)
     for i in range(0, len(shas), BATCH):
         files = objects.read(ws, [f"{sha}:{path}" for sha in shas[i : i + BATCH]])

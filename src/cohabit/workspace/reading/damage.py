@@ -114,8 +114,11 @@ def new_markers(ws: "Workspace", since: str | None, commit: str) -> dict[str, in
     """Files into which commits brought conflict markers, with the first line of each: ``since`` is the other side."""
     base = ws.git.run("merge-base", since, commit, ok=(0, 1)).line if since else ""
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--diff-filter=d", "-G", MARKER)
-    found = ws.git.run("diff", *options, base or EMPTY_TREE, commit).fields
-    return dict(_with_markers(ws, found[:MAX_EXAMINED], commit))
+    span = (base or EMPTY_TREE, commit, "--")
+    # A pulled .gitattributes can call any file binary, in which git finds nothing without --text.
+    protocol = ws.git.run("diff", "--text", *options, *span, JOURNAL, INBOX, ARCHIVE_FOLDER).fields
+    others = ws.git.run("diff", *options, *span).fields
+    return dict(_with_markers(ws, [*dict.fromkeys([*protocol, *others])][: len(protocol) + MAX_EXAMINED], commit))
 
 
 def refusal(found: dict[str, int]) -> Answer | None:

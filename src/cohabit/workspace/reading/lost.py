@@ -22,9 +22,22 @@ MAX_COMMITS: Final = 200
 """Commits that changed journal or inbox and are examined, newest first."""
 FILES: Final = (JOURNAL, INBOX, ARCHIVE_FOLDER)
 ADDING: Final = "adding-1"
-"""Facts: the blobs before and after a change that keeps every entry."""
+"""Facts: the path, and the blobs before and after a change that keeps every entry."""
 BATCH: Final = 8
 """Changes whose versions are in memory at the same time."""
+
+
+class FileChange(NamedTuple):
+    """A change of a protocol file in a commit: the blobs before and after it; zeros for no file."""
+
+    path: str
+    old: str
+    new: str
+
+    @property
+    def fact(self) -> str:
+        """With the path: what keeps every entry of a journal may remove items of the inbox."""
+        return f"{self.path} {self.old} {self.new}"
 
 
 def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> list[Loss]:
@@ -37,29 +50,26 @@ def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> 
     if not changes:
         return []
     after = _protocol_texts(ws, head)
-    shas = [sha for change in changes for sha in (change.old, change.new) if sha.strip("0")]
-    texts = objects.texts(ws, shas)
-    before: dict[str, list[str]] = {}
-    for change in reversed(changes):
-        before.setdefault(change.path, []).extend(texts[sha] for sha in (change.old, change.new) if sha in texts)
+    before = _versions(ws, changes[::-1])
     for path, text in after.items():  # entries that are still there may be what an edited one is recognized by
         before.setdefault(path, []).append(text)
     return losses({path: list(dict.fromkeys(versions)) for path, versions in before.items()}, after)
 
 
+def _versions(ws: "Workspace", changes: Sequence[FileChange]) -> dict[str, list[str]]:
+    """The texts before and after these changes by path. Of journals each block is there once: hundreds of versions of a
+    large one may not fit into memory."""
+    found: dict[str, dict[str, None]] = {}
+    for i in range(0, len(changes), BATCH):
+        some = changes[i : i + BATCH]
+        data = objects.read(ws, [sha for change in some for sha in (change.old, change.new) if sha.strip("0")])
+        for path, sha in [(change.path, sha) for change in some for sha in (change.old, change.new) if sha in data]:
+            text = objects.text_of(data[sha])
+            found.setdefault(path, {}).update(dict.fromkeys([text] if path == INBOX else Journal(text).pieces[1:]))
+    return {path: list(versions) for path, versions in found.items()}
+
+
 # -- versions -------------------------------------------------------------------------------------
-class FileChange(NamedTuple):
-    """A change of a protocol file in a commit: the blobs before and after it; zeros for no file."""
-
-    path: str
-    old: str
-    new: str
-
-    @property
-    def fact(self) -> str:
-        return f"{self.old} {self.new}"
-
-
 def _changes(ws: "Workspace", since: str | None, head: str) -> list[FileChange]:
     """The changes of journal, archive and inbox, newest first."""
     span = [f"^{since}", head] if since else [head]
