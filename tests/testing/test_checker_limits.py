@@ -1,5 +1,10 @@
 """check_world runs a world in a process with limits, and says what the world uses outside of itself."""
 
+import os
+import select
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -216,3 +221,19 @@ def test_a_world_cannot_import_from_the_current_folder_what_a_house_would_not_fi
     found = finding(report_of(tmp_path, (IMPORT, f"{IMPORT}\nimport my_own_cards\n")), "spec")
     assert not found.ok
     assert "No module named 'my_own_cards'" in found.message
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux has pidfd_open")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_check_that_is_killed_leaves_no_process_behind(number: int, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import os\nprint(os.getpid(), flush=True)\nwhile True:\n    pass\n")
+    with subprocess.Popen(
+        [sys.executable, "-m", "cohabit", "check", "endless.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as check:
+        assert check.stderr is not None
+        world = os.pidfd_open(int(check.stderr.readline()))
+        check.send_signal(number)
+        check.wait()
+    ended, _, _ = select.select([world], [], [])
+    assert ended == [world]
+    os.close(world)

@@ -5,7 +5,6 @@ on the main thread, an asynchronous one on an event loop that also runs between 
 """
 
 import asyncio
-import fcntl
 import inspect
 import os
 import signal
@@ -18,6 +17,7 @@ from typing import Any
 
 from cohabit.agents.contract import Call as ModelCall
 from cohabit.agents.contract import Thought, checked_action, is_async, plan_lines
+from cohabit.agents.process import end_with_parent
 from cohabit.agents.wire import (
     ARGUMENTS,
     METHODS,
@@ -41,20 +41,9 @@ from cohabit.registry import make_agent
 def main() -> None:
     connection, lifeline = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it, too, and closes its agents
-    _end_with_parent(lifeline)
+    end_with_parent(lifeline)
     _be_killed_first()
     Child(connection).serve()
-
-
-def _end_with_parent(lifeline: int) -> None:
-    """The parent holds the other end of this pipe and writes nothing. When it dies, the kernel sends SIGIO, which ends
-    this process, even one in a loop that never returns to Python."""
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    os.set_blocking(lifeline, False)
-    with suppress(BlockingIOError):
-        if not os.read(lifeline, 1):  # it is dead already
-            os._exit(0)
 
 
 def _be_killed_first() -> None:

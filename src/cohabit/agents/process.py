@@ -1,6 +1,7 @@
 """The process of an agent, from its parent's side: started, asked, killed, and used again by the next agent."""
 
 import asyncio
+import fcntl
 import os
 import signal
 import socket
@@ -267,3 +268,14 @@ def end_idle_processes() -> None:
         _idle.clear()
     for process in ended:
         process.kill()
+
+
+def end_with_parent(lifeline: int) -> None:
+    """Called in the process: it holds one end of a pipe on which nothing is ever written, its parent the other. When the
+    parent dies, the kernel sends SIGIO, which ends this process, even one in a loop that never returns to Python."""
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    os.set_blocking(lifeline, False)
+    with suppress(BlockingIOError):
+        if not os.read(lifeline, 1):  # it is dead already
+            os._exit(0)

@@ -154,14 +154,19 @@ def _run_apart(folder: Path) -> int:
     """Run the checks in a process that is in a group of its own, and end the group. Returns its exit status."""
     environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
     # -P: it finds the modules that this process finds, and none beside it in the current folder.
-    command = [sys.executable, "-P", "-m", "cohabit.testing.checks", str(folder)]
+    lifeline, ours = os.pipe()  # its other end closes with this process, however that ends
+    command = [sys.executable, "-P", "-m", "cohabit.testing.checks", str(folder), str(lifeline)]
     # What a world prints is for its author: on stderr, so that stdout has the report alone.
-    with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True) as run:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True, pass_fds=(lifeline,)
+    ) as run:
+        os.close(lifeline)
         try:
             return run.wait(MAX_CHECK_S)
         except subprocess.TimeoutExpired:
             return -signal.SIGALRM
         finally:
+            os.close(ours)
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(run.pid, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""``python -m cohabit.testing.checks FOLDER``: the process of ``check_world``. It writes its findings to the folder."""
+"""``python -m cohabit.testing.checks FOLDER LIFELINE``: the process of ``check_world``. Its findings are in the folder."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from cohabit.agents.process import end_with_parent
 from cohabit.registry import find_world
 from cohabit.testing.checker import Order, findings
 from cohabit.testing.checks.trial import Trial
@@ -30,4 +31,5 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    end_with_parent(int(sys.argv[2]))
     main(Path(sys.argv[1]))

@@ -118,11 +118,11 @@ def _territories(known: Known, name: str) -> str:
 def _rules_in_short(c: dict[str, Any]) -> str:
     """The description of the world has them in full, and `rules` shows it."""
     return (
-        f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; money pays damage, upkeep, purchases "
-        f"and grants, in this order; a mil costs {c['c_mil_purchase_price']}, then {c['c_mil_upkeep_price']} per turn, "
-        f"acts from the next turn, and is disbanded if you cannot pay it; an attacking mil destroys "
-        f"{c['c_damage_per_attack_mil']} income; {c['c_defense_destroy_factor']} mils at home destroy one attacker; "
-        f"a grant counts {c['c_trade_factor']} times; unspent money becomes welfare."
+        f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; money pays damage, upkeep, "
+        f"purchases and grants, in this order; a mil costs {c['c_mil_purchase_price']}, then "
+        f"{c['c_mil_upkeep_price']} per turn, acts from the next turn, and is disbanded if you cannot pay it; an "
+        f"attacking mil destroys {c['c_damage_per_attack_mil']} income; {c['c_defense_destroy_factor']} mils at home "
+        f"destroy one attacker; a grant counts {c['c_trade_factor']} times; unspent money becomes welfare."
     )
 
 
