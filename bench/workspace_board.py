@@ -3,7 +3,6 @@ of a tenth of the size."""
 
 import hashlib
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from pathlib import Path
 from bench.common import ROOT, folder, quotients, take_turns
 from bench.report import Report
 from bench.workspace import Nothing, Side
-from bench.workspace_repo import AGENTS, BEGIN, push_from_another_agent
+from bench.workspace_repo import AGENTS, BEGIN, imported, push_from_another_agent
 from bench.workspace_sides import Plain, Server, cpu_of, neutral_environment
 
 HOW = """
@@ -24,7 +23,7 @@ A journal of 20,000 entries (4.5 MB) and an inbox of 5,000 items (1.8 MB), of wh
 history; and a board of a tenth of that, for the growth (2,000 and 200 entries in a smoke run). Before each
 measurement another agent pushes one entry. "Ours" is a call of the MCP server that has been running for a while;
 "git" is what plain git needs for the same change in a clone of its own: for `sync` `git fetch` and `git merge`, and
-`git push` if there is something to share (journals are merged with `merge=union`, which is quicker than correct); for
+`git push` if there is something to share (journals are merged with `merge=union`, which is quick, but incorrect); for
 `whats_new` and `health` `git log` and `git diff` of what is new; for `journal_tail`, which says whether each agent
 wrote its entries itself, `git blame` of the same lines; for a commit an appended entry, `git add` and `git commit`.
 "A new process" is the start of the server and its first `whats_new`.
@@ -86,19 +85,7 @@ def _stream(entries: int, items: int) -> Iterator[bytes]:
 
 def made(entries: int, items: int) -> Path:
     """The bare repository; it is made if it does not exist."""
-    place = ROOT / "build" / f"bench-board-{VERSION}-{entries}-{items}.git"
-    if place.exists():
-        return place
-    draft = place.with_suffix(".draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", draft], check=True)
-    with subprocess.Popen(["git", "-C", draft, "fast-import", "--quiet"], stdin=subprocess.PIPE) as importing:
-        assert importing.stdin is not None
-        importing.stdin.writelines(_stream(entries, items))
-    if importing.returncode:
-        raise RuntimeError("git fast-import failed; see its messages above")
-    subprocess.run(["git", "-C", draft, "gc", "--quiet"], check=True)
-    return draft.rename(place)
+    return imported(ROOT / "build" / f"bench-board-{VERSION}-{entries}-{items}.git", _stream(entries, items))
 
 
 class Board:

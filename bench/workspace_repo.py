@@ -7,7 +7,7 @@ one small change per commit. It is made with ``git fast-import``, packed by ``gi
 import random
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -120,7 +120,11 @@ def _stream(commits: int, files: int) -> Iterator[bytes]:
 
 def made(commits: int, files: int) -> Path:
     """The bare repository; it is made if it does not exist."""
-    place = ROOT / "build" / f"bench-workspace-{VERSION}-{commits}-{files}.git"
+    return imported(ROOT / "build" / f"bench-workspace-{VERSION}-{commits}-{files}.git", _stream(commits, files))
+
+
+def imported(place: Path, stream: Iterable[bytes]) -> Path:
+    """The bare repository at this place; if it does not exist, it is made by ``git fast-import`` from the stream."""
     if place.exists():
         return place
     draft = place.with_suffix(".draft")
@@ -128,7 +132,7 @@ def made(commits: int, files: int) -> Path:
     subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", draft], check=True)
     with subprocess.Popen(["git", "-C", draft, "fast-import", "--quiet"], stdin=subprocess.PIPE) as importing:
         assert importing.stdin is not None
-        importing.stdin.writelines(_stream(commits, files))
+        importing.stdin.writelines(stream)
     if importing.returncode:
         raise RuntimeError("git fast-import failed; see its messages above")
     subprocess.run(["git", "-C", draft, "gc", "--quiet"], check=True)

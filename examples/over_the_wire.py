@@ -70,7 +70,7 @@ async def main() -> None:
     agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(PLAYERS)]
     plan = Scenario(scenario="pig", world=PIG, config={"goal": 30}, agents=agents)
     async with House.open() as house:
-        room, tokens = await house.create_room(plan, seed=3)
+        room, tokens = await house.create_room(plan)
         async with (
             listening(house) as url,
             connect(url, tokens["ada"]) as ada,

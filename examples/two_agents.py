@@ -37,7 +37,7 @@ async def main() -> None:
         ],
     )
     async with House.open() as house:
-        room, tokens = await house.create_room(plan, seed=7)
+        room, tokens = await house.create_room(plan)
         async with connect(house, tokens["ada"]) as ada, connect(house, tokens["bob"]) as bob:
             over = False
             while not over:

@@ -274,7 +274,7 @@ def test_every_card_comes_to_every_place_and_every_face_of_a_die_up_equally_ofte
         ({"game": "table 8"}, "the nonce of seat 0 is not the one that it committed to"),
         ({"nonces": (nonce(9), None, None, None)}, "the nonce of seat 0 is not the one that it committed to"),
         ({"nonces": (nonce(0), nonce(1), nonce(2), nonce(3))}, "seat 3 passed, but its nonce does not follow"),
-        ({"nonces": (nonce(0),)}, "there is not one nonce for each seat"),
+        ({"nonces": (nonce(0),)}, "there must be one nonce for each seat"),
     ],
 )
 def test_a_proof_with_another_value_is_refused_with_the_reason(change, words):

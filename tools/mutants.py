@@ -53,7 +53,7 @@ because a test that hangs uses no CPU time, so on a busy machine they are longer
 FIRST_FILES = 2
 """The files with the most tests that reach a change are run before the others."""
 AT_LEAST = 6
-"""So many changes of each target are tried, however small its part of the code."""
+"""At least this many changes of each target are tried, however small its part of the code."""
 
 
 def _files(folder: str, names: str) -> tuple[str, ...]:

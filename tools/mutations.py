@@ -227,6 +227,26 @@ WITHOUT_EFFECT = (
         "A limit is at least one call a second, which one call does not exceed.",
     ),
     WithoutEffect(
+        "room/decide.py", "self._hour = -1", "self._hour = -2",
+        "An hour that is never counted; hours begin at 0.",
+    ),
+    WithoutEffect(
+        "room/opening.py", 'source, "", 0, "")', "source, '', 1, '')",
+        "A seed that is never used: each room gets its own.",
+    ),
+    WithoutEffect(
+        "room/opening.py", "made.timers.idle = self._has_no_timer", "pass",
+        "The first call then looks for timers and finds none.",
+    ),
+    WithoutEffect(
+        "room/opening.py", "self._opened = msgspec.to_builtins(same)", "pass",
+        "Every room is then opened like the first one, with the same result.",
+    ),
+    WithoutEffect(
+        "room/record.py", "digest: bytes = GENESIS, at: int = 0", "at: int=1)",
+        "A room writes its first entry, which has a time, before anything reads the time of its record.",
+    ),
+    WithoutEffect(
         "room/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
@@ -242,9 +262,9 @@ WITHOUT_EFFECT = (
         "room/avatar_views.py", "playtime += max(0, ", "playtime += max(1, ",
         "A millisecond of a time that is shown in seconds.",
     ),
-    WithoutEffect(
-        "room/embodied.py", "self._at = 0", "self._at = 1",
-        "When the time of a room begins that nothing else knows.",
+    *(
+        WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
+        for file in ("room/embodied.py", "room/one_seat.py")
     ),
     *(
         WithoutEffect("room/visibility.py", was, becomes, "About how many characters a value has: it is an estimate.")

@@ -108,9 +108,9 @@ class Draw(Struct, frozen=True):
     def commit(self, seat: int, commitment: str | None) -> "Draw":
         """The draw after a seat has committed, or passed with None."""
         if self.phase != "commit":
-            raise GameRejected("all have committed; it is too late to commit")
+            raise GameRejected("all have committed or passed; it is too late to commit")
         if self.cut[seat]:
-            raise GameRejected("you have committed; wait for the others")
+            raise GameRejected("you have committed or passed already; wait for the others")
         if commitment is not None and not DIGITS.fullmatch(commitment):
             raise GameRejected("a commitment has 64 hexadecimal digits in lower case; leave it out to add nothing")
         return replace(self, commitments=_put(self.commitments, seat, commitment), cut=_put(self.cut, seat, True))
@@ -196,7 +196,7 @@ def problems(proof: Proof) -> list[str]:
     if house_commitment(proof.game, proof.number, proof.secret) != proof.commitment:
         found.append("the secret is not the one that the house committed to")
     if len(proof.commitments) != len(proof.nonces):
-        return [*found, "there is not one nonce for each seat"]
+        return [*found, "there must be one nonce for each seat"]
     for seat, (commitment, nonce) in enumerate(zip(proof.commitments, proof.nonces, strict=True)):
         found += _problems_of_seat(proof, seat, commitment, nonce)
     return found

@@ -174,7 +174,7 @@ def make_agent(
 
 
 def _spending_from(setting: "Setting | None", agent: Any) -> Any:
-    """An agent of somebody's own that is made of ours spends what ours may spend."""
+    """An agent in a file that uses one of our language models counts against the same spending cap."""
     if setting is not None and setting.spending is not None and hasattr(agent, "spend_from"):
         agent.spend_from(setting.spending)
     return agent

@@ -23,11 +23,13 @@ Handler = Callable[[str, dict[str, Any], asyncio.StreamWriter], Awaitable[None]]
 async def http_server(handler: Handler, heads: list[str] | None = None) -> AsyncIterator[str]:
     """A server on a free port; its address. ``heads`` gets the request line and the headers of every request."""
     tasks: set[asyncio.Task[None]] = set()
+    writers: list[asyncio.StreamWriter] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
+        writers.append(writer)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             if heads is not None:
@@ -52,6 +54,9 @@ async def http_server(handler: Handler, heads: list[str] | None = None) -> Async
         for task in list(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in writers:  # also one whose client does not read the reply
+            writer.transport.abort()
+        await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)
 
 
 def reply(

@@ -21,10 +21,10 @@ from cohabit.registry import make_world
 
 FAULTY = Path(__file__).with_name("faulty.py")
 CRASHES = {
-    "segfault": "AgentCrashed: its process was ended by SIGSEGV",
-    "abort": "AgentCrashed: its process was ended by SIGABRT",
+    "segfault": "AgentCrashed: its process was killed by SIGSEGV",
+    "abort": "AgentCrashed: its process was killed by SIGABRT",
     "exit": "AgentCrashed: its process ended with exit code 0",
-    "kill": "AgentCrashed: its process was ended by SIGKILL, as when memory runs out",
+    "kill": "AgentCrashed: its process was killed by SIGKILL, as when memory runs out",
 }
 
 
@@ -100,7 +100,7 @@ def test_a_brain_that_crashes_when_it_is_made_is_refused_before_anything_is_play
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("import os\nos.abort()\nclass Never:\n    def decide(self, seen): ...\n")
     assert main(["match", "nim", "mine.py", "random", "--games", "1", "--out", "out"]) != 0
-    assert "the brain mine.py cannot be made: its process was ended by SIGABRT" in capsys.readouterr().err
+    assert "the brain mine.py cannot be made: its process was killed by SIGABRT" in capsys.readouterr().err
     assert not Path("out").exists()
 
 
@@ -127,8 +127,8 @@ def test_a_crash_is_seen_while_a_process_that_the_agent_has_forked_lives_on(tmp_
 @pytest.mark.parametrize(
     ("how", "problem"),
     [
-        ("garbage", "its process sent what cannot be read"),
-        ("huge", "its process sent what cannot be read"),
+        ("garbage", "its process sent data that cannot be read"),
+        ("huge", "its process sent data that cannot be read"),
         ("flood", "its process was killed: it asked 1000 questions at the same time"),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_brain_that_writes_into_its_connection_while_it_is_made_is_refused(tmp
     path.write_text(
         "import os, sys\nos.write(int(sys.argv[1]), b'\\0\\0\\0\\1\\xc1')\nclass A:\n    def decide(self, seen): ...\n"
     )
-    with pytest.raises(BadArgs, match="its process sent what cannot be read"):
+    with pytest.raises(BadArgs, match="its process sent data that cannot be read"):
         facts_of(str(path))
 
 

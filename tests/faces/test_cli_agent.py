@@ -54,7 +54,7 @@ def test_an_agent_of_ones_own_that_crashes_plays_its_game_to_the_end(tmp_path: P
         done = cohabit("agent", brain, "--room", "nim", "--games", "1", home=tmp_path, env=env)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert "[AgentCrashed: its process was ended by SIGABRT]" in lines[1]
+    assert "[AgentCrashed: its process was killed by SIGABRT]" in lines[1]
     assert "(1 failed, " in lines[-1]
     assert (tmp_path / "mark").read_text().endswith("close ")
 

@@ -168,9 +168,9 @@ TAMPERED = [
     ),
     ("deal.hands.reverse()", "the cards do not follow from the numbers"),
     ("deal.trumpCard = deal.hands[3].find((card) => card !== deal.trumpCard)", "do not follow from the numbers"),
-    ("deal.dealer = 0", "it has another number, or another dealer, than the rules say"),
-    ("deal.handNumber = 2", "it has another number, or another dealer, than the rules say"),
-    ("deal.missed = [0]", "North is said to have revealed, and not to have revealed"),
+    ("deal.dealer = 0", "its number or its dealer does not follow from the rules"),
+    ("deal.handNumber = 2", "its number or its dealer does not follow from the rules"),
+    ("deal.missed = [0]", "North is listed both as having revealed and as not having revealed"),
     ("[deal.missed, deal.proof.nonces[0]] = [[0], null]", "your number, which you revealed, is not in it"),
     ("deal.hands = null", "cannot be read"),
 ]
@@ -203,7 +203,7 @@ def test_a_house_that_shows_another_commitment_for_me_does_not_get_my_number(
     )
     house.open(whist())
     page = visit(house.link("ann"))
-    verdict(page, "Deal 1 ✘", "The house shows another commitment for you")
+    verdict(page, "Deal 1 ✘", "The commitment that the house shows for you is not the one you sent")
     assert (status(house)["phase"], status(house)["deal"]["revealed"]) == ("reveal", [False] * 4)
 
 

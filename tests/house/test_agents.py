@@ -236,7 +236,7 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
     ("name", "problem"),
     [
         ("Raises", "ZeroDivisionError: a bug of the agent"),
-        ("Segfaults", "AgentCrashed: its process was ended by SIGSEGV"),
+        ("Segfaults", "AgentCrashed: its process was killed by SIGSEGV"),
         ("Exits", "AgentCrashed: its process ended with exit code 0"),
         ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize"),
     ],
@@ -336,7 +336,7 @@ async def test_the_thread_of_the_agents_ends_with_the_house(gate: Gate) -> None:
 
 # -- taking over and handing back ----------------------------------------------------------------
 async def test_a_person_who_takes_over_a_seat_ends_the_thinking_of_its_agent(gate: Gate) -> None:
-    async with open_house() as house:
+    async with open_house(agent_seconds=2 * SOON_S) as house:  # its own time limit does not end it
         who = await nim(house, brain("Waits"), None)
         await started(gate)
         me = await who["ann"]("whoami")  # a call is enough
@@ -686,6 +686,24 @@ async def test_an_agent_that_has_ended_is_started_again_with_the_next_change_of_
         await who["hostess"]("widen", {"member": "ann", "may": ["send_broadcast"]})
         await a_moment()
         assert played == ["bob", "bob"]
+
+
+async def test_the_agent_of_a_player_who_is_back_is_stopped_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[str] = []
+
+    async def play(runner: Any, who: str, brain: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            stopped.append(who)
+
+    async with open_house() as house:
+        monkeypatch.setattr(house.bots, "_play", play)
+        who = await nim(house, "random", "random")
+        await a_moment()
+        await who["ann"]("whoami")
+        await a_moment()
+        assert stopped == ["ann"]
 
 
 async def test_what_changes_in_one_room_stops_no_agent_that_should_play() -> None:

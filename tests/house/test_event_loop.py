@@ -77,7 +77,7 @@ async def a_day(house: House, clock: FakeClock) -> None:
     await who["ann"]("shout", {"text": "good night"})
     await clock.advance(2 * LEASE_MS)
     with pytest.raises(WorldTimeout):
-        await asyncio.wait_for(slow["ann"]("spin"), 60)
+        await asyncio.wait_for(slow["ann"]("spin"), 250)
     await slow["hostess"]("reopen_room")
     await slow["ann"]("move")
     await slow["hostess"]("delete_room", {"confirm": "slow"})

@@ -168,7 +168,7 @@ async def test_a_call_that_waits_for_events_ends_when_its_room_is_quarantined() 
         cursor = (await who["bob"]("events")).cursor
         with pytest.raises(Quarantined):
             await who["ann"]("add", {"n": 100})
-        reply = await asyncio.wait_for(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}), 60)
+        reply = await asyncio.wait_for(who["bob"]("events", {"cursor": cursor, "wait_ms": 30_000}), 250)
         assert reply.items == []
 
 
@@ -183,7 +183,7 @@ async def test_a_world_that_hangs_is_quarantined_and_other_rooms_are_not_affecte
         await asyncio.sleep(0)
         assert (await other["ann"]("hide", {"n": 1})).success
         with pytest.raises(WorldTimeout) as late:
-            await asyncio.wait_for(hanging, 60)
+            await asyncio.wait_for(hanging, 250)
         assert late.value.code == "WORLD_TIMEOUT"
         for name in ("move", "view", "whoami"):
             with pytest.raises(Quarantined) as refused:
@@ -201,7 +201,7 @@ async def test_a_quarantined_room_is_reopened_as_it_was_before_the_world_hung(wo
         for _ in range(3):
             await who["ann"]("move")
         with pytest.raises(WorldTimeout):
-            await asyncio.wait_for(who["ann"]("spin"), 60)
+            await asyncio.wait_for(who["ann"]("spin"), 250)
         with pytest.raises(PermissionDenied):
             await who["ann"]("reopen_room")
         assert (await who["hostess"]("reopen_room")).room == "den"
@@ -215,7 +215,7 @@ async def test_a_host_of_the_house_reopens_a_quarantined_room_without_being_a_me
         who = await make_room(house, ANN, world="Stuck")  # nobody in it has control_world
         operator = house.identify(house.operator_token())
         with pytest.raises(WorldTimeout):
-            await asyncio.wait_for(who["ann"]("spin"), 60)
+            await asyncio.wait_for(who["ann"]("spin"), 250)
         with pytest.raises(Quarantined, match="or a host of the house can reopen it"):
             await who["ann"]("view")
         assert (await house.call(operator, "den", "reopen_room", {})).room == "den"
@@ -238,7 +238,7 @@ async def test_every_call_that_waited_for_a_world_that_hangs_gets_a_reply() -> N
         calls = [asyncio.create_task(who["ann"](name)) for name in ("move", "spin", "move", "view")]
         await asyncio.sleep(0)
         calls += [asyncio.create_task(who["bob"](name)) for name in ("move", "view")]
-        results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 60)
+        results = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 250)
         assert any(isinstance(r, WorldTimeout) for r in results)
         kept = sum(not isinstance(r, BaseException) and hasattr(r, "success") for r in results)
         await who["hostess"]("reopen_room")
@@ -268,7 +268,7 @@ async def test_a_world_that_fails_when_time_is_up_is_quarantined_instead_of_aske
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, world="Moody", config={"fails_in": fails_in}, turn_seconds=10)
-        await asyncio.wait_for(clock.advance(60_000), 60)
+        await asyncio.wait_for(clock.advance(60_000), 250)
         with pytest.raises(Quarantined):
             await who["ann"]("view")
         await who["hostess"]("reopen_room")
@@ -347,7 +347,7 @@ async def test_a_slow_world_is_set_up_and_reopened_off_the_event_loop() -> None:
 async def test_a_world_that_hangs_while_it_is_set_up_opens_no_room() -> None:
     async with open_house(**QUICK) as house:
         with pytest.raises(WorldTimeout):
-            await asyncio.wait_for(make_room(house, world="Endless"), 60)
+            await asyncio.wait_for(make_room(house, world="Endless"), 250)
         assert house.rooms == {}
         assert isinstance((await make_room(house))["ann"], Client)
 

@@ -221,10 +221,10 @@ def test_a_logged_failure_to_plan_is_survived_again(tmp_path: Path) -> None:
 
 def test_a_logged_answer_that_came_too_late_is_a_timeout_again(tmp_path: Path) -> None:
     from cohabit.agents.llm.backend import Completion
+    from cohabit.agents.spending import Spending
     from cohabit.lab.answers import Answer, AnswerLog
-    from cohabit.lab.run import Spending, _Plain
 
-    log = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    log = AnswerLog(Spending(), tmp_path / "log")
     for asked in ("in time", "late"):
         log.add(Answer(0, asked, Completion(asked)))
         if asked == "late":
@@ -232,7 +232,7 @@ def test_a_logged_answer_that_came_too_late_is_a_timeout_again(tmp_path: Path) -
         log.decided(0)
     log.timed_out(0)  # without an answer
     log.close()
-    again = AnswerLog(Spending(None, _Plain(0)), tmp_path / "log")
+    again = AnswerLog(Spending(), tmp_path / "log")
     known = again.take(0, "in time")
     assert known is not None
     assert known.completion == Completion("in time")
@@ -527,9 +527,7 @@ def test_the_table_says_what_requests_without_an_answer_may_have_cost(whole: Pat
     assert not results.notes()
     results.games[0].tallies[0] = Tally({"chosen": 1, "timeout": 1}, 50, 9, dollars=0.5, charged=2.25)
     assert "$0.50 to $2.25" in results.rows()[0]
-    assert results.notes() == [
-        "the higher of two costs includes the most that requests may have cost whose cost is not known"
-    ]
+    assert results.notes() == ["the higher of two costs includes the most that requests of unknown cost may have cost"]
 
 
 PAID = """
@@ -538,7 +536,6 @@ from cohabit import Action
 
 class Paid:
     backend = "a service of mine"
-    one_at_a_time = True
     async def think(self, turn, correction=""):
         with open("requests", "a") as file:
             file.write("x")

@@ -118,6 +118,15 @@ def test_an_action_or_a_query_that_raises_is_in_the_audit_once(name: str) -> Non
     assert [(line.member, line.command, line.code) for line in room.audit.kept] == [("ann", name, "GAME_CRASH")]
 
 
+def test_a_member_with_too_many_refusals_in_one_minute_has_lines_of_its_own_again_in_the_next() -> None:
+    audit = Audit()
+    for number in range(LINES_PER_MEMBER + 1):
+        audit.refused(59_999, "eve", f"c{number}", "BAD_ARGS", "no")
+    assert audit.kept[-1].command == MANY
+    audit.refused(60_000, "eve", "another", "BAD_ARGS", "no")
+    assert (audit.kept[-1].command, audit.kept[-1].count) == ("another", 1)
+
+
 def test_a_member_with_many_different_refusals_shares_lines_and_dropped_lines_are_still_recorded() -> None:
     audit = Audit()
     audit.refused(1, "eve", "grant", "PERMISSION_DENIED", "no")

@@ -9,7 +9,10 @@ from hypothesis import settings
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
+from cohabit.registry import make_world
+from cohabit.room import body_actions
 from cohabit.room.avatars import MAX_DESPAWNED
+from cohabit.room.commands import command_of
 from cohabit.room.room import Room
 
 from .avatar_machine import CAVES, CavesMachine, CrafterMachine
@@ -136,6 +139,14 @@ def test_an_agent_has_at_most_three_avatars_and_destroyed_ones_do_not_count() ->
     caves("ann", "create_avatar")
 
 
+def test_the_body_of_a_built_in_player_is_not_taken_as_one_more_than_an_agent_may_have() -> None:
+    caves = Caves(player("robin", 0, brain="random", gives_way=True), ANN, HOST)
+    for _ in range(3):
+        caves("ann", "create_avatar")
+    refused = caves.refused("ann", "sit", seat=caves.seat("robin"))
+    assert refused.message == "you have 3 avatars here, the most is 3; use one of them"
+
+
 def test_a_dead_avatar_does_not_come_back_as_one_more_than_an_agent_may_have() -> None:
     caves = Caves()
     caves("ann", "jack_in")
@@ -191,6 +202,17 @@ def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -
     caves("ann", "stand_up")
     caves("ann", name)
     assert len(bodies(caves.room)) == 1
+
+
+def test_whoever_names_the_seat_of_a_body_of_its_own_that_waits_returns_to_it() -> None:
+    caves = Caves()
+    for avatar in [caves("ann", "create_avatar").avatar_id for _ in range(3)]:
+        caves("ann", "jack_in", avatar_id=avatar)
+        caves("ann", "stand_up")
+    first = caves.room.state.avatars[caves.id(1)]
+    assert caves("ann", "sit", seat=first.seat).seat == first.seat
+    assert (first.state, first.by) == (State.BOUND, "ann")
+    assert len(bodies(caves.room)) == 3
 
 
 def test_an_agent_with_two_avatars_plays_one_at_a_time_and_each_keeps_its_own() -> None:
@@ -691,6 +713,13 @@ def test_a_list_of_commands_has_the_stances_of_this_world_only() -> None:
     assert "stance(stance: standing|crouching)" in told["planet"]
     with pytest.raises(GameRejected, match="choose standing or crouching"):
         rooms["planet"].call("ann", "stance", {"stance": "prone"}, at=1)
+
+
+def test_the_schema_of_stance_has_the_stances_of_its_world_only() -> None:
+    stance = command_of(body_actions.stance)
+    caves = stance.in_world(type(make_world(CAVES, {})))
+    assert caves.schema["properties"]["stance"]["enum"] == ["standing", "crouching", "sitting"]
+    assert "flying" in stance.schema["properties"]["stance"]["enum"]
 
 
 # -- what a view says ---------------------------------------------------------------------------------

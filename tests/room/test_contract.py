@@ -60,6 +60,11 @@ def test_the_output_schema_of_a_command_describes_what_it_answers() -> None:
         assert set(schema["required"]) <= answer.keys(), name
 
 
+def test_the_front_end_of_a_world_may_call_each_of_its_actions_and_queries() -> None:
+    commands = room_of("toolbox", player("ann", 0), config={"tools": ["saw"]}).commands
+    assert {each.name for each in commands if each.where == "world" and each.for_front_end} == {"use_saw", "work_log"}
+
+
 def test_an_action_may_return_text_or_nothing_instead_of_an_outcome() -> None:
     room = make_room(RED, BLUE, world="Plain")
     assert room.call("ann", "say", {"text": "hello"}, at=1).message == "hello"

@@ -47,6 +47,15 @@ def test_the_actions_of_the_adapter_are_those_of_the_game_and_of_every_avatar() 
     assert game.roster("ann").get_active() is None
 
 
+def test_an_agent_that_has_not_jacked_in_sees_through_no_body_and_cannot_act() -> None:
+    game = as_avatar_adapter(CAVES)
+    game.jack_in("ann")
+    waits = game.as_agent("bob")
+    assert not isinstance(waits.observe(), EmbodiedObservation)
+    assert "Call jack_in to take one" in waits.act(Action("go", {"place": "pit"})).message
+    assert isinstance(game.as_agent("ann").observe(), EmbodiedObservation)
+
+
 def test_only_the_actions_that_the_avatars_of_a_game_have_are_offered() -> None:
     caves, crafter = as_avatar_adapter(CAVES), as_avatar_adapter("crafter_shared")
     assert {"stance", "equip", "unequip", "check_inventory"} <= set(caves.action_space.names())

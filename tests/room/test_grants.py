@@ -11,6 +11,7 @@ from cohabit import kibitz
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, Capability, capabilities, names_held, role_named
 from cohabit.room.decide import decide
+from cohabit.room.grants import grant_wire
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -341,6 +342,15 @@ def test_an_unknown_member_is_answered_with_near_names() -> None:
     with pytest.raises(UnknownAsset) as refused:
         room.call("hostess", "revoke", {"member": "anne"}, at=1)
     assert refused.value.did_you_mean[0] == "ann"
+
+
+def test_the_end_of_a_grant_and_of_each_layer_is_shown_in_seconds() -> None:
+    room = make_room(RED, BLUE, HOST, AGENT)
+    room.call("hostess", "grant", {"member": "bot", "may": ["watch"], "expires_in_s": 9}, at=1_000_999)
+    room.call("hostess", "widen", {"member": "bot", "may": ["act"], "expires_in_s": 20}, at=1_000_999)
+    shown = grant_wire(room.state.members["bot"])
+    ends = [layer["expiresAt"] for layer in shown["layers"] if "expiresAt" in layer]
+    assert (shown["expiresAt"], ends) == (1009, [1009, 1020])
 
 
 def test_layers_survive_a_snapshot() -> None:

@@ -90,6 +90,13 @@ def test_only_the_newest_keys_are_kept() -> None:
     assert len(entries(room, "hide")) == KEYS_KEPT + 10
 
 
+@pytest.mark.parametrize("key", ["x", "x" * 200, "a key of its own: ü"])
+def test_a_key_has_one_to_two_hundred_printable_characters(key: str) -> None:
+    room = make_room()
+    first = room.call("ann", "hide", {"n": 1}, at=1, key=key)
+    assert room.call("ann", "hide", {"n": 1}, at=2, key=key) == first
+
+
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\nb", "\ud800"])
 def test_a_key_that_cannot_be_written_down_is_refused(key: str) -> None:
     room = make_room()

@@ -10,6 +10,8 @@ from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import World
 
+from .making import source
+
 SECRET = "00" * 16
 
 
@@ -20,7 +22,7 @@ def opening_of(source: str, **keys: Any) -> tuple[Opening, World]:
     return Opening(Scenario(world=source, agents=agents, **keys), world, source, at=7), world
 
 
-@pytest.mark.parametrize("source", known_games())
+@pytest.mark.parametrize("source", [*known_games(), source("Founded")])
 def test_a_later_room_is_like_the_first_one_with_its_seed(source):
     later, world = opening_of(source)
     later.room("first", 1, SECRET, world)

@@ -176,13 +176,13 @@ def test_every_player_of_a_room_that_opens_has_the_seat_it_claims_or_can_get_it(
 
 
 @pytest.mark.parametrize("world", ["kingdoms", "worldbox"])
-def test_a_world_that_opens_seats_as_it_runs_keeps_a_claim_for_later(world: str) -> None:
+def test_a_world_that_opens_seats_as_it_runs_such_as_kingdoms_keeps_a_claim_for_later(world: str) -> None:
     room = opened(claims(world, "auto:0", "auto:7"))
     assert room.state.members["m1"].seat is None
 
 
 @pytest.mark.parametrize("name", ["FactionPlayer", "factionPlayer", "faction player"])
-def test_a_role_in_another_spelling_is_suggested(name: str) -> None:
+def test_a_role_in_another_spelling_is_suggested_also_one_of_kingdoms(name: str) -> None:
     with pytest.raises(BadArgs) as refused:
         parse_scenario(json.dumps(agent(0, role=name)))
     assert refused.value.did_you_mean is not None

@@ -383,13 +383,16 @@ def test_a_rematch_that_changes_no_seat_is_one_that_opens_them_anew(
     assert rooms[0].digest() == rooms[1].digest()
 
 
+def inn(folder: Path, *, is_open: bool) -> str:
+    """The file of the inn, a world of arrivals. ``is_open``: it hides nothing."""
+    text = (Path(__file__).parent.parent / "worlds_samples" / "inn.py").read_text(encoding="utf-8")
+    file = folder / "some_inn.py"
+    file.write_text(text.replace("quick=True)", f"quick=True, open_information={is_open})"), encoding="utf-8")
+    return str(file)
+
+
 def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_path: Path) -> None:
-    inn = Path(__file__).parent.parent / "worlds_samples" / "inn.py"
-    file = tmp_path / "open_inn.py"
-    file.write_text(
-        inn.read_text(encoding="utf-8").replace("quick=True)", "quick=True, open_information=True)"), encoding="utf-8"
-    )
-    room = make_room({"id": "fay", "role": "player"}, HOST, world=str(file))
+    room = make_room({"id": "fay", "role": "player"}, HOST, world=inn(tmp_path, is_open=True))
     first = room.call("fay", "sit", at=1).seat
     before = room.digest()
     with pytest.raises(Conflict, match="leave it first"):
@@ -397,6 +400,19 @@ def test_a_member_with_a_seat_opens_no_second_one_in_a_world_of_arrivals(tmp_pat
     assert room.digest() == before
     room.call("fay", "stand_up", at=3)
     assert room.call("fay", "sit", {"seat": "attic"}, at=4).seat == "attic" != first
+    assert replayed(room).digest() == room.digest()
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_player_on_the_seat_that_it_has_in_a_loaded_save_keeps_it(is_open: bool, tmp_path: Path) -> None:
+    room = make_room(FREE, {**FREE, "id": "gus"}, HOST, world=inn(tmp_path, is_open=is_open))
+    room.call("fay", "sit", at=1)
+    room.call("fay", "pack", {"what": "bread"}, at=2)
+    save, sits = saved(room), seat(room, "fay")
+    room.call("fay", "pack", {"what": "wine"}, at=3)
+    room.system("loaded", {"by": "hostess", "save": save}, 4)
+    assert (seat(room, "fay"), list(room.seats)) == (sits, [sits])
+    assert room.call("fay", "view", at=5).observation.status["bag"] == ["bread"]
     assert replayed(room).digest() == room.digest()
 
 

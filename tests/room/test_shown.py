@@ -94,6 +94,16 @@ def test_a_view_that_has_not_changed_is_one_line() -> None:
     assert (again.since, again.id, again.changed, again.observation) == (first.id, first.id, {}, None)
 
 
+def test_a_world_tells_what_has_changed_in_its_own_words() -> None:
+    room = make_room(RED, world="crafter")
+    first = look(room, "ann", at=1)
+    room.call("ann", "noop", at=2)
+    again = look(room, "ann", first.id, at=3)
+    assert first.observation is not None
+    own_words = room.world.changes(first.observation, look(room, "ann", at=3).observation or Observation())
+    assert body(again) == f"Changes since view {first.id}:\n{own_words}"
+
+
 def test_news_that_the_old_view_had_too_is_repeated_only_if_something_has_happened_since() -> None:
     play = Play("statecraft", 3)
     for _ in range(12):

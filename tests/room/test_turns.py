@@ -904,11 +904,14 @@ def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str
     assert room.state.speed == "x1"
 
 
-def test_the_speeds_nearest_in_value_are_suggested() -> None:
+@pytest.mark.parametrize(("wanted", "near"), [("x4", ["x5", "x2"]), ("x15", ["x10", "x20"]), ("999", ["x20", "x10"])])
+def test_the_speeds_nearest_in_value_are_suggested_and_of_two_equally_near_the_slower_first(
+    wanted: str, near: list[str]
+) -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker")
     with pytest.raises(UnknownAsset) as refused:
-        room.call("hostess", "set_speed", {"speed_id": "x4"}, at=1)
-    assert refused.value.did_you_mean == ["x5", "x2"]
+        room.call("hostess", "set_speed", {"speed_id": wanted}, at=1)
+    assert refused.value.did_you_mean == near
 
 
 def test_every_turn_begins_when_the_one_before_has_ended() -> None:

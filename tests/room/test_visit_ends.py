@@ -127,6 +127,17 @@ def test_after_its_visit_an_agent_takes_no_body_until_the_nexus_has_what_it_did(
     act(room, "go", back.id, place="pit", at=30)
 
 
+def test_a_visitor_plays_on_while_the_nexus_does_not_know_yet_that_another_has_left() -> None:
+    room = game()
+    enter(room)
+    enter(room, "id-bea", "bea")
+    act(room, "exit_game")
+    assert ended(room) is not None
+    assert act(room, "go", "bea", place="pit").success
+    bea = room.state.members["bea"]
+    assert room.offers(bea, room.commands.named("go"))
+
+
 @pytest.mark.parametrize("last", ["exit_game", "leave"])
 def test_who_leaves_and_becomes_a_member_again_is_one_in_its_own_right(last: str) -> None:
     room = game()

@@ -168,6 +168,16 @@ class Realms(World):
         return f"{where} is not in {by.id}" if where not in ("anywhere", by.id) else None
 
 
+class Founded(Realms):
+    """Realms that are there from the start: the seed decides how many, and which."""
+
+    spec = WorldSpec(name="founded", seats=0, quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        super().reset(seed, seats)
+        self.alive = [f"realm-{seed}-{number}" for number in range(seed % 3)]
+
+
 class Bids(World):
     """Pace rounds. Everybody bids, and may bid again until the round is worked out; the highest wins it."""
 

@@ -9,7 +9,7 @@ from cohabit.testing.agent_checker import CHECKS, check_agent, world_of
 from cohabit.testing.sources import is_agent
 
 FAULTY = Path(__file__).parent.parent / "agents" / "faulty.py"
-SEGFAULT = "AgentCrashed: its process was ended by SIGSEGV"
+SEGFAULT = "AgentCrashed: its process was killed by SIGSEGV"
 
 
 @pytest.mark.parametrize("kind", ["Sync", "Quick", "Async", "Thinks", "OnlyDecides"])
@@ -80,3 +80,5 @@ def test_a_file_is_told_to_be_an_agent_or_a_world_without_running_it(tmp_path: P
     assert [is_agent(name) for name in ("random", "nim", "whist", "nobody")] == [True, False, False, False]
     (tmp_path / "bot.py").write_text("class Bot:\n    async def think(self, turn, correction=''): ...\n")
     assert is_agent(f"{tmp_path}/bot.py")
+    assert is_agent(f"{tmp_path}/bot.py:Bto")  # so the report says that there is no such agent
+    assert not is_agent(f"{both}:Bto")

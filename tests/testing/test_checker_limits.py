@@ -95,8 +95,8 @@ def test_a_list_that_never_ends_is_stopped_too(tmp_path):
 
 ENDS = {
     "exits": ("ended the process with exit status 0", "__import__('os')._exit(0)"),
-    "crashes": ("ended the process by SIGSEGV", "__import__('ctypes').string_at(0)"),
-    "kills itself": ("ended the process by SIGKILL", "__import__('os').kill(__import__('os').getpid(), 9)"),
+    "crashes": ("ended the process with SIGSEGV", "__import__('ctypes').string_at(0)"),
+    "kills itself": ("ended the process with SIGKILL", "__import__('os').kill(__import__('os').getpid(), 9)"),
 }
 
 
@@ -197,6 +197,11 @@ def test_a_world_may_import_libraries_late_and_read_the_files_beside_it(tmp_path
 def test_a_line_that_uses_something_outside_can_be_excused_with_a_reason(tmp_path):
     excused = f"{RESET}        __import__('os').environ.get('HOME')  # cohabit: ok - a test\n"
     assert finding(report_of(tmp_path, (RESET, excused)), "outside").ok
+
+
+def test_nothing_is_said_about_the_conduct_of_a_world_that_cannot_be_created(tmp_path):
+    report = check_world(f"{tmp_path}/missing.py")
+    assert [finding(report, check).ok for check in ("spec", "outside", "limits")] == [False, None, None]
 
 
 def test_a_world_that_keeps_within_its_limits_passes(tmp_path):

@@ -208,12 +208,12 @@ def test_items_and_entries_that_are_there_twice_are_found_and_become_one() -> No
         "## Closed", f"{item.text}\n\n## Closed", 1
     )
     both = both.replace("## Open\n\n", "## Open\n\n" + Inbox.parse(inbox.text).items[0].text, 1)
-    assert list(damage("inbox.md", both)) == ["INB-001 is there 2 times"]
+    assert list(damage("inbox.md", both)) == ["INB-001 appears 2 times"]
     after = undamaged("inbox.md", both)
     assert [(each.title, each.open) for each in Inbox.parse(after).items] == [("x", False)]
     entry = Entry.new(ANN, NOON, "did it").text
     twice = "# Journal\n\n" + entry + entry
-    assert list(damage("journal.md", twice)) == ["the entry '2026-05-22 14:30 — ann-cli (Ann)' is there 2 times"]
+    assert list(damage("journal.md", twice)) == ["the entry '2026-05-22 14:30 — ann-cli (Ann)' appears 2 times"]
     assert undamaged("journal.md", twice) == "# Journal\n\n" + entry
     for path, text in (("inbox.md", after), ("journal.md", "# Journal\n\n" + entry), ("README.md", "x")):
         assert list(damage(path, text)) == []

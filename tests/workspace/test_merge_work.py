@@ -244,7 +244,7 @@ def test_the_order_is_by_time_except_for_entries_that_a_side_has_after_later_one
 
 
 # -- the limits -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("limit", ["MAX_MERGE_BYTES", "MAX_MERGE_ENTRIES"])
+@pytest.mark.parametrize("limit", ["MAX_MERGE_CHARS", "MAX_MERGE_ENTRIES"])
 def test_a_merge_beyond_the_limit_is_refused_and_a_file_that_one_side_changed_is_taken(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ def test_the_bundle_asks_for_the_identity_and_lists_the_tools() -> None:
     found = made("mcpb/manifest.json")
     assert found["manifest_version"] == "0.4"
     assert [tool["name"] for tool in found["tools"]] == [*tools()]
+    assert [tool["name"] for tool in found["tools"] if not tool["description"].endswith(".")] == []  # whole sentences
     server = found["server"]
     assert (ROOT / "mcpb" / server["entry_point"]).is_file()
     assert server["mcp_config"]["env"] == {

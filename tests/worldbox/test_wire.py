@@ -463,7 +463,7 @@ async def test_messages_have_the_shapes_of_the_wire(box: Bridged) -> None:
 
 async def test_a_message_can_be_waited_for(box: Bridged) -> None:
     waiting = asyncio.ensure_future(box.result("ares", "recv_messages", wait_ms=30_000))
-    while not box.house.rooms["realm"]._waiters:
+    while not box.house.rooms["realm"]._version._waiters:
         await asyncio.sleep(0)
     await box.result("athena", "send_message", to="ares", content="now")
     assert (await waiting)["items"][0]["content"] == "now"

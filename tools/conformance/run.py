@@ -38,7 +38,7 @@ from conformance.expected import NEEDS_FIXTURES, PASSES_BY_REFUSAL  # noqa: E402
 
 SERVER = (sys.executable, "-m", "conformance.server")
 ENDPOINT = "/mcp"
-START_SECONDS = 30
+START_SECONDS = 300
 RUN_SECONDS = 600
 
 ERAS: Mapping[str, str] = {

@@ -20,7 +20,7 @@ CAUSES: dict[str, str] = {
     "no_reply": "the request was given up before a reply came",
     "spending_cap": "the request was not sent, because it could have cost more than the cap leaves",
     "refusal": "the model, or a filter of its service, refused to answer",
-    "tool_call": "the model called a tool that it was not offered, or used up its calls of tools",
+    "tool_call": "the model called a tool that it was not offered, or used up its tool calls",
     "empty": "the answer is empty",
     "cut_off": "the answer was cut off at `max_tokens`",
     "too_large": "the answer is longer or more deeply nested than any action needs",
@@ -44,7 +44,7 @@ def cause_of_failure(outcome: str, exchanges: Sequence[Exchange]) -> str:
 
 
 def what_was_tried(exchanges: Sequence[Exchange]) -> str:
-    """For a timeout: how often the model was asked in vain, and the last error. Empty if nothing is known."""
+    """For a timeout: how many requests got no answer, and the last error. Empty if nothing is known."""
     calls = exchanges[-1].calls if exchanges else []
     if not calls or not calls[-1].cause:
         return ""

@@ -21,7 +21,7 @@ from cohabit.agents.contract import Call as ModelCall
 from cohabit.agents.contract import Thought, checked_action, is_async, plan_lines
 from cohabit.agents.wire import (
     ARGUMENTS,
-    OPTIONAL,
+    METHODS,
     READ_BYTES,
     RESULTS,
     Call,
@@ -85,7 +85,7 @@ class Child:
             for message in self._frames.feed(data):
                 if isinstance(message, Call):
                     self._serve_call(message)
-        os._exit(0)  # whatever threads the agent has
+        os._exit(0)  # even if threads of the agent still run
 
     def _serve_call(self, call: Call) -> None:
         try:
@@ -318,7 +318,7 @@ def facts_of(agent: Any) -> Facts:
     modules = [sys.modules.get(base.__module__) for base in type(agent).__mro__ if base is not object]
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
     return Facts(
-        methods=[name for name in OPTIONAL if callable(getattr(agent, name, None))],
+        methods=[name for name in METHODS if callable(getattr(agent, name, None))],
         asynchronous=is_async(agent),
         backend=str(backend.name) if backend is not None else "",
         constrains=bool(backend is not None and backend.constrains),
@@ -327,7 +327,7 @@ def facts_of(agent: Any) -> Facts:
         uncounted=why_uncounted(agent),
         retries=retries,
         per_minute=int(getattr(options, "per_minute", 0)),
-        wrong=[wrong for name in OPTIONAL if (wrong := _wrong_signature(agent, name))],
+        wrong=[wrong for name in METHODS if (wrong := _wrong_signature(agent, name))],
         files=list(dict.fromkeys(files)),
         **known,
     )

@@ -40,7 +40,7 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     heard: list[Heard] = []  # messages since the last decision
     fallback: Callable[[], Action | None] | None = None  # what is done if the agent gives no usable answer
     may_pass: bool = True  # False: the game waits for this agent, so doing nothing is no answer
-    turn: int = 0  # of the game, from 1, that this decision is a part of; 0: not counted
+    turn: int = 0  # the turn of the game, from 1, in which it decides; 0: not counted
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
@@ -208,7 +208,7 @@ def _is_async(kind: type) -> bool:
 
 @lru_cache(256)
 def _is_plain(kind: type) -> bool:
-    """Whether nothing of an agent has to be awaited, and it is not asked twice."""
+    """Whether no method of an agent has to be awaited, and it has no ``think``."""
     others = (getattr(kind, name, None) for name in _OTHERS)
     return not hasattr(kind, "think") and not any(map(inspect.iscoroutinefunction, others))
 
@@ -220,7 +220,7 @@ def _left_out(kind: type) -> list[str]:
 
 @lru_cache(256)
 def _synchronous(kind: type) -> list[str]:
-    """The methods of an asynchronous agent that are not."""
+    """The synchronous methods of an asynchronous agent."""
     methods = ((name, getattr(kind, name, None)) for name in _OTHERS if name != "hear")
     return [name for name, method in methods if method is not None and not inspect.iscoroutinefunction(method)]
 
@@ -395,7 +395,7 @@ class AgentThread:
         return await done
 
     async def last(self, work: Callable[[], Any]) -> None:
-        """Run ``work`` there, after what it is doing. Only if it is idle this waits for the end of it."""
+        """Run ``work`` there, after what it is doing. Waits for the end of ``work`` only if the thread is idle."""
         if self._busy and self._jobs is not None:
             self._jobs.put(partial(_ignoring_failures, work))
         else:

@@ -15,8 +15,8 @@ was played. ``unreadable``, ``refused``: neither answer could be read, or the wo
 in time. ``failed``: the agent or its backend failed. ``late``: the turn was over before the answer came."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
-"""The outcomes after which the fallback was played. Only after ``failed`` because of ``reflect`` it was not: then the
-agent's action had been performed before."""
+"""The outcomes after which the fallback was played. The exception is a failure of ``reflect``: the agent's own
+action had been performed before."""
 
 
 class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -29,7 +29,7 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     exchanges: list[Exchange] = []
     reward: float = 0.0
     message: str = ""  # of the world
-    turn: int = 0  # of the game, from 1, that the decision was a part of; 0: not counted
+    turn: int = 0  # the turn of the game, from 1, in which it was made; 0: not counted
 
     @property
     def cause(self) -> str:
@@ -88,7 +88,7 @@ class Tally(Struct, gc=False):
             answered = not calls or not calls[-1].cause
             if usage.dollars is None:
                 self.unpriced += answered
-            elif not calls and not usage.cached:  # of an agent that does not say what it asked
+            elif not calls and not usage.cached:  # the agent does not say what it asked
                 self.dollars += usage.dollars
                 self.charged += usage.dollars
             self.requests += len(calls)

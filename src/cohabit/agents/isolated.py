@@ -1,10 +1,10 @@
-"""An agent in a process of its own: whatever it does, it harms neither the run or the house nor other players.
+"""An agent in a process of its own: whatever it does, the run, the house and other players are not affected.
 
 A crash fails one call. The next one starts another process with a new agent, which has to be introduced again. A call
 that is given up, because its time is over, may still return for a while, so that a slow agent keeps what it remembers;
 then the process is killed. What arrives late is not used.
 
-Language models and built-in scripts are part of Cohabit and need no process: ``open_agent`` has one way for each.
+Language models and built-in scripts are part of Cohabit and need no process: ``open_agent`` handles both.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class TimedOutBefore(TimeoutError):
 
 
 def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse: bool = True) -> Agent:
-    """The agent with this brain, ready to be called. The only way in which names become players.
+    """The agent with this brain, ready to be called. Only this function makes players from names.
 
     ``reuse``: after the agent was closed, its process waits for the next one with the same code.
     """
@@ -138,7 +138,7 @@ class IsolatedAgent:
         self._late: asyncio.Future[Any] | None = None  # the agent has not returned from a call that was given up
         self._questions: dict[int, asyncio.Task[None]] = {}  # to the language model, that are being answered
         self._context = copy_context()  # of the last call: what the agent asks meanwhile belongs to it
-        self._initialized: Any = None  # with these arguments, by a call that was given up before it returned
+        self._initialized: Any = None  # arguments of an ``initialize`` that returned after it was given up
         self._closed = False
 
     # -- its process ------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class IsolatedAgent:
     def _started(self, task: "asyncio.Task[None]") -> None:
         self._starting = None
         if not task.cancelled():
-            task.exception()  # whoever waits for it has been told
+            task.exception()  # callers that wait for it have been told
 
     def _crashed(self, process: AgentProcess) -> AgentCrashed:
         """The process has ended, or is ended now: the next call starts another."""
@@ -335,7 +335,7 @@ class IsolatedAgent:
             process.send(failure(call.id, wrong))
         except asyncio.CancelledError:
             raise
-        except BaseException as stop:  # the run has to stop, which is not the agent's affair
+        except BaseException as stop:  # the run has to stop; the agent is not told
             process.fail(stop)
         else:
             process.send(Reply(call.id, completion))

@@ -50,7 +50,7 @@ NOT_ABOUT_THE_ACTION = ("UNAUTHORIZED", "UNKNOWN_ROOM", "DISABLED", "BUSY")
 MAX_LOGGED = 100
 """How many different problems of a player the log has. The transcript has all of them."""
 CLOSING_S = 8.0
-"""How long an agent may take to close, which begins with the end of what it does."""
+"""How long an agent may take to close, including the rest of a call that it has not returned from."""
 CHOICES_QUOTED = 40
 """How many legal actions a correction quotes."""
 
@@ -72,7 +72,7 @@ NO_LIMITS = Limits()
 
 
 class MethodFailed(Exception):
-    """The agent failed in another method than ``decide`` or ``think``. The text says which, and how."""
+    """The agent failed in a method other than ``decide`` or ``think``. The text says which, and how."""
 
     def __init__(self, method: str, bug: Exception | SystemExit) -> None:
         super().__init__(f"{method} failed: {_text(bug)}")
@@ -94,7 +94,7 @@ class Player:
     ) -> None:
         """``plays_on``: if the agent cannot be initialized, its first decision fails, and the next one tries again.
 
-        ``name`` is for the log, which has a problem once, not once for each decision.
+        ``name`` is for the log. Each problem is logged once, not once for each decision.
         """
         self.agent = agent
         self.limits = limits
@@ -119,7 +119,7 @@ class Player:
         self._plays_on = plays_on
         self._introduction: tuple[str, ActionSpace, list[Goal]] | None = None  # not done yet
         self._world: tuple[str, ActionSpace] | None = None
-        self._not_introduced: Exception | SystemExit | None = None  # why, until a decision has failed because of it
+        self._not_introduced: Exception | SystemExit | None = None  # the reason, until it has failed a decision
         self._closed = False
         self._logged: set[str] = set()
 
@@ -129,7 +129,7 @@ class Player:
         self._introduction = game_desc, action_space, list(goals)
         try:
             if self._isolated is not None:
-                await self._isolated.start()  # the time that its imports take is not that of a decision
+                await self._isolated.start()  # so that its imports do not use up the time of a decision
             await self._limited(self._introduce())
         except (Exception, SystemExit) as bug:
             if not self._plays_on:
@@ -200,7 +200,7 @@ class Player:
     def move_now(self, turn: Turn, act: ActNow) -> Decision:
         """The same for a quick script, where nothing has to be waited for. It saves half of the cost of a decision.
 
-        A script is not asked twice. A deadline cannot stop it, but an answer after it does not count.
+        A script is not asked twice, and has no time limit: a busy machine must not change a game.
         """
         script, seen, clock, took = self._script, turn.observation, self._seconds, 0.0
         assert script is not None
@@ -216,8 +216,6 @@ class Player:
                 action = checked_action(action)
             if clock is not None:
                 took = clock() - began
-                if self.limits.seconds is not None and took > self.limits.seconds:
-                    raise TimeoutError
         except TimeoutError as late:
             return self._counted(self._fall_back_now(turn, act, "timeout", self._too_late(late)), took)
         except (Exception, SystemExit) as bug:
@@ -268,7 +266,7 @@ class Player:
                 else:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
-                    if _loop_time() > ends:  # it held up the event loop, so nothing could stop it
+                    if _loop_time() > ends and not self.is_quick:  # it held up the event loop: nothing could stop it
                         raise TimeoutError
             except TimeoutError as late:
                 exchanges += self._unanswered()

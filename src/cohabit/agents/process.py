@@ -32,7 +32,7 @@ from cohabit.agents.wire import (
 MODULE = "cohabit.agents.child"
 MAX_IDLE = 8
 """How many processes wait for their next agent."""
-UNREADABLE = "its process sent what cannot be read"
+UNREADABLE = "its process sent data that cannot be read"
 REAP_S = 1.0
 """How long a process that has closed its connection may take to end."""
 
@@ -228,7 +228,7 @@ class AgentProcess:
         if code >= 0:
             return f"its process ended with exit code {code}"
         reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
-        return f"its process was ended by {signal.Signals(-code).name}{reason}"
+        return f"its process was killed by {signal.Signals(-code).name}{reason}"
 
     def _next(self) -> int:
         self._number += 1

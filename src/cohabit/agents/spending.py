@@ -145,5 +145,5 @@ class Spending:
 
 
 def amount(dollars: float) -> float | None:
-    """An amount; None if it is none, such as NaN, which would end the counting."""
+    """The amount; None if it is not a valid one, such as NaN, with which every later sum would be NaN."""
     return dollars if isfinite(dollars) and dollars >= 0 else None

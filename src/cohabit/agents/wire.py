@@ -24,7 +24,7 @@ MAX_SENT = 1 << 26
 class Facts(Struct, frozen=True, omit_defaults=True):
     """What an agent is, as its own process found out."""
 
-    methods: list[str]  # those of ``OPTIONAL`` that it has
+    methods: list[str]  # those of ``METHODS`` that it has
     asynchronous: bool = False
     quick: bool = False
     one_at_a_time: bool = False
@@ -44,7 +44,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     files: list[str] = []  # of its class, and of the bases of that
 
 
-OPTIONAL = ("decide", "think", "initialize", "plan", "reflect", "hear", "talk", "ready", "close")
+METHODS = ("decide", "think", "initialize", "plan", "reflect", "hear", "talk", "ready", "close")
 
 
 class SentTurn(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -1,4 +1,4 @@
-"""Opens a room again, without a host, whose world was only slow."""
+"""Reopens a room without a host if its world was only slow."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cohabit")
 REOPENINGS, WITHIN_MS = 3, 600_000
-"""So often in this time. A room that is slow more often stays quarantined: it would be closed again and again."""
+"""A room is reopened at most this often in this time. One that is slow more often stays quarantined."""
 
 
 class Reopening:

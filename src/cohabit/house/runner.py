@@ -273,8 +273,8 @@ class RoomRunner:
         self._flush_planned = False
         if self._writing or self._thread.is_running or self.failure is not None:
             return
-        is_watched = self.fanout.subscriptions or self.room.record.seq >= self._snapshots.next_seq
-        if not (is_watched and self.room.record.pending):  # no world code to guard
+        asks_world = self.fanout.subscriptions or self.room.record.seq >= self._snapshots.next_seq
+        if not (asks_world and self.room.record.pending):  # no world code to guard
             self._commit(self._prepare())
             return
         if not self._quick:

@@ -256,7 +256,7 @@ async def _logged(
 ) -> T:
     """Ask, so that the agent's memory is the same again; a logged answer counts for the given one."""
     if not log.knows(seat) and log.spending.is_over:
-        raise CapReached(f"${log.spending.spent:.2f} are spent")
+        raise CapReached(f"${log.spending.spent:.2f} has been spent")
     failure: Exception | None = None
     made: T | None = None
     try:

@@ -6,9 +6,9 @@
     fingerprints.json   hashes of the code and config of each world and player, and the version of Cohabit
     games.jsonl         one GameResult for each finished game
     decisions.jsonl     one DecisionLine for each decision of a finished game: what was asked, answered and played
-    timings.jsonl       one TimingLine for each finished game: the only file that differs from run to run
+    timings.jsonl       one TimingLine for each finished game; it differs from run to run
     records/GAME.jsonl  the record of each game; `cohabit replay` and `cohabit verify` read it
-    spending.jsonl      if models are asked that cost something: each change of what was paid and of what is reserved
+    spending.jsonl      if a model costs something: each change of what was paid and reserved; may differ, too
     unfinished/         the answers of games that are not finished; removed with the last of them
 
 The lines are in the order of the plan. All lines of a game are written before its line in games.jsonl, which makes it

@@ -32,8 +32,8 @@ def match(
 
     The players are rotated over the seats, each order once for each seed, beginning with ``seed``. ``out`` is the
     folder for the results; the same call resumes an interrupted match. ``seconds`` is the limit of a decision,
-    ``max_cost`` what the match may spend in dollars; ``cache`` a folder for answers of language models, which are then
-    not asked the same twice; ``limits`` are others of a design, such as ``max_decisions``.
+    ``max_cost`` what the match may spend in dollars; ``cache`` a folder for answers of language models, so that
+    equal prompts are sent once; ``limits`` are others of a design, such as ``max_decisions``.
     ``workers`` is the number of processes; a script that uses more than one needs ``if __name__ == "__main__"``.
     """
     design = match_design(

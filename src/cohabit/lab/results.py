@@ -156,9 +156,7 @@ class Results:
             without = f"; {lost:,} of them have no result, and are neither won nor drawn" if lost else ""
             notes.append(f"{limited:,} of {len(games):,} games stopped at a limit, before they were over{without}")
         if any(_is_estimated(tally) for game in games for tally in game.tallies):
-            notes.append(
-                "the higher of two costs includes the most that requests may have cost whose cost is not known"
-            )
+            notes.append("the higher of two costs includes the most that requests of unknown cost may have cost")
         notes += self.spent_in_words()
         if alone:
             notes.append(f"{alone:,} games of a player against itself count only in decisions, times and costs")

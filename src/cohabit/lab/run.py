@@ -106,7 +106,7 @@ def run(
 ) -> Results:
     """Play the missing games and return the results of all. Without a folder they are kept in memory.
 
-    ``cache``: a folder with answers of language models, which are not asked again what they were asked before.
+    ``cache``: a folder for answers of language models. A prompt that has an answer there is not sent again.
 
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()

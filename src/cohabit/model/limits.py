@@ -9,7 +9,7 @@ MAX_VALUES = 5_000
 """Values and keys in the arguments of one action, with those inside lists and objects. The largest action of a world
 has some hundred."""
 MAX_DEPTH = 32
-"""Lists and objects within each other."""
+"""How deep lists and objects may be nested."""
 _CONTAINERS = (dict, list, tuple)
 
 

@@ -1,4 +1,4 @@
-"""Similar names, for "did you mean". `FactionPlayer`, `faction-player` and `faction_player` are the same to it."""
+"""Similar names, for "did you mean". `TurnOrder`, `turn-order` and `turn_order` are the same to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 5) -> list[str]:
     """The known names most similar to `name`: the same in another spelling, then those that are a part of it or have it
     as a part, then by Levenshtein distance and by code point.
 
-    Only names that could be a slip of the pen are suggested. Names that start with `$` or `_` are internal and
+    Only names that could be a typing mistake are suggested. Names that start with `$` or `_` are internal and
     never suggested.
     """
     name = name[:_MAX_NAME_CHARS]

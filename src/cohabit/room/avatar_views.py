@@ -110,7 +110,7 @@ def _actions(room: "Room", avatar: OwnedAvatar, me: Member) -> tuple[list[str], 
     for command in room.commands:
         if not (command.is_action and command.for_model and by_grant(me, command)):
             continue
-        turn = by_turn(room, me, command, to_move, room.pace == "turns", over)
+        turn = by_turn(room, me, command, to_move, over)
         if reason := turn.reason or impossible.get(command.name, ""):
             blocked[command.name] = reason
         else:

@@ -32,7 +32,7 @@ def claimed_seat(world: World, claim: str) -> SeatId:
     """The seat that a claim names. A claim on a seat that the world never has is refused; one that a later game may
     have, with more players, is not.
 
-    A world that opens seats as it runs tells only how many it has at most, so its claims stand for themselves."""
+    A world that opens seats as it runs tells only how many it has at most, so its claims are returned as they are."""
     how, _, what = claim.partition(":")
     names, most = world.spec.seat_names, world.spec.seat_range[1]
     if overrides(world, "seats_now"):
@@ -48,7 +48,7 @@ def claimed_seat(world: World, claim: str) -> SeatId:
 
 
 def _is_number(text: str, least: int, most: int) -> bool:
-    """Whether it is the name of a seat without a name of its own."""
+    """Whether it is the number of a seat that the world has no name for."""
     return len(text) < 6 and text.isdecimal() and text == str(int(text)) and least <= int(text) <= most
 
 

@@ -182,11 +182,11 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
         if decision.code:
             return decision
     if command.where != "world":  # do not call the world: this may run outside the room's queue
-        return by_turn(room, member, command, None, False)
+        return by_turn_order(room, member, command)
     to_move = room.to_move()
     if member.seat in to_move and not room.state.turn_based:
         return ALLOWED  # the common case
-    return by_turn(room, member, command, to_move, room.pace == "turns", not to_move and room.is_over())
+    return by_turn(room, member, command, to_move, not to_move and room.is_over())
 
 
 def refusal(decision: Decision) -> CohabitError:
@@ -212,31 +212,32 @@ def by_grant(member: Member, command: Command) -> Decision:
     )
 
 
-def by_turn(
-    room: "Room",
-    member: Member,
-    command: Command,
-    to_move: Sequence[SeatId] | None,
-    ordered: bool,
-    over: bool = False,
-) -> Decision:
-    """Whether it is this member's turn, if the command depends on turns.
-
-    ``to_move``: the seats that the world waits for (None: unknown). ``ordered``: whether the world enforces turns.
-    ``over``: whether the game has ended.
-    """
-    if not command.needs_turn or Capability.ACT_GLOBAL in member.held:
-        return ALLOWED
+def by_turn_order(room: "Room", member: Member, command: Command) -> Decision:
+    """Whether it is this member's turn in the order of a turn-based room, if the command depends on turns."""
     holder = room.state.turn_holder
-    if holder is not None and holder != member.id:
-        order = " → ".join(map(handle_of, room.state.turn_order))
-        return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
-    if to_move is not None and command.category == "action":
-        if over:
-            return Decision("GAME_REJECTED", f"this game is over; {_next_game(room.state)}")
-        if ordered and member.seat not in to_move:
-            return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
+    if holder is None or holder == member.id or not _depends_on_turns(member, command):
+        return ALLOWED
+    order = " → ".join(map(handle_of, room.state.turn_order))
+    return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
+
+
+def by_turn(room: "Room", member: Member, command: Command, to_move: Sequence[SeatId], over: bool) -> Decision:
+    """The same, and for actions whether the world waits for this member.
+
+    ``to_move``: the seats that the world waits for. ``over``: whether the game has ended.
+    """
+    decision = by_turn_order(room, member, command)
+    if decision.code or command.category != "action" or not _depends_on_turns(member, command):
+        return decision
+    if over:
+        return Decision("GAME_REJECTED", f"this game is over; {_next_game(room.state)}")
+    if room.pace == "turns" and member.seat not in to_move:
+        return Decision("TURN_NOT_YOURS", f"it is not your turn; waiting for {', '.join(room.movers() or to_move)}")
     return ALLOWED
+
+
+def _depends_on_turns(member: Member, command: Command) -> bool:
+    return command.needs_turn and Capability.ACT_GLOBAL not in member.held
 
 
 def _next_game(state: RoomState) -> str:

@@ -179,7 +179,7 @@ def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World)
 
 def _changes(now: Observation, text: str, before: ShownView, world: World) -> str | None:
     """What has changed, in the words of the world or else line by line; None if that cannot be said."""
-    said = world.changes(before.observation, now) if overrides(world, "changes") else None
+    said = world.changes(before.observation, now)
     if said is None:
         happened = now.step != before.observation.step
         found = changes(before.text, text, _is_news if happened else lambda heading: False)

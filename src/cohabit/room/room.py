@@ -272,11 +272,7 @@ class Room(RecordedRoom):
         record = self.record
         if via is not None and self.state.hide_brains:
             via, why = HIDDEN_BRAIN, None  # its reasons show which one it is
-        players = None
-        for notice in told:
-            if notice.seats:
-                players = self._players_of(told)
-                break
+        players = self._players_of(told)
         entry = Entry(record.seq + 1, at, command.name, by, args or None, tuple(told), why, key, via, players)
         if key is not None:
             keep_reply(self.state, entry, result)

@@ -65,11 +65,11 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     """Seat a member: on this seat, or on any free one."""
     room = ctx.room
     embodied = isinstance(room.world, EmbodiedWorld)
-    own = [a.id for a in avatars_of(room, owner_of(me)) if a.seat == seat] if embodied and seat is not None else []
+    own = [avatar.id for avatar in avatars_of(room, owner_of(me)) if avatar.seat == seat]
     if embodied and (seat is None or (own and seat not in room.seats)):
         _take_body(ctx, me, own[0] if own else None)
         return
-    if isinstance(room.world, EmbodiedWorld):  # the body of a built-in player
+    if embodied:  # the body of a built-in player, or a new one
         check_limit(room, me)
     played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
@@ -82,8 +82,6 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
             raise GameRejected(f"your seat {played} is closed; you can take another one in the next game")
         seat = played
     if room.has_arrivals and (seat is None or seat not in room.seats):
-        if embodied:
-            check_limit(room, me)
         arrive(ctx, me, Arrival(me.name or me.handle, seat, returns=played is not None))
     else:
         taken = _free_seat(ctx, seat)

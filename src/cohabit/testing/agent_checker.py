@@ -19,7 +19,7 @@ from cohabit.agents.decision import Decision
 from cohabit.agents.isolated import IsolatedAgent, made_once, open_agent
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.ready import make_once
-from cohabit.agents.wire import OPTIONAL, Facts
+from cohabit.agents.wire import METHODS, Facts
 from cohabit.errors import CohabitError
 from cohabit.house.clock import SystemClock
 from cohabit.house.house import House
@@ -56,13 +56,13 @@ class AgentTrial:
     def methods(self) -> list[str]:
         if isinstance(self.about, Facts):
             return self.about.methods
-        return [name for name in OPTIONAL if callable(getattr(self.about, name, None))]
+        return [name for name in METHODS if callable(getattr(self.about, name, None))]
 
     def open(self) -> Agent:
         return open_agent(self.name, "check/p1")
 
     def in_lab(self, agent: Agent, *, kill_after: int = 0) -> list[Decision]:
-        """The decisions of an agent on the first seat. ``kill_after`` so many of them its process is killed."""
+        """The decisions of an agent on the first seat. Its process is killed after ``kill_after`` of them."""
         made: list[Decision] = []
         others = [adapted(make_agent("random", f"check/p{i + 2}")) for i in range(self.seats - 1)]
 

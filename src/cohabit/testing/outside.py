@@ -67,12 +67,12 @@ class Outside:
             if callable(drawn := getattr(random, name)) and not isinstance(drawn, type):
                 setattr(random, name, self._wrapped(drawn, words))
         os.urandom = self._wrapped(os.urandom, "asks the system for random bytes; draw from Stream(seed, purpose)")
-        starts = self._wrapped(_thread.start_new_thread, "starts a thread; a world is called, and returns")
+        starts = self._wrapped(_thread.start_new_thread, "starts a thread; a world runs only while it is called")
         _thread.start_new_thread = threading._start_new_thread = starts  # type: ignore[attr-defined]
         sys.addaudithook(self._hear)
 
     def note(self, words: str, within: int = 0) -> None:
-        """A line of the world did this. ``within``: only if it is one of so many innermost lines."""
+        """A line of the world did this. ``within``: only if it is among this many innermost frames."""
         if self._busy:
             return
         self._busy = True
@@ -99,14 +99,14 @@ class Outside:
         if event == "open":
             self._opened(args)
         elif event in _CHANGES:
-            self.note(f"{_CHANGES[event]} {_name(args[0])}; a world has no files")
+            self.note(f"{_CHANGES[event]} {_name(args[0])}; keep all state in self")
         elif event in _LISTS:
             if not self._is_of_the_world(args[0]):
-                self.note(f"lists the folder {_name(args[0])}; a world has no files")
+                self.note(f"lists the folder {_name(args[0])}; keep all state in self")
         elif event in _PROCESSES:
-            self.note("starts a process; a world is called, and returns")
+            self.note("starts a process; a world runs only while it is called")
         elif event.startswith("socket."):
-            self.note("uses the network; a world knows no network")
+            self.note("uses the network; a world must not use the network")
         elif event in ("os.putenv", "os.unsetenv"):
             self.note(f"sets the environment variable {_name(args[0])}; use the config")
 

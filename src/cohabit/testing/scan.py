@@ -16,9 +16,9 @@ MODULES = {
     "random": "is one generator for the whole process; use Stream(seed, purpose)",
     "secrets": "is not reproducible; use Stream(seed, purpose)",
     "uuid": "is not reproducible; use your own counter",
-    "asyncio": "is for the house; a world is called, and returns",
-    "threading": "is for the house; a world is called, and returns",
-    "socket": "is for interfaces; a world knows no network",
+    "asyncio": "is for the house; a world runs only while it is called",
+    "threading": "is for the house; a world runs only while it is called",
+    "socket": "is for interfaces; a world must not use the network",
     "numpy.random": "differs between versions; use Stream(seed, purpose)",
 }
 CALLS = {

@@ -22,14 +22,14 @@ def is_agent(source: str) -> bool:
 
 
 def _has_agent(path: Path, name: str) -> bool:
-    """Whether the class with this name, or the only class that could be meant, has a method of agents."""
+    """Whether the class with this name, or in a file without it any class that could be meant, is an agent."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return False
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    if name:
-        return name in classes and _decides(classes[name], classes)
+    if name in classes:
+        return _decides(classes[name], classes)
     agents = [node for node in classes.values() if _decides(node, classes)]
     return bool(agents) and not any(_base_names(node) & {"World"} for node in classes.values())
 

@@ -1,4 +1,4 @@
-"""Limits for a world that is being checked: each call of one of its methods may take so much CPU time and no more.
+"""Limits for a world that is being checked: of the CPU time and the wall time of each call, and of memory.
 
 The limits are timers of the operating system. They end the process, so they also stop a call that never gives control
 back to Python. What the process was doing is in two files, which the process that started it reads afterwards.
@@ -123,7 +123,7 @@ class Watch:
 
 
 def _limit_memory(memory_mb: int) -> None:
-    """Let this process take so much more memory than it has now. Systems that cannot do that have no limit."""
+    """Let this process take at most this much more memory than it has now. Some systems cannot limit it."""
     try:
         has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (has + memory_mb * 2**20, resource.getrlimit(resource.RLIMIT_AS)[1]))
@@ -159,7 +159,7 @@ def cause_of_death(folder: Path, status: int, limits: Limits, own: Callable[[str
         return f"{label} did not return within {limits.cpu_s:g} s of CPU time{where}"
     if status == -signal.SIGALRM:
         return f"{label} did not return within {limits.wait_s:g} s; it waits for something{where}"
-    how = f"with exit status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
+    how = f"with exit status {status}" if status >= 0 else f"with {signal.Signals(-status).name}"
     return f"{label} ended the process {how}{where}"
 
 

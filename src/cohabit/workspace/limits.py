@@ -27,7 +27,7 @@ MAX_PATHS: Final = 1_000
 MAX_TODOS: Final = 50
 
 # -- merging by entry, each of the three versions -------------------------------------------------
-MAX_MERGE_BYTES: Final = 32 * 1024 * 1024
+MAX_MERGE_CHARS: Final = 32 * 1024 * 1024
 MAX_MERGE_ENTRIES: Final = 50_000
 """Entries, items and sections. A merge of this size takes up to half a minute and half a gigabyte."""
 MAX_MERGE_VARIANTS: Final = 10_000

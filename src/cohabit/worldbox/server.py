@@ -25,7 +25,7 @@ from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_turn, refusal
+from cohabit.room.decide import by_turn_order, refusal
 from cohabit.room.state import Member
 from cohabit.worldbox.names import EXTENSION
 from cohabit.worldbox.wire import (
@@ -220,5 +220,5 @@ def _out_of_turn(runner: RoomRunner, member: Member, command: Command | None) ->
     """The refusal for a member who is out of turn, which this protocol checks before the permission."""
     if command is None:
         return None
-    decision = by_turn(runner.room, member, command, None, False)
+    decision = by_turn_order(runner.room, member, command)
     return None if decision else refusal(decision)

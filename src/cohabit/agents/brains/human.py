@@ -68,8 +68,8 @@ class Human:
             self._tell(f"The game waits for you.\n{HELP}")
 
     async def _next_line(self) -> str:
-        """The next line. If time ran out while it was awaited, the next call gets it: only one thread reads, and it
-        keeps no process from ending."""
+        """The next line. If time ran out before it was typed, the next call waits for the same line: only one thread
+        reads, and it keeps no process from ending."""
         if self._line is None:
             loop = asyncio.get_running_loop()
             self._line = found = loop.create_future()

@@ -1,4 +1,4 @@
-"""The requests behind one question to a model: whoever asks gathers them, also those of a question that is given up."""
+"""The requests behind one question to a model. The caller gathers them, also those of a question that is given up."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -197,7 +197,7 @@ def completion(
     free: bool = False,
     prompt_factor: float = 1.0,
 ) -> Completion:
-    """A valid answer from what a server sent, which may be anything. Counts that are none are estimated. ``free``: it
+    """A valid answer from what a server sent, which may be anything. Invalid counts are estimated. ``free``: it
     costs nothing if no price is listed for it. ``prompt_factor``: how much more than its price the prompt costs."""
     answer, thoughts = _text(text), _text(thinking)
     prompt = _count(tokens[0], "".join(message.content for message in request.messages))

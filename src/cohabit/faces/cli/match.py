@@ -36,7 +36,7 @@ def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
     parser.add_argument("--seconds", metavar="S", type=float, help="time limit of a decision")
     parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="the most that the models may cost")
-    parser.add_argument("--cache", metavar="DIR", type=Path, help="keep answers of models here, and never ask twice")
+    parser.add_argument("--cache", metavar="DIR", type=Path, help="keep answers of models; equal prompts are sent once")
 
 
 def match(args: argparse.Namespace) -> int:

@@ -12,9 +12,9 @@ import time
 from typing import NamedTuple
 
 CHECKS = 8
-"""How often a step is looked at until its deadline."""
+"""How often a step is checked until its deadline."""
 GIL_CREDIT = 1
-"""At most this many times the deadline is not counted because of the GIL: many worlds that hang would protect each
+"""Waiting for the GIL is not counted for at most this many deadlines: otherwise many hung worlds would protect each
 other."""
 
 
@@ -42,7 +42,7 @@ def measure_thread(native_id: int | None) -> Measurement:
 def counted_s(before: Measurement, after: Measurement, wall_s: float, gil_s: float) -> tuple[float, float]:
     """How much of ``wall_s`` counts, and how much of it was spent waiting for the GIL: at most ``gil_s``.
 
-    Whoever waits for the GIL wakes up once per switch interval, and another thread computes meanwhile.
+    A thread that waits for the GIL wakes up once per switch interval, and another thread computes meanwhile.
     """
     cpu = after.cpu_s - before.cpu_s
     others = after.process_cpu_s - before.process_cpu_s - cpu

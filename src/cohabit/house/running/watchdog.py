@@ -1,7 +1,7 @@
 """World code on the event loop: which worlds may run there, and a watchdog that interrupts one that hangs.
 
-The whole house waits while a world runs on its event loop. So only worlds do that are part of Cohabit, or that the
-operator trusts. Others run on threads, whatever their `quick` says.
+The whole house waits while a world runs on its event loop. So only worlds that are part of Cohabit or that
+the operator trusts run there. Others run on threads, even if they are `quick`.
 
 Only the wall time of every section is measured: anything else costs more than most calls. A section that takes long
 may have waited for the CPU, on a machine with other work to do, so it only makes its world suspect. What the next
@@ -25,7 +25,7 @@ from cohabit.room.room import Room
 LOOP_LIMIT_S = 0.2
 """World code on the event loop is interrupted after this time. Its room is opened again, and runs on a thread."""
 CHECKS = 4
-"""How often a section is looked at until then."""
+"""How often a section is checked until then."""
 SLOW_S = 0.05
 """A section that computes for longer than this is slow …"""
 BLOCKED_S = 0.5

@@ -14,7 +14,7 @@ T = TypeVar("T")
 GRACE = 3
 """A step that is late has this many times its deadline to return by itself, before it is interrupted."""
 MAX_LATE = 4
-"""Only so many worlds have that time at once. If more do not return, they compete with the event loop for the CPU."""
+"""At most this many worlds have that time at once. More of them would compete with the event loop for the CPU."""
 
 
 _late: "set[WorldThread]" = set()

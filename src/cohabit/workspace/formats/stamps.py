@@ -6,8 +6,8 @@ a unique id and UTC times to the second.
     <!-- cohabit:k3x9 at=2026-05-22T12:30:05Z -->
 
 Entries of Multisphere have no such comment and are identified by a digest. When an item is first merged, claimed or
-closed here, the digest becomes its id: with a random id it would be a different item for everybody who still has it
-without.
+closed here, the digest becomes its id: with a random id it would be a different item in every clone that still has it
+without one.
 """
 
 import re

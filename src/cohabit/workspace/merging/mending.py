@@ -1,4 +1,4 @@
-"""Damage that a merge by line leaves in a protocol file: conflict markers, and entries or items that are there twice.
+"""Damage that a merge by line leaves in a protocol file: conflict markers, and duplicated entries or items.
 
 To repair it, the versions between the markers are merged by entry, as they would have been without plain git.
 """
@@ -30,9 +30,9 @@ def damage(path: str, text: str) -> Iterator[str]:
     if line := first_marker(text):
         yield f"conflict markers of git, the first in line {line}"
     elif path == INBOX:
-        yield from (f"{id_} is there {times} times" for id_, times in _doubled_items(text).items())
+        yield from (f"{id_} appears {times} times" for id_, times in _doubled_items(text).items())
     elif JOURNAL_PATH.fullmatch(path):
-        yield from (f"the entry {heading} is there {times} times" for heading, times in _doubled_entries(text).items())
+        yield from (f"the entry {heading} appears {times} times" for heading, times in _doubled_entries(text).items())
 
 
 def mended(path: str, text: str, pushed: Mapping[str, str]) -> Merged:
@@ -82,7 +82,7 @@ def _uids(text: str) -> list[str]:
 
 
 def _doubled_items(text: str) -> dict[str, int]:
-    """Items that are there more than once and say the same, by id."""
+    """Items that appear more than once and say the same, by id."""
     uids = _uids(text)
     some_without = any(len(uid) == DIGEST_CHARS for uid in uids) and len(START.findall(text)) > len(uids)
     if len(set(uids)) == len(uids) and not some_without:  # the usual case; nothing has to be parsed

@@ -18,7 +18,7 @@ from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.pointers import later
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import line_ending, with_blank_line, with_line_ending
-from cohabit.workspace.limits import MAX_MERGE_BYTES, MAX_MERGE_ENTRIES
+from cohabit.workspace.limits import MAX_MERGE_CHARS, MAX_MERGE_ENTRIES
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.numbering import Renumbered
 from cohabit.workspace.merging.ordering import by_author, in_order
@@ -92,10 +92,10 @@ def check_size(path: str, texts: Iterable[str]) -> None:
     """A bound on the input bounds time and memory, because both grow with it almost linearly."""
     for text in texts:
         entries = text.count("\n## ") + (text.count("\n- [") if path == INBOX else 0)
-        if len(text) > MAX_MERGE_BYTES or entries > MAX_MERGE_ENTRIES:
+        if len(text) > MAX_MERGE_CHARS or entries > MAX_MERGE_ENTRIES:
             raise TooLarge(
                 f"{quoted(path)} is too large to be merged by entry: {len(text)} characters, {entries} entries; the "
-                f"limits are {MAX_MERGE_BYTES} and {MAX_MERGE_ENTRIES}"
+                f"limits are {MAX_MERGE_CHARS} and {MAX_MERGE_ENTRIES}"
             )
 
 

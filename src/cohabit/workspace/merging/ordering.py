@@ -1,7 +1,7 @@
 """The order of new entries: by time and key, but those of one author in the author's order.
 
-The earlier tool writes local times to the minute, so the times alone may turn two entries of an author around. If a
-side has one entry after another that would come later, it moves directly behind that one. Only such moves count. A move
+The earlier tool writes local times to the minute, so the times alone may reverse two entries of an author. If a
+side has an entry after one that would sort later, it moves directly behind that one. Only such moves count. A move
 always goes behind an entry with a later time, so moves of different sides never contradict each other; and a side that
 lacks one of the two entries does not matter.
 

@@ -1,5 +1,5 @@
-"""Finding and repairing what plain git damaged: conflict markers that were committed, entries and items that are there
-twice, and a merge driver that no longer works."""
+"""Finding and repairing what plain git damaged: committed conflict markers, duplicated entries and items, and a merge
+driver that no longer works."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -31,7 +31,7 @@ def damaged(ws: "Workspace") -> Iterator[Answer]:
     """What is damaged in the files of the clone, and in its merge driver."""
     for path in _protocol_files(ws):
         for what in damage(path, ws.tree.text(path) or ""):
-            yield {"path": path, "what": f"{what}; repair tries to mend it"}
+            yield {"path": path, "what": f"{what}; repair may fix it"}
     for path, line in _other_files_with_markers(ws):
         yield {"path": path, "what": f"conflict markers of git, the first in line {line}; your user has to edit it"}
     for what in driver.problems(ws):

@@ -118,15 +118,20 @@ def health(
     since: Annotated[str | None, "a commit: only what came after it"] = None,
     limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
 ) -> Answer:
-    """Check whether agents follow the protocol: commits without a journal entry, duplicate ids, malformed files,
-    conflict markers, and published entries that vanished or were edited."""
+    """Check whether agents follow the protocol, and whether journal and inbox are intact.
+
+    Lists commits without a journal entry, duplicate ids, malformed files, conflict markers, and published entries that
+    vanished or were edited.
+    """
     return check_health(ws, since, limit)
 
 
 @tool(profile="full", writes=True)
 def repair(ws: Workspace) -> Answer:
-    """Repair what plain git damaged in journal and inbox, as listed by health: conflict markers, entries and items that
-    are there twice, the merge driver of this clone. Then add, commit and push."""
+    """Repair what plain git damaged in journal and inbox, as listed by health. Then add, commit and push.
+
+    It repairs conflict markers, duplicated entries and items, and the merge driver of this clone.
+    """
     return repair_damage(ws)
 
 

@@ -7,17 +7,15 @@ from cohabit.model.observation import one_line
 Known = dict[str, Any]
 """The result of ``agent_input.build_agent_input``."""
 
-HOW_TO_PLEDGE = """\
+HOW_TO_ANSWER = """\
+HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
+  purchase_mils 2 · disband_mils 1 · attacks {"NATION": mils} · money_grants {"NATION": money}
+  cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
+  keeps_word_report, aggressor_report {"NATION": 1 to 10}
+  summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
 A line of these messages (not of send_message) is a pledge for the next turn if it reads, for example:
   pledge: grant 12 to NATION
-  pledge: no attack on NATION"""
-HOW_TO_ANSWER = f"""\
-HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
-  purchase_mils 2 · disband_mils 1 · attacks {{"NATION": mils}} · money_grants {{"NATION": money}}
-  cede_territories {{"NATION": ["TERRITORY"]}} · messages {{"NATION" or "all": "text"}}
-  keeps_word_report, aggressor_report {{"NATION": 1 to 10}}
-  summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
-{HOW_TO_PLEDGE}
+  pledge: no attack on NATION
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
 ANSWER_IN_SHORT = """\
 HOW TO ANSWER: call submit with any of its fields. The last submission before the turn is resolved counts."""
@@ -35,7 +33,7 @@ def text_for_nation(known: Known, submitted: str) -> str:
         _heading(known),
         _own_nation(known),
         _other_nations(known),
-        _rules(known) if known["turns_left"] else "",
+        _rules_in_short(known["constants"]) if known["turns_left"] else "",
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("YOUR REPORT ON LAST TURN", known.get("previous_turn_report", ())),
         _section("MESSAGES TO YOU (not verified)", [_message(m) for m in known.get("messages", ()) if m["from"] != me]),
@@ -43,7 +41,7 @@ def text_for_nation(known: Known, submitted: str) -> str:
         _legal_cessions(known) if known["turns_left"] else "",
         _ratings(known.get("ratings")),
         _section("YOUR NOTES", known.get("history_context", "").splitlines()),
-        submitted or (_how_to_answer(known) if known["turns_left"] else _standings(known)),
+        submitted or (ANSWER_IN_SHORT if known["turns_left"] else _standings(known)),
     ]
     return "\n\n".join(filter(None, sections))
 
@@ -53,7 +51,7 @@ def text_for_spectator(known: Known) -> str:
     sections = [
         f"Turn {known['turn']}; {_turns_left(known['turns_left'])}",
         _section("NATIONS", [_nation(known, name) for name in known["agents"]]),
-        _rules(known),
+        _rules_in_short(known["constants"]),
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("MESSAGES", map(_message, known.get("messages", ()))),
         _ratings(known.get("ratings")),
@@ -116,18 +114,8 @@ def _territories(known: Known, name: str) -> str:
     return f"{len(owned)} territor{'y' if len(owned) == 1 else 'ies'}: {names}" if owned else "no territories"
 
 
-def _how_to_answer(known: Known) -> str:
-    return ANSWER_IN_SHORT if known["turn"] else HOW_TO_ANSWER
-
-
-def _rules(known: Known) -> str:
-    """In full in the first turn. Later in short: they are in the description of the world, which `rules` shows."""
-    if known["turn"]:
-        return _rules_in_short(known["constants"])
-    return rules_text(known["constants"], publishes_ratings="ratings" in known)
-
-
 def _rules_in_short(c: dict[str, Any]) -> str:
+    """The description of the world has them in full, and `rules` shows it."""
     return (
         f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; a mil costs "
         f"{c['c_mil_purchase_price']}, then {c['c_mil_upkeep_price']} per turn; an attacking mil destroys "

@@ -28,7 +28,7 @@ from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings, known_pledges
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.observation_text import (
-    HOW_TO_PLEDGE,
+    HOW_TO_ANSWER,
     quoted,
     rules_text,
     text_for_nation,
@@ -91,8 +91,7 @@ class Statecraft(World):
     never conquered; it can be ceded to a neighbour, except a capital.
 
     `messages` reach only their recipient, or everybody under "all". If a part of your orders cannot be used, nothing
-    is submitted and you are told why. A nation that submits nothing does nothing. Your view says what happened; in the
-    first turn it also has the rules and how to answer.
+    is submitted and you are told why. A nation that submits nothing does nothing. Your view says what happened.
     """
 
     spec = WorldSpec(
@@ -127,9 +126,9 @@ class Statecraft(World):
         self._legal_cessions: tuple[Territories, cessions.LegalCessions] = {}, {}
 
     def describe(self) -> str:
-        """With the rules and their numbers, which the view has in full only once."""
+        """With the rules, their numbers and how to answer. A view has them in short."""
         rules = rules_text(self.rules.constants, publishes_ratings=self.publish_ratings)
-        return f"{super().describe()}\n\n{rules}\n\n{HOW_TO_PLEDGE}"
+        return f"{super().describe()}\n\n{rules}\n\n{HOW_TO_ANSWER}"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]

@@ -138,7 +138,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("health", "health", "check whether agents follow the protocol: missing journal entries, duplicate ids", (
         option("since", "only changes after this commit", metavar="COMMIT"),
     )),
-    Verb("repair", "repair", "repair conflict markers, doubled entries and the merge driver, as listed by health"),
+    Verb("repair", "repair", "repair conflict markers, duplicated entries and the merge driver, as listed by health"),
     Verb("restore", "restore", "put a published entry or item back that vanished or was edited", (
         positional("id", "id of the entry or item, as listed by health"),
     )),

@@ -1,7 +1,7 @@
 """What a kingdom knows of the land beyond its sight: the chart, and the foreign cities that its people have seen.
 
-Settlers and traders choose where to go by this. If they went by the truth, their ways would show a player what the fog
-hides.
+Settlers and traders choose where to go by this. If they went by the truth, their routes would show a player what the
+fog hides.
 """
 
 import numpy as np
