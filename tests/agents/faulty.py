@@ -25,7 +25,7 @@ def crash(how: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case "fork":
             if os.fork() == 0:
-                signal.pause()  # a helper that outlives the agent
+                time.sleep(20)  # a helper that outlives the agent
             os._exit(3)
         case "garbage":
             write(b"\0\0\0\4" + b"\xc1" * 4)
