@@ -301,7 +301,8 @@ def asking_once(asker: Any) -> tuple[Any, int]:
 
     backend, retries = asker.backend, 0
     while isinstance(backend, RetryingBackend):
-        backend, retries = backend.backend, max(retries, backend.retries)
+        retries = max(retries, backend.retries)
+        backend = backend.backend
     return backend, retries
 
 
