@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,21 @@ def crash(how: str) -> None:
             os._exit(0)
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "fork":
+            if os.fork() == 0:
+                time.sleep(20)  # a helper that outlives the agent
+            os._exit(3)
+        case "garbage":
+            write(b"\0\0\0\4" + b"\xc1" * 4)
+        case "huge":
+            write(b"\xff" * 4)
+            time.sleep(1000)
+        case "flood":
+            from cohabit.agents.wire import Call, frame, packed
+
+            for number in range(2_000):
+                write(frame(Call(number, "complete", packed(({},)))))
+            time.sleep(1000)
         case "hold":
             ctypes.PyDLL(None).sleep(1000)  # in C, with the lock of the interpreter
         case "loop":
@@ -31,6 +47,11 @@ def crash(how: str) -> None:
             time.sleep(1000)
         case "raise":
             raise ZeroDivisionError("a bug")
+
+
+def write(data: bytes) -> None:
+    """Into the connection of the process with its parent."""
+    os.write(int(sys.argv[1]), data)
 
 
 class Sync:

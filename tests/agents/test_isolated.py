@@ -118,6 +118,38 @@ def test_an_opponent_that_crashes_in_an_environment_ends_no_episode() -> None:
         episodes.close()
 
 
+def test_a_crash_is_seen_while_a_process_that_the_agent_has_forked_lives_on(tmp_path: Path) -> None:
+    name = faulty("Sync", "fork", "decide", tmp_path / "mark")
+    results = match("nim", name, "random", games=1, progress=False)
+    assert outcomes(results, name)["failed"] == 1
+    assert problems(results) == {"AgentCrashed: its process ended with exit code 3"}
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ("garbage", "its process sent data that cannot be read"),
+        ("huge", "its process sent data that cannot be read"),
+        ("flood", "its process was killed: it asked 1000 questions at the same time"),
+    ],
+)
+def test_what_an_agent_writes_into_its_connection_is_its_own_failure(how: str, problem: str, tmp_path: Path) -> None:
+    name = faulty("Sync", how, "decide", tmp_path / "mark")
+    results = match("nim", name, "random", games=1, progress=False)
+    assert outcomes(results, name)["failed"] == 1
+    assert outcomes(results, name)["chosen"] > 1
+    assert problems(results) == {f"AgentCrashed: {problem}"}
+
+
+def test_a_brain_that_writes_into_its_connection_while_it_is_made_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "import os, sys\nos.write(int(sys.argv[1]), b'\\0\\0\\0\\1\\xc1')\nclass A:\n    def decide(self, seen): ...\n"
+    )
+    with pytest.raises(BadArgs, match="its process sent data that cannot be read"):
+        facts_of(str(path))
+
+
 # -- time limits ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("kind", "how"), [("Sync", "hold"), ("Async", "loop"), ("Quick", "sleep")])
 def test_an_agent_that_never_returns_is_killed_and_the_next_one_plays(kind: str, how: str, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from cohabit.agents.llm.backend import BackendError, ChatMessage, Completion, Re
 from cohabit.agents.llm.telemetry import CONTENT_VARIABLE, traced
 from cohabit.lab.game import Game, GameSpec
 
+from . import asking
 from .servers import Handler, http_server, reply
 from .test_bad_days import said
 
@@ -192,6 +193,21 @@ async def test_a_game_has_turns_a_turn_decisions_and_a_decision_every_call_with_
     # The transcript has the same.
     assert (decision.turn, decision.number) == (1, 1)
     assert [[call.cause for call in each.calls] for each in decision.exchanges] == [["server_error", ""]]
+
+
+async def test_calls_of_an_agent_in_a_process_of_its_own_are_below_their_decisions(
+    exported: InMemorySpanExporter,
+) -> None:
+    async def good(path: str, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        writer.write(reply(200, said("openai", TAKE)))
+
+    async with http_server(good) as url:
+        players = [f"{asking.__file__}:Derived?url={url}", "random"]
+        await Game(GameSpec("g1", "nim", players, seed="1", max_decisions=3)).play()
+    calls = [path for path in paths(exported) if path.endswith("chat m")]
+    assert calls == ["game > turn > decision > chat m"] * 2
+    below = [span.parent.span_id for span in exported.get_finished_spans() if span.name == "chat m" and span.parent]
+    assert len(set(below)) == 2
 
 
 async def test_a_call_that_is_given_up_is_a_span_below_its_decision(exported: InMemorySpanExporter) -> None:

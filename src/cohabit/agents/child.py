@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,14 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it, too, and closes its agents
     end_with_parent(lifeline)
     _be_killed_first()
+    os.register_at_fork(after_in_child=partial(_let_go, connection, lifeline))
     Child(connection).serve()
+
+
+def _let_go(connection: socket.socket, lifeline: int) -> None:
+    """A process that the agent has forked has no part in its connection: the parent must see that the agent ended."""
+    connection.close()
+    os.close(lifeline)
 
 
 def _be_killed_first() -> None:
@@ -111,9 +119,10 @@ class AsyncChild:
         self._answers: set[asyncio.Task[None]] = set()  # never cancelled: every call is answered, and as a whole
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
         self._asked = 0
+        self._cancelling: asyncio.Future[None] | None = None
         self._backend: Any = None
-        if has_backend(agent):
-            self._backend, agent.backend = asking_once(agent), ParentBackend(agent.backend, self._ask)
+        if (asker := asker_of(agent)) is not None:
+            self._backend, asker.backend = asking_once(asker)[0], ParentBackend(asker.backend, self._ask)
 
     async def serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -186,9 +195,13 @@ class AsyncChild:
         self._asked += 1
         number = self._asked
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
-        await self._send(Call(number, "complete", packed((request,))))
         try:
+            # Shielded: a message that is sent in part would spoil all that follow.
+            await asyncio.shield(self._send(Call(number, "complete", packed((request,)))))
             value, failed = await answer
+        except asyncio.CancelledError:  # the agent waits no longer, so nothing more is spent on it
+            self._cancelling = asyncio.ensure_future(self._send(Cancel(number)))
+            raise
         finally:
             self._waiting.pop(number, None)
         if failed is None:
@@ -255,19 +268,59 @@ def has_backend(agent: Any) -> bool:
     return hasattr(getattr(agent, "backend", None), "complete")
 
 
-def asking_once(agent: Any) -> Any:
-    """Its backend without what the parent does: retries, limits and counting."""
-    return getattr(agent, "server", None) or agent.backend
+OF_ITS_BACKEND = ("backend", "server", "_metered")
+"""Attributes of one backend: itself, and what it is made of."""
+
+
+def askers(agent: Any) -> list[Any]:
+    """What asks language models: the agent itself, what it is made of, and backends that it calls directly."""
+    parts = {id(part): part for name, part in getattr(agent, "__dict__", {}).items() if name not in OF_ITS_BACKEND}
+    return [part for part in (agent, *parts.values()) if has_backend(part) or is_backend(part)]
+
+
+def asker_of(agent: Any) -> Any:
+    """What asks through the parent: the agent itself, or the only one that it is made of."""
+    found = askers(agent)
+    is_one = is_async(agent) and found and has_backend(found[0]) and (found[0] is agent or len(found) == 1)
+    return found[0] if is_one else None
+
+
+def is_backend(part: Any) -> bool:
+    return all(hasattr(part, name) for name in ("complete", "constrains", "name"))
+
+
+def why_uncounted(agent: Any) -> str:
+    found = askers(agent)
+    if not found or (asker_of(agent) is found[0] and len(found) == 1):
+        return ""
+    if not is_async(agent):
+        return "it is not asynchronous"
+    return "it has several models" if len(found) > 1 else "its model is not in an attribute `backend`"
+
+
+def asking_once(asker: Any) -> tuple[Any, int]:
+    """Its backend without what the parent does: retries, limits and counting. And the number of retries."""
+    if (server := getattr(asker, "server", None)) is not None:
+        return server, int(getattr(getattr(asker, "options", None), "retries", 0))
+    from cohabit.agents.llm.retrying import RetryingBackend
+
+    backend, retries = asker.backend, 0
+    while isinstance(backend, RetryingBackend):
+        retries = max(retries, backend.retries)
+        backend = backend.backend
+    return backend, retries
 
 
 def facts_of(agent: Any) -> Facts:
-    backend = asking_once(agent) if has_backend(agent) else None
-    options = getattr(agent, "options", None)
+    asker = asker_of(agent)
+    backend, retries = asking_once(asker) if asker is not None else (None, 0)
+    options = getattr(asker, "options", None)
     known = {
         name: bool(getattr(agent, name))
         for name in ("quick", "one_at_a_time", "reads_choices", "reads_text", "looks", "reflects", "priced")
         if hasattr(agent, name)
     }
+    known.setdefault("priced", bool(getattr(backend, "priced", True)))
     modules = [sys.modules.get(base.__module__) for base in type(agent).__mro__ if base is not object]
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
     return Facts(
@@ -277,7 +330,8 @@ def facts_of(agent: Any) -> Facts:
         constrains=bool(backend is not None and backend.constrains),
         account=str(getattr(backend, "account", "") or getattr(backend, "name", "")),
         prompt_factor=float(getattr(backend, "prompt_factor", 1.0)),
-        retries=int(getattr(options, "retries", 0)),
+        uncounted=why_uncounted(agent),
+        retries=retries,
         per_minute=int(getattr(options, "per_minute", 0)),
         wrong=[wrong for name in METHODS if (wrong := _wrong_signature(agent, name))],
         files=list(dict.fromkeys(files)),

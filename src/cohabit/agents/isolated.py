@@ -12,17 +12,19 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.agents.contract import Agent, Exchange, Heard, Setting, Thought, Turn, adapted
-from cohabit.agents.process import AgentCrashed, AgentProcess, keep_process, take_process
+from cohabit.agents.process import UNREADABLE, AgentCrashed, AgentProcess, keep_process, take_process
 from cohabit.agents.spending import Spending
-from cohabit.agents.wire import Call, Facts, Reply, SentTurn, failure, unpacked
+from cohabit.agents.wire import Call, Cancel, Facts, Reply, SentTurn, failure, unpacked
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
@@ -35,8 +37,15 @@ MIN_GRACE_S, MAX_GRACE_S = 5.0, 10.0
 CLOSING_S = 5.0
 """How long an agent may take to close."""
 
+MAX_QUESTIONS = 1000
+"""Questions to a language model at the same time. An agent with more of them is out of control, and killed."""
+
 Completing = Callable[[Raw], Awaitable[Raw]]
 """Answers a request to a language model; both are encoded."""
+
+
+class TimedOutBefore(TimeoutError):
+    """The decision timed out when this question was asked before, so it times out again, whatever the agent does."""
 
 
 def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse: bool = True) -> Agent:
@@ -49,7 +58,7 @@ def open_agent(name: str, purpose: str, setting: Setting | None = None, *, reuse
     facts = facts_of(name)
     kind = IsolatedThinker if "think" in facts.methods else IsolatedAgent
     agent = kind(name, purpose, facts, reuse=reuse)
-    if facts.backend:
+    if facts.backend or facts.uncounted:
         use_backend(agent, setting)
     return agent
 
@@ -120,14 +129,15 @@ class IsolatedAgent:
         self.backend: Any = None  # the language model that it asks, with what is done here; see ``agents.llm.isolated``
         self.completing: Completing = self.complete
         self.spend_from: Callable[[Spending], None] = lambda _: None
-        self.unfinished: list[Exchange] = []  # questions to the model without an answer
+        self.exchanges: list[Exchange] = []  # questions to the model since the last decision
         self.name, self._purpose = absolute_brain(name, Path()) or name, purpose
         self._kind = parse_brain(self.name).kind
         self._reuse = reuse
         self._process: AgentProcess | None = None
         self._starting: asyncio.Task[None] | None = None
         self._late: asyncio.Future[Any] | None = None  # the agent has not returned from a call that was given up
-        self._questions: set[asyncio.Task[None]] = set()  # to the language model, that are being answered
+        self._questions: dict[int, asyncio.Task[None]] = {}  # to the language model, that are being answered
+        self._context = copy_context()  # of the last call: what the agent asks meanwhile belongs to it
         self._initialized: Any = None  # arguments of an ``initialize`` that returned after it was given up
         self._closed = False
 
@@ -191,13 +201,16 @@ class IsolatedAgent:
         await self.start()
         process, loop = self._process, asyncio.get_running_loop()
         assert process is not None
-        began = loop.time()
+        began, self._context = loop.time(), copy_context()
         number, answer = process.call(method, arguments)
         try:
-            return await answer
+            found = await answer
+            if given_up := [question for question in self._questions.values() if question.cancelling()]:
+                await asyncio.wait(given_up)  # they belong to this call
+            return found
         except AgentCrashed:
             raise self._crashed(process) from None
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TimeoutError):
             late = process.give_up(number)
             if late is not None:
                 self.gave_up_on = method
@@ -270,31 +283,54 @@ class IsolatedAgent:
         await self._call("hear", message)
 
     async def talk(self, task: str, scene: str, heard: Sequence[Heard] = ()) -> str:
-        text: str = await self._call("talk", task, scene, list(heard))
+        try:
+            text: str = await self._call("talk", task, scene, list(heard))
+        finally:
+            self.exchanges.clear()  # no decision has them
         return text
 
     # -- the language model that it asks ------------------------------------------------------------
     def unanswered(self) -> list[Exchange]:
-        """The questions without an answer since its last thought. Each exchange is returned once."""
-        asked, self.unfinished = self.unfinished, []
+        """What it asked since its last decision. Each exchange is returned once."""
+        asked, self.exchanges = self.exchanges, []
         return asked
 
     async def complete(self, request: Raw) -> Raw:
         """Let the agent's own backend answer."""
         assert self._process is not None
-        completion: Raw = await self._process.call("complete", (request,))[1]
+        process = self._process
+        number, answer = process.call("complete", (request,))
+        try:
+            completion: Raw = await answer
+        except asyncio.CancelledError:
+            process.send(Cancel(number))
+            raise
         return completion
 
-    def _on_call(self, call: Call) -> None:
-        task = asyncio.get_running_loop().create_task(self._answer(call))
-        self._questions.add(task)
-        task.add_done_callback(self._questions.discard)
+    def _on_call(self, call: Call | Cancel) -> None:
+        if isinstance(call, Cancel):
+            if (question := self._questions.get(call.id)) is not None:
+                question.cancel()
+            return
+        if self._process is None or self._process.has_ended:
+            return
+        if call.id in self._questions:  # the agent has written into the connection
+            self._process.kill(UNREADABLE)
+            return
+        if len(self._questions) >= MAX_QUESTIONS:
+            self._process.kill(f"its process was killed: it asked {MAX_QUESTIONS} questions at the same time")
+            return
+        task = self._context.copy().run(asyncio.get_running_loop().create_task, self._answer(call))
+        self._questions[call.id] = task
+        task.add_done_callback(lambda _: self._questions.pop(call.id, None))
 
     async def _answer(self, call: Call) -> None:
         process = self._process
         assert process is not None
         try:
             completion = await self.completing(_only(call.arguments))
+        except TimedOutBefore as late:
+            process.interrupt(late)
         except Exception as wrong:
             process.send(failure(call.id, wrong))
         except asyncio.CancelledError:
@@ -305,7 +341,7 @@ class IsolatedAgent:
             process.send(Reply(call.id, completion))
 
     async def _end_questions(self) -> None:
-        questions = list(self._questions)
+        questions = list(self._questions.values())
         for question in questions:
             question.cancel()
         await asyncio.gather(*questions, return_exceptions=True)
@@ -316,8 +352,8 @@ class IsolatedThinker(IsolatedAgent):
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
         thought: Thought = await self._call("think", SentTurn.of(turn), correction)
-        self.unfinished.clear()  # the thought has them, too
-        return thought
+        asked = self.unanswered()  # a thought has its own exchanges, unless the agent does not report them
+        return thought if thought.exchanges else replace(thought, exchanges=asked)
 
 
 def _only(arguments: Raw) -> Raw:

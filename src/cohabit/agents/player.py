@@ -382,7 +382,8 @@ class Player:
             return await cast(Thinker, self.agent).think(turn, correction)
         if self._script is not None:
             return Thought(checked_action(self._script.decide(turn.observation)))
-        return Thought(checked_action(await self.agent.decide(turn.observation)))
+        action = checked_action(await self.agent.decide(turn.observation))
+        return Thought(action, self._unanswered())
 
     async def _plan(self, goals: list[Goal]) -> None:
         self._goals = _aims(goals)

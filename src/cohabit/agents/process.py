@@ -11,10 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
+from time import monotonic
 from typing import Any
 from weakref import finalize
 
 from cohabit.agents.wire import (
+    MAX_SENT,
     READ_BYTES,
     RESULTS,
     Call,
@@ -31,6 +33,7 @@ from cohabit.agents.wire import (
 MODULE = "cohabit.agents.child"
 MAX_IDLE = 8
 """How many processes wait for their next agent."""
+UNREADABLE = "its process sent data that cannot be read"
 REAP_S = 1.0
 """How long a process that has closed its connection may take to end."""
 
@@ -56,12 +59,12 @@ class AgentProcess:
             theirs.close()
             os.close(lifeline)
         self._socket = ours
-        self._frames = Frames()
+        self._frames = Frames(MAX_SENT)
         self._unsent = bytearray()
         self._number = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._on_call: Callable[[Call], None] | None = None
+        self._on_call: Callable[[Call | Cancel], None] | None = None
         self._ended = ""
         self._kill = finalize(self, _end, os.getpid(), self._process, ours, self._lifeline)
 
@@ -69,28 +72,35 @@ class AgentProcess:
     def is_alive(self) -> bool:
         return not self._ended and self._process.poll() is None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether that is known; ``is_alive`` asks the system."""
+        return bool(self._ended)
+
     # -- without an event loop --------------------------------------------------------------------
     def ask(self, method: str, *arguments: Any, seconds: float) -> Any:
         """Call a method, and wait. Raises what it raised, AgentCrashed or TimeoutError."""
         self._socket.settimeout(seconds)
-        number = self._next()
+        number, ends = self._next(), monotonic() + seconds
         try:
             self._socket.sendall(frame(Call(number, method, packed(arguments))))
             while data := self._socket.recv(READ_BYTES):
-                for message in self._frames.feed(data):
+                for message in self._received(data):
                     if isinstance(message, Reply | Failure) and message.id == number:
                         return _result(method, message)
+                self._socket.settimeout(max(0.001, ends - monotonic()))
         except TimeoutError:
             self.kill()
             raise TimeoutError(f"{method} did not return within {seconds:g} s") from None
-        except (BrokenPipeError, ConnectionResetError):
+        except OSError:  # it has ended, or was killed above
             pass
         self.kill(self._ended or self._find_end())
         raise AgentCrashed(self._ended)
 
     # -- on an event loop -------------------------------------------------------------------------
-    def attach(self, on_call: Callable[[Call], None]) -> None:
-        """Use it on the running event loop. ``on_call`` gets what the agent asks its parent."""
+    def attach(self, on_call: Callable[[Call | Cancel], None]) -> None:
+        """Use it on the running event loop. ``on_call`` gets what the agent asks its parent, and
+        what it no longer asks."""
         self._loop, self._on_call = asyncio.get_running_loop(), on_call
         self._socket.setblocking(False)
         self._loop.add_reader(self._socket, self._read)
@@ -129,6 +139,12 @@ class AgentProcess:
             if not answer.done():
                 answer.set_exception(why)
 
+    def interrupt(self, why: Exception) -> None:
+        """Raise this in the calls that are waited for. ``give_up`` follows: the agent has not returned from them."""
+        for method, answer in self._waiting.values():
+            if method != "complete" and not answer.done():
+                answer.set_exception(why)
+
     def send(self, message: Message) -> None:
         """Send without waiting: what does not fit now follows."""
         if self._loop is None or self._ended:
@@ -164,19 +180,21 @@ class AgentProcess:
         if not data:
             self.kill(self._ended or self._find_end())
             return
-        try:
-            messages = list(self._frames.feed(data))
-        except Exception:  # the agent has written into the connection
-            self.kill("its process sent data that cannot be read")
-            return
-        for message in messages:
+        for message in self._received(data):
             self._take(message)
 
+    def _received(self, data: bytes) -> list[Message]:
+        try:
+            return list(self._frames.feed(data))
+        except Exception:  # the agent has written into the connection
+            self.kill(UNREADABLE)
+            return []
+
     def _take(self, message: Message) -> None:
-        if isinstance(message, Call):
+        if isinstance(message, Call | Cancel):
             if self._on_call is not None:
                 self._on_call(message)
-        elif isinstance(message, Reply | Failure) and (waiting := self._waiting.pop(message.id, None)) is not None:
+        elif (waiting := self._waiting.pop(message.id, None)) is not None:
             method, answer = waiting
             if answer.done():
                 return
@@ -271,7 +289,7 @@ def end_idle_processes() -> None:
 
 
 def end_with_parent(lifeline: int) -> None:
-    """Called in the process: it holds one end of a pipe on which nothing is ever written, its parent the other. When the
+    """Called in the process: it has one end of a pipe on which nothing is ever written, its parent the other. When the
     parent dies, the kernel sends SIGIO, which ends this process, even one in a loop that never returns to Python."""
     fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)

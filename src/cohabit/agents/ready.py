@@ -4,7 +4,7 @@ import asyncio
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Closing, Ready, Setting, awaited
-from cohabit.agents.isolated import facts_of
+from cohabit.agents.isolated import facts_of, open_agent
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import AskerError, BadArgs
@@ -14,12 +14,13 @@ from cohabit.registry import is_foreign, make_agent
 def make_once(name: str, dollars: float | None = None) -> None:
     """Make an agent with this brain once. Raises BAD_ARGS, with what to do, if a package, key, file, server or model
     is missing. ``dollars``: the cap on what agents may spend; then the price must be known."""
-    brain = parse_brain(name)
+    brain, setting = parse_brain(name), Setting(spending=Spending(dollars)) if dollars else None
     try:
         if is_foreign(brain):
             facts_of(name, ask_ready=True)
+            open_agent(name, "check", setting)  # it is not started
             return
-        agent = make_agent(name, "check", setting=Setting(spending=Spending(dollars)) if dollars else None)
+        agent = make_agent(name, "check", setting=setting)
         if isinstance(agent, Ready | Closing):
             asyncio.run(_ask_whether_ready(agent))
     except AskerError:

@@ -17,6 +17,8 @@ from cohabit.model.observation import Goal, Observation
 
 LENGTH_BYTES = 4
 READ_BYTES = 1 << 18
+MAX_SENT = 1 << 26
+"""Bytes of a message of an agent's process: its parent keeps no more of what it sends."""
 
 
 class Facts(Struct, frozen=True, omit_defaults=True):
@@ -35,6 +37,7 @@ class Facts(Struct, frozen=True, omit_defaults=True):
     constrains: bool = False  # see ``Backend``
     account: str = ""  # see ``agents.llm.rate``
     prompt_factor: float = 1.0  # see ``agents.llm.metered``
+    uncounted: str = ""  # why requests of the agent to language models of Cohabit cannot all be counted
     retries: int = 0  # of a request to the language model
     per_minute: int = 0
     wrong: list[str] = []  # methods that do not take their arguments
@@ -187,14 +190,17 @@ def frame(message: Message) -> bytes:
 class Frames:
     """Puts messages together from the bytes that arrive."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         self._bytes = bytearray()
+        self._limit = limit
 
     def feed(self, data: bytes) -> Iterator[Message]:
         waiting = self._bytes
         waiting += data
         while len(waiting) >= LENGTH_BYTES:
             end = LENGTH_BYTES + int.from_bytes(waiting[:LENGTH_BYTES], "big")
+            if self._limit is not None and end > self._limit:
+                raise ValueError(f"a message of {end} bytes")
             if len(waiting) < end:
                 return
             body = bytes(waiting[LENGTH_BYTES:end])

@@ -10,6 +10,7 @@ import os
 from collections import deque
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -17,12 +18,13 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Call, Direct, Thinker, Thought, Turn, Usage, checked_action
+from cohabit.agents.isolated import TimedOutBefore
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
 from cohabit.agents.llm.calls import gathered, note
 from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
-from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.errors import RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
@@ -55,6 +57,16 @@ class CapReached(BaseException):
     """The run may not spend more. Not an Exception, so that it ends the game and is no player's failure."""
 
 
+class OtherQuestion(BaseException):
+    """The game cannot be resumed. Not an Exception: it ends the game and is no player's failure."""
+
+    def __init__(self, path: Path | None) -> None:
+        super().__init__(
+            f"a logged answer in {path} belongs to another question, so the game cannot be resumed. The world or a "
+            "player does not repeat itself: `cohabit check WORLD` finds out. Delete the file to play this game again"
+        )
+
+
 class AnswerLog:
     """The log of one game. Without a path nothing is kept. What it has was counted against the cap when it came."""
 
@@ -73,12 +85,13 @@ class AnswerLog:
         """The next logged answer of this seat."""
         if not self.knows(seat):
             return None
-        answer = self._pop(seat)
-        if answer.timeout:
+        if self.times_out(seat):
             self._timeouts.add(seat)
-        elif answer.asked != asked:
-            raise _other_question(self._path)
-        elif self.times_out(seat) and self._known[seat][0].late:
+            return self._pop(seat)
+        answer = self._answer_to(seat, asked)
+        if answer is None:
+            raise OtherQuestion(self._path)
+        if self.times_out(seat) and self._known[seat][0].late:
             return self.take(seat, asked)
         return answer
 
@@ -128,6 +141,15 @@ class AnswerLog:
             os.close(self._handle)
             self._handle = None
 
+    def _answer_to(self, seat: int, asked: str) -> Answer | None:
+        """The logged answer to this question. Of questions that were asked at the same time, any may have been answered
+        first."""
+        for answer in takewhile(lambda answer: not answer.timeout, self._known[seat]):
+            if answer.asked == asked:
+                self._known[seat].remove(answer)
+                return answer
+        return None
+
     def _pop(self, seat: int) -> Answer:
         return self._known[seat].popleft()
 
@@ -141,13 +163,6 @@ class AnswerLog:
                 self._known.setdefault(answer.seat, deque()).append(answer)
         except msgspec.MsgspecError as wrong:
             raise RecordCorrupt(f"{path} cannot be read: {wrong}. Delete it to play this game again") from None
-
-
-def _other_question(path: Path | None) -> Conflict:
-    return Conflict(
-        f"a logged answer in {path} belongs to another question, so the game cannot be resumed. The world or a player "
-        "does not repeat itself: `cohabit check WORLD` finds out. Delete the file to play this game again"
-    )
 
 
 # -- agents whose answers are logged ----------------------------------------------------------------
@@ -269,7 +284,7 @@ async def _logged(
 def _again(answer: Answer) -> Exception:
     """A logged failure, as an exception of the same name and text."""
     if answer.timeout:
-        return TimeoutError()
+        return TimedOutBefore()
     name, text = answer.error or ("RuntimeError", "no answer")
     if answer.of_backend:
         made: BackendError = type(name, (BackendError,), {})(text, cause=answer.cause)

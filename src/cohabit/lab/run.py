@@ -19,7 +19,6 @@ from math import inf
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -28,11 +27,11 @@ from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
 from cohabit.agents.decision import Decision
 from cohabit.agents.isolated import made_once, open_agent
-from cohabit.agents.llm.metered import check_price
+from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
-from cohabit.lab.answers import AnswerLog, CapReached, logged
+from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
 from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
 from cohabit.lab.fingerprint import fingerprints
@@ -113,8 +112,7 @@ def run(
     count = count or DecisionCount()
     specs = design.specs()
     for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
-        priced = getattr(made_once(brain), "priced", True)
-        check_price(SimpleNamespace(priced=priced, brain=parse_brain(brain)), design.max_cost)
+        check_cap(brain, made_once(brain), design.max_cost)
     one_at_a_time = _is_one_at_a_time(design)
     table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
@@ -383,8 +381,8 @@ async def _play_in_turn(
                 break
     except CapReached as reached:
         batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}: {reached}"
-    except PlayerLeft as left:
-        batch.stopped = str(left)
+    except (OtherQuestion, PlayerLeft) as stop:
+        batch.stopped = str(stop)
 
 
 async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:

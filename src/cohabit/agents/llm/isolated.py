@@ -4,17 +4,15 @@ The process sends each request. Retries, limits, the cache, spans and counting a
 """
 
 from functools import partial
-from types import SimpleNamespace
 
 from msgspec import Raw
 
-from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import NO_SETTING, Exchange, Setting
 from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.calls import gathered
-from cohabit.agents.llm.metered import MeteredBackend, check_price
+from cohabit.agents.llm.metered import MeteredBackend, check_cap
 from cohabit.agents.llm.rate import rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.telemetry import traced
@@ -46,14 +44,17 @@ class IsolatedBackend:
 def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
     """Give the agent its ``backend``, and let it spend what the setting allows."""
     facts, setting = agent.facts, setting or NO_SETTING
+    if setting.spending is not None:
+        check_cap(agent.name, facts, setting.spending.cap)
+    if not facts.backend:
+        return
     metered = MeteredBackend(traced(IsolatedBackend(agent)), Spending())
     backend: Backend = RetryingBackend(metered, facts.retries, facts.per_minute, rate=rate_limit_of(facts.account))
     agent.backend = backend if setting.cache is None else CachedBackend(backend, setting.cache)
     agent.completing = partial(_complete, agent)
-    priced = SimpleNamespace(priced=facts.priced, brain=parse_brain(agent.name))
 
     def spend_from(spending: Spending) -> None:
-        check_price(priced, spending.cap)
+        check_cap(agent.name, facts, spending.cap)
         metered.spending = spending
 
     agent.spend_from = spend_from
@@ -64,11 +65,13 @@ def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
 async def _complete(agent: IsolatedAgent, encoded: Raw) -> Raw:
     """The answer to a question, and the requests that it took."""
     request = unpacked(encoded, Request)
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
     with gathered() as calls:
         try:
-            return packed((await agent.backend.complete(request), calls))
+            found = await agent.backend.complete(request)
         except BaseException as wrong:
             problem, cause = (str(wrong), wrong.cause) if isinstance(wrong, BackendError) else ("", "")
-            messages = [{"role": message.role, "content": message.content} for message in request.messages]
-            agent.unfinished.append(Exchange(messages, problem=problem, cause=cause, calls=calls))
+            agent.exchanges.append(Exchange(messages, problem=problem, cause=cause, calls=calls))
             raise
+    agent.exchanges.append(Exchange(messages, found.text, found.thinking, found.usage, calls=calls))
+    return packed((found, calls))

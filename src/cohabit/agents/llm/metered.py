@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Call
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
 from cohabit.agents.llm.calls import note
@@ -79,10 +80,27 @@ def most_dollars(name: str, request: Request, prompt_factor: float = 1.0) -> flo
 
 def check_price(agent: Any, cap: float | None) -> None:
     """Refuse a cap that cannot be kept, because it is not known what the answers of an agent cost."""
-    if cap is None or getattr(agent, "priced", True):
+    if cap is not None and not getattr(agent, "priced", True):
+        raise _no_price(agent.brain.label, cap)
+
+
+def check_cap(name: str, about: Any, cap: float | None) -> None:
+    """The same for the brain with this name. ``about``: an agent, or the facts of one in a process of its own."""
+    if cap is None:
         return
-    name = agent.brain.label
-    raise BadArgs(
+    label = parse_brain(name).label
+    if why := getattr(about, "uncounted", ""):
+        raise BadArgs(
+            f"a cap of ${cap:g} cannot be kept, because the requests of {label} cannot be counted: {why}. "
+            "An agent whose requests count decides asynchronously and asks one model, with `self.backend`"
+        )
+    if not getattr(about, "priced", True):
+        asked = getattr(about, "backend", "")
+        raise _no_price(asked.partition("@")[0] if isinstance(asked, str) and asked else label, cap)
+
+
+def _no_price(name: str, cap: float) -> BadArgs:
+    return BadArgs(
         f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file with "
         f'dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'
     )

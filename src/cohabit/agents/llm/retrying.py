@@ -33,19 +33,19 @@ class RetryingBackend:
     ) -> None:
         """``now`` and ``sleep``: the clock, in seconds."""
         self.name, self.constrains = backend.name, backend.constrains
-        self._backend, self._retries, self._per_minute = backend, retries, per_minute
+        self.backend, self.retries, self._per_minute = backend, retries, per_minute
         self._rate = rate or RateLimit()
         self._random = Random(backend.name)
         self._now, self._sleep = now or (lambda: asyncio.get_running_loop().time()), sleep
 
     async def complete(self, request: Request) -> Completion:
-        for attempt in range(self._retries + 1):
+        for attempt in range(self.retries + 1):
             await self._keep_rate()
             token = current_attempt.set(attempt + 1)
             try:
-                return await self._backend.complete(request)
+                return await self.backend.complete(request)
             except BackendError as wrong:
-                if not wrong.retry or attempt == self._retries or (wrong.after_s or 0) > LONGEST_WAIT_S:
+                if not wrong.retry or attempt == self.retries or (wrong.after_s or 0) > LONGEST_WAIT_S:
                     raise
                 wait_s = self._wait_s(attempt, wrong.after_s)
             finally:
@@ -71,4 +71,4 @@ class RetryingBackend:
                 raise
 
     async def close(self) -> None:
-        await self._backend.close()
+        await self.backend.close()

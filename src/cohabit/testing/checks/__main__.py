@@ -1,4 +1,4 @@
-"""``python -m cohabit.testing.checks FOLDER LIFELINE``: the process of ``check_world``. Its findings are in the folder."""
+"""``python -m cohabit.testing.checks FOLDER LIFELINE``: the process of ``check_world``. It writes to the folder."""
 
 import os
 import sys
