@@ -83,6 +83,7 @@ class Canned:
 
 
 class Model(LlmAgent):
+    one_at_a_time = True  # its requests come in the same order in every run; test_cap.py has games at the same time
 
     def __init__(self, purpose="", folder=""):
         super().__init__(Canned, Brain("canned", folder, purpose))
