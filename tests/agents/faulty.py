@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cohabit import Action
+from cohabit.agents.contract import PlayerLeft
 
 
 def crash(how: str) -> None:
@@ -47,6 +48,8 @@ def crash(how: str) -> None:
             time.sleep(1000)
         case "raise":
             raise ZeroDivisionError("a bug")
+        case "leave":
+            raise PlayerLeft("bye")
 
 
 def write(data: bytes) -> None:

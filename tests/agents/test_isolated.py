@@ -64,6 +64,14 @@ def test_a_crash_is_one_failure_of_its_player_and_the_run_goes_on(
     assert problems(results) == {CRASHES[how]}
 
 
+@pytest.mark.parametrize("kind", ["Sync", "Async"])
+def test_an_agent_that_says_that_it_leaves_ends_no_run(kind: str, tmp_path: Path) -> None:
+    name = faulty(kind, "leave", "decide", tmp_path / "mark")
+    results = match("nim", name, "random", games=2, progress=False)
+    assert [game.ended for game in results.games] == ["over", "over"]
+    assert problems(results) == {"PlayerLeft: bye"}
+
+
 def test_a_new_agent_is_introduced_to_the_world_after_a_crash(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     match("nim", faulty("Sync", "exit", "decide", mark), "random", games=1, progress=False)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct
 
-from cohabit.agents.contract import Heard, PlayerLeft, Thought, Turn
+from cohabit.agents.contract import Heard, Thought, Turn
 from cohabit.agents.secrets import in_public
 from cohabit.errors import CohabitError, by_code
 from cohabit.model.action import Action, ActionResult, ActionSpace
@@ -88,17 +88,14 @@ class Failure(Struct, frozen=True, tag=2, array_like=True, omit_defaults=True, g
     name: str
     text: str
     wire: dict[str, Any] | None = None
-    left: bool = False  # PlayerLeft
     of_backend: bool = False  # BackendError, after which an agent may go on
     unpaid: bool = False
     cause: str = ""  # of a BackendError
     retry: bool = False
     after_s: float | None = None
 
-    def exception(self) -> BaseException:
+    def exception(self) -> Exception:
         """An exception of the same name and text."""
-        if self.left:
-            return PlayerLeft(self.text)
         if self.name == "TimeoutError":
             return TimeoutError(self.text)
         if self.wire is not None:
@@ -169,8 +166,6 @@ def _decoder(kind: Any) -> Any:
 
 def failure(call: int, bug: BaseException) -> Failure:
     """An exception, as it is sent."""
-    if isinstance(bug, PlayerLeft):
-        return Failure(call, "PlayerLeft", str(bug), left=True)
     wire = bug.as_wire() if isinstance(bug, CohabitError) else None
     name, text = type(bug).__name__, in_public(bug)
     if not hasattr(bug, "unpaid"):
