@@ -17,7 +17,7 @@ import cohabit
 from .serving import served
 
 SRC = str(Path(cohabit.__file__).parent)
-MAX_FILES, MAX_ENTRIES = 15, 3
+MAX_FILES, MAX_ENTRIES = 17, 3
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def entries() -> Iterator[Counter[str]]:
         sys.setprofile(None)
 
 
-async def test_one_move_over_the_websocket_passes_at_most_15_of_our_files_and_enters_none_more_than_three_times() -> (
+async def test_one_move_over_the_websocket_passes_at_most_17_of_our_files_and_enters_none_more_than_three_times() -> (
     None
 ):
     async with served(world="tictactoe") as den:

@@ -173,6 +173,7 @@ async def test_a_client_that_hangs_up_during_an_upload_is_not_logged(
 
     caplog.set_level(logging.WARNING)
     async with served() as den:
+        caplog.clear()  # of the small seed of the room
         face = McpFace(den.house)
         app = make_app(den.house, mcp=face)
         messages: list[Message] = [
