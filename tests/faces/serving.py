@@ -66,7 +66,9 @@ async def served(
     chosen = Settings(port=0, data=str(folder) if folder is not None else "", **settings)
     async with House.open(chosen, clock=clock) as house:
         if tokens is None:
-            text = json.dumps({"world": world, "partial_intel": True, "agents": [*MEMBERS, *also]})
+            has_seats = world != "lounge"
+            members = [{key: each[key] for key in each if has_seats or key != "claim"} for each in MEMBERS]
+            text = json.dumps({"world": world, "partial_intel": True, "agents": [*members, *also]})
             _, tokens = await house.create_room(parse_scenario(text), "den", seed=7)
         async with listening(house) as url:
             yield Served(house, clock, url, tokens)

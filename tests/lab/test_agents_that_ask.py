@@ -61,8 +61,9 @@ def test_a_question_that_the_agent_gives_up_is_not_asked_again(tmp_path: Path) -
         results = run(design("Impatient", url, None), tmp_path / "run")
     decisions = [line.decision for line in results.decisions() if line.player != "random"]
     assert {decision.outcome for decision in decisions} == {"chosen"}
-    causes = [call.cause for decision in decisions for each in decision.exchanges for call in each.calls]
-    assert causes == ["no_reply"] * service.requests
+    questions = [each.calls for decision in decisions for each in decision.exchanges]
+    assert {tuple(call.cause for call in calls) for calls in questions} == {("no_reply",)}
+    assert 0 < service.requests <= len(questions), "one that is given up early may not reach the service"
 
 
 # -- resuming -----------------------------------------------------------------------------------------

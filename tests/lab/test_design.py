@@ -113,7 +113,7 @@ def test_a_written_design_is_read_back_unchanged_and_comments_are_ignored() -> N
         ({"worlds": {"nim": {"factors": {"stones": [3, 3]}}}}, r"^worlds\.nim\.factors\.stones: a level appears twice"),
         (
             {"worlds": {"heap": {"world": "nim"}, "nim": {"lineup": []}}},
-            r"unknown field 'lineup'; worlds\.nim takes world, ",
+            r"unknown field 'lineup' \(did you mean lineups\?\); worlds\.nim takes world, ",
         ),
         ({"worlds": {"heap": {"world": "nim"}, "nim": 3}}, r"^worlds\.nim must be an object, not 3"),
         ({"worlds": {"nim": {"swap": "x"}}}, r"^worlds\.nim\.swap must be one of .*, not 'x'"),

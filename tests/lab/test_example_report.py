@@ -12,7 +12,7 @@ import pytest
 
 from cohabit.faces.cli import main
 from cohabit.lab.design import parse_design
-from cohabit.lab.folder import TIMINGS, read_record
+from cohabit.lab.folder import SPENDING, TIMINGS, read_record
 from cohabit.lab.report import problems_of
 from cohabit.lab.results import Results
 
@@ -75,7 +75,7 @@ def test_no_path_of_a_machine_is_in_the_example() -> None:
 
 MODEL = '''
 """The embedded model, or one that chooses in turn. What it was asked once it answers the same way again, as a model
-without chance would. It kills its process instead of an answer if the file `kill` says so."""
+without chance would. It kills the run instead of an answer if the file `kill` says so."""
 import hashlib, os, signal
 from pathlib import Path
 import msgspec
@@ -97,7 +97,8 @@ class Remembering:
         left = int(kill.read_text()) - 1 if kill.exists() else -1
         if left == 0:
             kill.unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()  # until this process ends with its parent
         elif left > 0:
             kill.write_text(str(left))
         answer = self.folder / hashlib.sha256(msgspec.json.encode(request)).hexdigest()
@@ -118,6 +119,8 @@ class Remembering:
 
 
 class Model(LlmAgent):
+    one_at_a_time = True  # the answers are counted in files
+
     def __init__(self, folder="", real=False):
         super().__init__(Remembering, Brain("remembering", folder, "real" if real else ""))
 '''
@@ -141,9 +144,10 @@ def small_example(folder: Path, real: bool) -> None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All files but the timings."""
+    """All files but the timings and the log of spending, which differ from run to run."""
     found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     del found[TIMINGS]
+    found.pop(SPENDING, None)
     return found
 
 
