@@ -142,7 +142,11 @@ class Bridged:
 async def bridged(folder: Path | None = None, settings: Any = None, **scenario: Any) -> AsyncIterator[Bridged]:
     """A house with the room ``realm``, a god, two players and an observer in it; ``SMALL``: a room of Kingdoms."""
     clock = FakeClock()
-    chosen = Settings(port=0, data=str(folder) if folder is not None else "", **(settings or {}))
+    trusted = {
+        "trusted_worlds": BOX,
+        **(settings or {}),
+    }  # on the event loop, so that it is always in step with the clock
+    chosen = Settings(port=0, data=str(folder) if folder is not None else "", **trusted)
     text = json.dumps({"world": BOX, "agents": AGENTS, **scenario})
     async with House.open(chosen, clock=clock) as house:
         _, tokens = await house.create_room(parse_scenario(text), "realm", seed=3)

@@ -141,7 +141,7 @@ async def test_two_agents_share_the_game_each_as_itself() -> None:
     async with a_table() as table, table.mcp("athena") as athena:
         assert (await athena("whoami"))["claimed_kingdom_id"] == 1
         assert (await table.http("ares", "whoami"))["claimed_kingdom_id"] == 2
-        assert (await athena("health"))["worldbox_version"] == "kingdoms-2"
+        assert (await athena("health"))["worldbox_version"] == "kingdoms-3"
         kingdoms = (await athena("objective_status"))["kingdoms"]
         assert kingdoms == (await table.http("ares", "objective_status"))["kingdoms"]
         assert [k["id"] for k in kingdoms] == [1, 2]
