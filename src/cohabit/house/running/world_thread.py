@@ -67,7 +67,7 @@ class WorldThread:
                     raise
                 then = self._returned
             else:
-                then = lambda: self._returned() if self._is_late else done(result)  # noqa: E731
+                then = partial(self._deliver, done, result)
             with suppress(RuntimeError):  # the loop is closed, so the result is no longer needed
                 loop.call_soon_threadsafe(finish, then)
 
@@ -95,6 +95,13 @@ class WorldThread:
 
         self._timer = loop.call_later(time.every_s, check)
         worker.submit(job)
+
+    def _deliver(self, done: Callable[[T], None], result: T) -> None:
+        """A step that was late is not delivered: its room was quarantined, and is reopened instead."""
+        if self._is_late:
+            self._returned()
+        else:
+            done(result)
 
     def _has_grace(self) -> bool:
         if len(_late) < MAX_LATE:
