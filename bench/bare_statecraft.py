@@ -5,10 +5,13 @@ The lab is measured against it, and plays the same rounds.
 
 from typing import Any
 
+from cohabit.agents.brains.statecraft import NATIONS
+from cohabit.agents.brains.statecraft_class import Player
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.play import assign_players, first_state, lost_answers, record_turn
-from cohabit.lab.statecraft.players import Player, make_player
+from cohabit.lab.statecraft.players import brain_of
 from cohabit.lab.statecraft.rounds import Place, Round, TurnRecord
+from cohabit.registry import make_agent
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.state import Flows, TurnResult
@@ -41,6 +44,12 @@ def play_bare(experiment: Experiment, place: Place) -> Round:
         turns.append(record_turn(last, experiment.open_messages))
     factor = (rules.trade_numerator, rules.trade_denominator)
     return Round(place=place, players=names, trade_factor=factor, turns=turns)
+
+
+def make_player(name: str, folder: str) -> Player:
+    """A player in this process, also one from a file."""
+    player: Player = NATIONS[name]() if name in NATIONS else make_agent(brain_of(name, folder), "").player
+    return player
 
 
 def answer_of(player: Player, agent_input: dict[str, Any]) -> Any:

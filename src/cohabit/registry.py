@@ -75,6 +75,8 @@ BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""
 AGENT_ENTRY_POINTS = "cohabit.agents"
 LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
+NATION_OF_CLASS = "cohabit.agents.brains.statecraft_class:nation_of_class"
+"""Makes an agent of a class that plays Statecraft by its input object."""
 ISOLATED_BACKEND = "cohabit.agents.llm.isolated:use_backend"
 BACKENDS = {
     "ollama": "cohabit.agents.llm.ollama:OllamaBackend",
@@ -162,7 +164,7 @@ def make_agent(
         return script(purpose=purpose)
     brain = parse_brain(name, options)
     if brain.is_file:
-        return _spending_from(setting, _called(brain, _class_in_file(Path(brain.kind), brain.target), purpose))
+        return _spending_from(setting, _called(brain, _agent_in_file(Path(brain.kind), brain.target), purpose))
     if brain.kind in BACKENDS:
         made = partial(_imported(LLM_AGENT), _imported(BACKENDS[brain.kind]), brain)
         return made() if setting is None else made(setting)
@@ -405,15 +407,25 @@ def _from_file(path: Path, name: str) -> type[World]:
     return _checked(_only(here, path, name, "world", "World"), str(path))
 
 
-def _class_in_file(path: Path, name: str) -> Any:
-    """The agent in a file: the class with a method ``decide`` or ``think``, or the one with this name."""
+def _agent_in_file(path: Path, name: str) -> Any:
+    """The agent in a file: the class with a method ``decide`` or ``think``, or the one with this name.
+
+    A class that has only ``act`` plays a nation of Statecraft. It has to be named: ``act`` may be anything.
+    """
     module = _module_from(path)
+    named = vars(module).get(name)
+    if isinstance(named, type) and not _decides(named):
+        if not hasattr(named, "act"):
+            raise UnknownAsset(f"{name} in {path} is no agent: it has no method decide, think or act")
+        return partial(_imported(NATION_OF_CLASS), named)
     here = {
-        n: v
-        for n, v in vars(module).items()
-        if isinstance(v, type) and v.__module__ == module.__name__ and (hasattr(v, "decide") or hasattr(v, "think"))
+        n: v for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == module.__name__ and _decides(v)
     }
     return _only(here, path, name, "agent", "an agent (a class with decide)")
+
+
+def _decides(cls: type) -> bool:
+    return hasattr(cls, "decide") or hasattr(cls, "think")
 
 
 def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) -> Any:

@@ -84,6 +84,14 @@ def test_a_file_is_told_to_be_an_agent_or_a_world_without_running_it(tmp_path: P
     assert not is_agent(f"{both}:Bto")
 
 
+def test_a_class_that_plays_a_nation_is_checked_in_statecraft(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text("class Quiet:\n    def act(self, agent_input):\n        return {}\n")
+    assert main(["check", f"{tmp_path}/mine.py:Quiet"]) == 0
+    assert capsys.readouterr().out.startswith("mine.py:Quiet in statecraft: ")
+
+
 def test_a_class_that_is_neither_a_world_nor_an_agent_is_told_what_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

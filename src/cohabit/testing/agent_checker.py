@@ -30,6 +30,7 @@ from cohabit.registry import ANY_WORLD, PLAYERS, find_world, is_script, make_age
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import Finding, Report
 from cohabit.testing.checks.trial import CheckFailed
+from cohabit.testing.sources import is_nation
 
 SECONDS = 5.0
 """The time limit of a decision."""
@@ -211,6 +212,8 @@ def check_agent(name: str, *, world: str = "", seconds: float = SECONDS) -> Repo
 
 def world_of(name: str) -> str:
     """A world that the agent with this brain can play."""
+    if is_nation(name):
+        return "statecraft"
     brain = parse_brain(name)
     worlds = [world for world, scripts in PLAYERS.items() if world != ANY_WORLD and brain.kind in scripts]
     return worlds[0] if is_script(brain) and worlds else DEFAULT_WORLD

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench.bare_statecraft import play_bare
+from bench.bare_statecraft import make_player, play_bare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cohabit.agents import isolated
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
 from cohabit.errors import BadArgs, Conflict, RecordCorrupt
 from cohabit.faces.cli import main
@@ -23,7 +24,6 @@ from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
 from cohabit.lab.statecraft.play import assign_players, first_state, game_spec, play_round
-from cohabit.lab.statecraft.players import make_player
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.run import run
@@ -65,6 +65,16 @@ class Stuck:
 class Failing:
     def act(self, agent_input):
         raise SystemExit("enough")
+
+class Segfaults:
+    def act(self, agent_input):
+        import faulthandler
+        faulthandler._sigsegv()
+
+class Exits:
+    def act(self, agent_input):
+        import os
+        os._exit(0)
 """
 
 
@@ -75,8 +85,11 @@ def test_a_full_ring_reaches_the_optimum_and_passive_nations_keep_their_income()
     assert measures.cooperation(play_round(experiment, Place("passive", 1, 1))) == 0
 
 
-@pytest.mark.parametrize("player", ["Stuck", "Failing"])
-def test_a_player_that_never_answers_orders_nothing(tmp_path: Path, player: str) -> None:
+@pytest.mark.parametrize("player", ["Stuck", "Failing", "Segfaults", "Exits"])
+def test_a_player_that_never_answers_or_ends_its_process_orders_nothing_and_the_round_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, player: str
+) -> None:
+    monkeypatch.setattr(isolated, "MIN_GRACE_S", 0.0)
     (tmp_path / "mine.py").write_text(STUCK)
     others = ["trader", "hawk"]
     quick = {"act_ms": 10, "shuffle": False}
@@ -85,6 +98,7 @@ def test_a_player_that_never_answers_orders_nothing(tmp_path: Path, player: str)
     one, other = play_round(stuck, Place("x", 1, 1)), play_round(passive, Place("x", 1, 1))
     assert [turn.welfare for turn in one.turns] == [turn.welfare for turn in other.turns]
     assert all(turn.dropped[0] for turn in one.turns)
+    assert one.failures == {"Arden": len(one.turns)}
 
 
 def test_noise_loses_answers_by_the_seed_and_without_it_nothing_is_lost() -> None:
@@ -149,11 +163,12 @@ def test_a_player_from_a_file_can_take_a_trait(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("player", "message"),
     [
-        ("mine.py:Gone", r"x\[0\]: mine\.py has no class 'Gone'"),
-        ("mine.py:Idle", r"x\[0\]: mine\.py:Idle has no method act"),
-        ("mine.py:Model", r"x\[0\]: mine\.py:Model cannot be created: TypeError"),
+        ("mine.py:Gone", r"x\[0\]: .*mine\.py has no agent 'Gone'"),
+        ("mine.py:Idle", r"x\[0\]: Idle in .*mine\.py is no agent: it has no method decide, think or act"),
+        ("mine.py:Model", r"x\[0\]: it cannot be created: TypeError"),
         ("mine.py:Model/sneeky", r"x\[0\]: unknown trait 'sneeky'"),
-        ("broken.py:Model", r"x\[0\]: broken\.py:Model cannot be created: SyntaxError"),
+        ("mine.py:Exits", r"x\[0\]: the brain mine\.py:Exits cannot be made: its process ended with exit code 3"),
+        ("broken.py:Model", r"x\[0\]: .*broken\.py cannot be imported: SyntaxError"),
         ("hawk/sneaky", r"x\[0\]: unknown player 'hawk/sneaky'"),
     ],
 )
@@ -161,6 +176,7 @@ def test_a_player_that_cannot_be_created_is_reported_with_its_key(tmp_path: Path
     (tmp_path / "broken.py").write_text("class")
     (tmp_path / "mine.py").write_text(
         "class Idle: pass\nclass Model:\n    def __init__(self, trait): pass\n    def act(self, seen): return {}\n"
+        "class Exits(Model):\n    def __init__(self): import os; os._exit(3)\n"
     )
     with pytest.raises(BadArgs, match=message):
         parse_experiment(json.dumps({**SMALL, "lineups": {"x": [player, "hawk"]}}), folder=str(tmp_path))
@@ -187,11 +203,11 @@ class Odd:
 
 
 class Notes:
-    # Remembers what it was shown.
-    seen = []
-
+    # Writes down what it was shown.
     def act(self, seen):
-        self.seen.append(seen)
+        import json, pathlib
+        with pathlib.Path(__file__).with_name("seen.jsonl").open("a") as notes:
+            notes.write(json.dumps(seen) + "\n")
         return {"messages": {"all": "hello"}, "history_summary": "my notes"}
 """
 
@@ -225,7 +241,7 @@ def test_a_player_from_a_file_gets_the_whole_input_object(tmp_path: Path) -> Non
     changes = {"lineups": {"x": ["mine.py:Notes", "trader"]}, "shuffle": False, "turns": 3}
     experiment = parse_experiment(json.dumps({**SMALL, **changes}), folder=str(tmp_path))
     play_round(experiment, Place("x", 1, 1))
-    first, second, third = make_player("mine.py:Notes", str(tmp_path)).seen  # type: ignore[attr-defined]
+    first, second, third = map(json.loads, (tmp_path / "seen.jsonl").read_text().splitlines())
     assert first["self"] == "Arden"
     assert "previous_turn_news" not in first
     assert {"from": "Arden", "to": "all", "text": "hello"} in second["messages"]

@@ -3,18 +3,19 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from cohabit.agents.brains.statecraft import NATIONS
-from cohabit.agents.contract import adapted
+from cohabit.agents.contract import Agent
 from cohabit.agents.decision import Decision
+from cohabit.agents.player import ActNow
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
-from cohabit.lab.game import Game, GameSpec
+from cohabit.lab.game import Game, GameSpec, Heard
 from cohabit.lab.run import run_async
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.players import NationAgent, make_player
+from cohabit.lab.statecraft.players import open_player
 from cohabit.lab.statecraft.pledges import read_pledges
 from cohabit.lab.statecraft.rounds import Attack, Column, Grant, Place, Rating, Round, TurnRecord
+from cohabit.model.action import Action, ActionResult
 from cohabit.model.observation import Observation
 from cohabit.model.stream import Stream
 from cohabit.room.state import Member
@@ -23,16 +24,15 @@ from cohabit.worlds.statecraft.setup import initial_state
 from cohabit.worlds.statecraft.state import Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
 
+NOTHING_ORDERED = Action("submit")
+
 
 def play_round(experiment: Experiment, place: Place, folder: Path | None = None) -> Round:
     """Play a round from the assignment of territories to the last turn. Its record is kept in the folder."""
     names, lost = assign_players(experiment, place), lost_answers(experiment, place)
     turns = TurnLog(experiment, lost)
-    agents = [
-        adapted(NationAgent(make_player(name, experiment.folder), name in NATIONS, lost_here))
-        for name, lost_here in zip(names.values(), lost, strict=True)
-    ]
-    game = RoundGame(game_spec(experiment, place, list(names.values())), agents=agents, on_decision=turns.heard)
+    agents = [open_player(name, experiment.folder) for name in names.values()]
+    game = RoundGame(game_spec(experiment, place, list(names.values())), agents, lost, turns.heard)
     turns.world = game.world
     run_async(_play(game, turns))
     if folder is not None:
@@ -53,7 +53,14 @@ async def _play(game: "RoundGame", turns: "TurnLog") -> None:
 
 
 class RoundGame(Game):
-    """A game of the lab that shows each player its whole input object."""
+    """A game of the lab that shows each player its whole input object, and in which answers can be lost."""
+
+    def __init__(
+        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: Heard
+    ) -> None:
+        """``lost``: for each player, in which turns its answer is lost."""
+        self._lost = lost
+        super().__init__(spec, agents=agents, on_decision=on_decision)
 
     @property
     def world(self) -> Statecraft:
@@ -64,6 +71,15 @@ class RoundGame(Game):
         """With news and reports only for a player that may read them: writing them takes as long as deciding."""
         world, nation = self.world, str(member.seat)
         return lambda: Observation(status=world.agent_input(nation, texts=player.reads_text))
+
+    def _act_of(self, member: Member) -> ActNow:
+        act, world, lost = super()._act_of(member), self.world, self._lost[self.members.index(member)]
+
+        def act_unless_lost(action: Action | None) -> ActionResult | None:
+            is_lost = action is not None and lost[world.state.turn]
+            return act(NOTHING_ORDERED if is_lost else action)
+
+        return act_unless_lost
 
 
 class TurnLog:
