@@ -16,6 +16,9 @@ from cohabit.workspace.formats import journal as journals
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.recent import Recent
+from cohabit.workspace.merging import ownership
+from cohabit.workspace.merging.ownership import foreign_changes
+from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import blame, lost
 from cohabit.workspace.reading.keeping import keeps
 from cohabit.workspace.session import Session
@@ -275,3 +278,20 @@ def test_a_journal_keeps_its_entries_if_every_one_of_them_is_in_the_new_version(
     before, after = start + old + end, start + new + end
     lines = [{piece.rstrip("\n") for piece in Journal(text).pieces[1:]} for text in (before, after)]
     assert keeps("journal.md", before, after) == (lines[0] <= lines[1])
+
+
+@settings(max_examples=300)
+@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(["a", "b", "c", ""]))
+def test_looking_only_at_the_changed_part_of_a_journal_refuses_and_allows_the_same(
+    start: str, old: str, new: str, end: str, written_by: str
+) -> None:
+    before, after = start + old + end, start + new + end
+
+    def known(content: str) -> bool:
+        return f"— {written_by} (" in content
+
+    who = Identity("b", "B", "b@example.org")
+    quick = foreign_changes("journal.md", before, after, who, known=known)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ownership, "_adds_known_entries", lambda *_: False)
+        assert quick == foreign_changes("journal.md", before, after, who, known=known)

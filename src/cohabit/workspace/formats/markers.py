@@ -56,10 +56,15 @@ def sides(text: str) -> Sides:
 
 def first_conflict(text: str) -> int:
     """The line in which the first complete conflict begins; 0 if there is none."""
-    return sides(text).first_line if MARKER.search(text) else 0
+    return sides(text).first_line if _may_have_marker(text) and MARKER.search(text) else 0
+
+
+def _may_have_marker(text: str) -> bool:
+    """Found many times faster than a pattern that begins with the start of a line."""
+    return "<<<<<<<" in text or ">>>>>>>" in text
 
 
 def first_marker(text: str) -> int:
     """The line of the first marker, even of one that is left alone; 0 if there is none."""
-    found = MARKER.search(text)
+    found = MARKER.search(text) if _may_have_marker(text) else None
     return text.count("\n", 0, found.start()) + 1 if found else 0

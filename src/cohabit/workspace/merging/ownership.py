@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from cohabit.workspace.formats import INBOX
+from cohabit.workspace.formats.changed_part import changed_part
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
@@ -69,6 +70,8 @@ def _journal_changes(
     free: Collection[str],
     known: Known,
 ) -> Iterator[str]:
+    if _adds_known_entries(before or "", after or "", known):
+        return
     old = {_entry_content(block): block for block in _journal(before).blocks}
     may = {*old, *(_entry_content(block) for text in allowed for block in _journal(text).blocks)}
     new = list(_journal(after).blocks)
@@ -87,6 +90,13 @@ def _journal_changes(
             yield f"it changes {_entry_name(block)}, which is published"
         elif entry is None or (entry.agent_id, entry.agent_name) != (who.agent_id, who.agent_name):
             yield f"it adds {_entry_name(block)}, which is not yours"
+
+
+def _adds_known_entries(before: str, after: str, known: Known) -> bool:
+    """Whether the change only adds entries that the tools wrote, as nearly every change does. That is found out without
+    looking at the other entries."""
+    old, new = ({_entry_content(block) for block in _journal(text).blocks} for text in changed_part(before, after))
+    return old <= new and all(known(content) for content in new - old)
 
 
 def _entry_content(block: Block) -> str:
