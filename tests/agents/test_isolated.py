@@ -133,6 +133,44 @@ def test_a_crash_is_seen_while_a_process_that_the_agent_has_forked_lives_on(tmp_
     assert problems(results) == {"AgentCrashed: its process ended with exit code 3"}
 
 
+FORKS = """
+import os
+from pathlib import Path
+
+class Forks:
+    def decide(self, observation):
+        ready, begun = os.pipe()
+        if os.fork() == 0:
+            os.write(os.open(Path(__file__).with_name("alive"), os.O_WRONLY), b"x")
+            os.write(begun, b"x")
+            while True:
+                pass
+        os.read(ready, 1)
+        raise RuntimeError
+"""
+
+
+def test_what_an_agent_has_started_ends_with_its_process(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(FORKS)
+    os.mkfifo(tmp_path / "alive")
+    with open(os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK), "rb") as alive:
+        match("nim", f"{tmp_path}/mine.py", "random", games=1, progress=False)
+        end_idle_processes()
+        os.set_blocking(alive.fileno(), True)
+        assert b"x" in alive.read()  # returns when nobody has it open
+
+
+def test_what_an_agent_prints_is_not_in_the_output_of_the_command_and_it_reads_no_input(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys\n\nclass Mine:\n    def decide(self, observation):\n        print('noise', repr(sys.stdin.read()))\n"
+        "        sys.stdout.flush()\n        return None\n"
+    )
+    words = [sys.executable, "-m", "cohabit", "match", "nim", f"{tmp_path}/mine.py", "random", "--games", "1"]
+    done = subprocess.run(words, input="typed", capture_output=True, text=True)
+    assert "noise ''" in done.stderr
+    assert "noise" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("how", "problem"),
     [

@@ -34,6 +34,7 @@ MODULE = "cohabit.agents.child"
 MAX_IDLE = 8
 """How many processes wait for their next agent."""
 UNREADABLE = "its process sent data that cannot be read"
+STDERR = 2
 REAP_S = 1.0
 """How long a process that has closed its connection may take to end."""
 
@@ -50,7 +51,11 @@ class AgentProcess:
         lifeline, self._lifeline = os.pipe()
         try:
             words = [sys.executable, "-m", MODULE, str(theirs.fileno()), str(lifeline)]
-            self._process = subprocess.Popen(words, pass_fds=(theirs.fileno(), lifeline))
+            # What it prints goes to the terminal, too, but not into our output, which another program may read.
+            self._process = subprocess.Popen(
+                words, pass_fds=(theirs.fileno(), lifeline), stdin=subprocess.DEVNULL, stdout=STDERR,
+                start_new_session=True,
+            )  # fmt: skip
         except BaseException:
             ours.close()
             os.close(self._lifeline)
@@ -226,6 +231,7 @@ class AgentProcess:
             code = self._process.wait(REAP_S)
         except subprocess.TimeoutExpired:
             return "its process closed the connection"
+        _kill_group(self._process)
         if code >= 0:
             return f"its process ended with exit code {code}"
         reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
@@ -247,10 +253,17 @@ def _result(method: str, message: Reply | Failure) -> Any:
 def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:
     if os.getpid() != parent:  # a copy of the parent, which did not start it
         return
-    process.kill()
+    if process.poll() is None:
+        _kill_group(process)
     process.wait()
     connection.close()
     os.close(lifeline)
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill it and what it has started. Not later than at once after its end: another group can get its number."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 # -- processes without an agent ---------------------------------------------------------------------
