@@ -85,8 +85,8 @@ TARGETS = (
     Target(
         "merging",
         ("workspace/merging/*.py",),
-        _files("workspace", "merge numbering driver order ownership lost rewritten"),
-        _files("workspace", "conflicts inbox publish"),
+        _files("workspace", "merge merge_work numbering driver order ownership damage identity_of_items lost"),
+        _files("workspace", "conflicts inbox large_boards git_histories publish rewritten"),
     ),
     Target(
         "statecraft",
