@@ -163,7 +163,7 @@ def test_what_an_agent_has_started_ends_with_its_process(tmp_path: Path) -> None
 def test_what_an_agent_prints_is_not_in_the_output_of_the_command_and_it_reads_no_input(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import sys\n\nclass Mine:\n    def decide(self, observation):\n        print('noise', repr(sys.stdin.read()))\n"
-        "        sys.stdout.flush()\n        return None\n"
+        "        return None\n"
     )
     words = [sys.executable, "-m", "cohabit", "match", "nim", f"{tmp_path}/mine.py", "random", "--games", "1"]
     done = subprocess.run(words, input="typed", capture_output=True, text=True)

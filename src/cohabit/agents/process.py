@@ -50,8 +50,8 @@ class AgentProcess:
         ours, theirs = socket.socketpair()
         lifeline, self._lifeline = os.pipe()
         try:
-            words = [sys.executable, "-m", MODULE, str(theirs.fileno()), str(lifeline)]
-            # What it prints goes to the terminal, too, but not into our output, which another program may read.
+            words = [sys.executable, "-u", "-m", MODULE, str(theirs.fileno()), str(lifeline)]
+            # What it prints is seen at once, however it ends, but not in our output, which another program may read.
             self._process = subprocess.Popen(
                 words, pass_fds=(theirs.fileno(), lifeline), stdin=subprocess.DEVNULL, stdout=STDERR,
                 start_new_session=True,

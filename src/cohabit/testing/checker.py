@@ -155,7 +155,7 @@ def _run_apart(folder: Path) -> int:
     environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
     # -P: it finds the modules that this process finds, and none beside it in the current folder.
     lifeline, ours = os.pipe()  # its other end closes with this process, however that ends
-    command = [sys.executable, "-P", "-m", "cohabit.testing.checks", str(folder), str(lifeline)]
+    command = [sys.executable, "-P", "-u", "-m", "cohabit.testing.checks", str(folder), str(lifeline)]
     # What a world prints is for its author: on stderr, so that stdout has the report alone.
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True, pass_fds=(lifeline,)
