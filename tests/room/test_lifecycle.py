@@ -21,6 +21,19 @@ def test_only_members_with_control_world_can_reset_or_archive(name: str) -> None
     assert room.call("hostess", name, at=2)
 
 
+def test_a_world_that_deals_only_once_never_deals_the_same_again() -> None:
+    seats = [
+        {"id": name, "role": "player", "claim": f"auto:{n}"} for n, name in enumerate(["ann", "bob", "cal", "dan"])
+    ]
+    room = make_room(*seats, HOST, world="whist")
+    seen = set()
+    for at, command in enumerate(["reset", "reset", "rematch"], 1):
+        seen.add((room.state.seed, room.world.draw.game, room.world.draw.commitment))
+        room.call("hostess", command, at=at)
+    seen.add((room.state.seed, room.world.draw.game, room.world.draw.commitment))
+    assert [len(set(values)) for values in zip(*seen, strict=True)] == [4, 4, 4]
+
+
 def test_a_reset_gives_the_same_world_again_and_the_record_continues() -> None:
     room = make_room(RED, BLUE, GOD, world="nim")
     heap = room.call("ann", "heap", at=1)

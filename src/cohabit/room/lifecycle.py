@@ -33,13 +33,14 @@ def reset(
         int | str | None,
         Meta(
             description="a new seed: an integer below 2^64 or a string of up to 32 hexadecimal digits; "
-            "default: the current seed"
+            "default: the current seed, or a new one in a world that deals only once"
         ),
     ] = None,
 ) -> Begun:
     """Restart the world with the same seed, or with a new one. The record continues."""
     if seed is None:
-        return _begin_again(ctx, ctx.state.seed, "reset the world")
+        again = next_seed(ctx) if ctx.room.world.spec.deals_once else ctx.state.seed
+        return _begin_again(ctx, again, "reset the world")
     if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
         raise PermissionDenied(
             "choosing a seed requires read_all, because it reveals hidden information; omit seed",
