@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.faces.cli import main
+from cohabit.testing import checker
 from cohabit.testing.checker import Finding, Report, check_world
 from cohabit.testing.watch import Limits
 
@@ -237,3 +238,12 @@ def test_a_check_that_is_killed_leaves_no_process_behind(number: int, tmp_path: 
     ended, _, _ = select.select([world], [], [])
     assert ended == [world]
     os.close(world)
+
+
+def test_a_check_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(checker, "LOOK_S", 0.05)
+    told = []
+    assert check_world("nim", on_progress=lambda done, planned: told.append((done, planned))).ok
+    assert told == sorted(told)
+    assert told[0] == (0, len(checker.CHECKS))
+    assert told[-1] == (len(checker.CHECKS), len(checker.CHECKS))

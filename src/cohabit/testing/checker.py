@@ -63,6 +63,8 @@ ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_
 """Numeric libraries take memory for each thread, on large machines more than a world may have."""
 MAX_CHECK_S = 3600
 """A whole check may take this long."""
+LOOK_S = 1.0
+"""How often to look how far it is."""
 
 
 class Finding(Struct, frozen=True):
@@ -120,18 +122,24 @@ def check_world(
     steps: int = 200,
     config: Mapping[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    on_progress: Callable[[int, int], None] = lambda done, planned: None,
 ) -> Report:
     """Check the world of that name, or the one in that file (``mygame.py`` or ``mygame.py:ClassName``).
 
-    It runs in a new process, which ends if one call of the world exceeds the limits.
+    It runs in a new process, which ends if one call of the world exceeds the limits. ``on_progress`` is called with the
+    finished and planned numbers of checks.
     """
     order = Order(lasting_source(source), list(seeds), steps, dict(config or {}), limits)
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         (folder / "order").write_bytes(msgspec.json.encode(order))
-        status = _run_apart(folder)
-        lines = (folder / "findings").read_bytes().splitlines() if (folder / "findings").exists() else []
-        rows = [msgspec.json.decode(line, type=tuple[Finding, int]) for line in lines]
+
+        def tell() -> None:
+            on_progress(len(_lines(folder)), len(CHECKS))
+
+        status = _run_apart(folder, tell)
+        tell()
+        rows = [msgspec.json.decode(line, type=tuple[Finding, int]) for line in _lines(folder)]
         found = [finding for finding, _ in rows]
         if len(found) < len(CHECKS):
             missing = [name for name in list(CHECKS)[len(found) :] if name != conduct.LIMITS]
@@ -150,7 +158,13 @@ def check_here(
     return Report(source, found, trial.steps_played)
 
 
-def _run_apart(folder: Path) -> int:
+def _lines(folder: Path) -> list[bytes]:
+    """What the process has found so far."""
+    path = folder / "findings"
+    return path.read_bytes().splitlines() if path.exists() else []
+
+
+def _run_apart(folder: Path, meanwhile: Callable[[], None]) -> int:
     """Run the checks in a process that is in a group of its own, and end the group. Returns its exit status."""
     environment = {**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
     # -P: it finds the modules that this process finds, and none beside it in the current folder.
@@ -162,8 +176,10 @@ def _run_apart(folder: Path) -> int:
     ) as run:
         os.close(lifeline)
         try:
-            return run.wait(MAX_CHECK_S)
-        except subprocess.TimeoutExpired:
+            for _ in range(int(MAX_CHECK_S / LOOK_S)):
+                meanwhile()
+                with suppress(subprocess.TimeoutExpired):
+                    return run.wait(LOOK_S)
             return -signal.SIGALRM
         finally:
             os.close(ours)

@@ -34,8 +34,10 @@ def check(args: argparse.Namespace) -> int:
         found = check_agent(args.world, world=args.play_in, seconds=args.seconds)
         tell(clean(found, lines=True))
         return 0 if found.ok else 1
+    from cohabit.lab.progress import progress_bar
     from cohabit.testing.checker import check_world
 
-    report = check_world(args.world)
+    with progress_bar(f"checking {args.world}") as on_progress:
+        report = check_world(args.world, on_progress=on_progress)
     tell(clean(report, lines=True))
     return 0 if report.ok else 1
