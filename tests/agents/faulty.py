@@ -28,6 +28,12 @@ def crash(how: str) -> None:
             if os.fork() == 0:
                 time.sleep(20)  # a helper that outlives the agent
             os._exit(3)
+        case "program":
+            os.system("sleep 1000 &")  # the same, with a program
+            os._exit(3)
+        case "closes":
+            os.closerange(3, 64)  # as programs do that go to the background
+            time.sleep(1000)
         case "garbage":
             write(b"\0\0\0\4" + b"\xc1" * 4)
         case "huge":
@@ -150,6 +156,39 @@ class Patient(OnlyDecides):
 
     async def decide(self, observation: Any) -> Any:
         await asyncio.sleep(1000)
+
+
+class Busy(OnlyDecides):
+    """Leaves a thread of its event loop that never ends."""
+
+    async def decide(self, observation: Any) -> Any:
+        asyncio.get_running_loop().run_in_executor(None, time.sleep, 1000)
+        return await super().decide(observation)
+
+
+class Asks(OnlyDecides):
+    """Asks a language model. If it is ``hasty``, it does not wait for the answer."""
+
+    def __init__(self, hasty: bool = False) -> None:
+        self.backend, self.hasty = Model(), hasty
+
+    async def decide(self, observation: Any) -> Any:
+        from cohabit.agents.llm.backend import ChatMessage, Request
+
+        question = asyncio.ensure_future(self.backend.complete(Request([ChatMessage("user", f"hasty: {self.hasty}")])))
+        if self.hasty:
+            await asyncio.sleep(0)
+            return None
+        return Action((await question).text)
+
+
+class Model:
+    name, constrains, priced = "model", False, False
+
+    async def complete(self, request: Any) -> Any:
+        raise NotImplementedError
+
+    async def close(self) -> None: ...
 
 
 class Remembers:

@@ -11,15 +11,20 @@ from typing import Any
 
 import pytest
 
+from cohabit.agents import isolated
+from cohabit.agents import process as processes
 from cohabit.agents.isolated import IsolatedAgent, facts_of, open_agent
-from cohabit.agents.process import AgentProcess, end_idle_processes, keep_process, take_process
+from cohabit.agents.process import AgentCrashed, AgentProcess, end_idle_processes, keep_process, take_process
+from cohabit.agents.wire import packed
 from cohabit.envs.episodes import Episodes, Setup
 from cohabit.errors import BadArgs
 from cohabit.faces.cli import main
 from cohabit.lab.match import match
 from cohabit.model.action import Action
+from cohabit.model.observation import Observation
 from cohabit.registry import make_world
 
+SEEN = Observation(choices=[{"action": "a", "params": {}}])
 FAULTY = Path(__file__).with_name("faulty.py")
 CRASHES = {
     "segfault": "AgentCrashed: its process was killed by SIGSEGV",
@@ -126,8 +131,9 @@ def test_an_opponent_that_crashes_in_an_environment_ends_no_episode() -> None:
         episodes.close()
 
 
-def test_a_crash_is_seen_while_a_process_that_the_agent_has_forked_lives_on(tmp_path: Path) -> None:
-    name = faulty("Sync", "fork", "decide", tmp_path / "mark")
+@pytest.mark.parametrize("how", ["fork", "program"])
+def test_a_crash_is_seen_although_the_agent_has_started_another_process(how: str, tmp_path: Path) -> None:
+    name = faulty("Sync", how, "decide", tmp_path / "mark")
     results = match("nim", name, "random", games=1, progress=False)
     assert outcomes(results, name)["failed"] == 1
     assert problems(results) == {"AgentCrashed: its process ended with exit code 3"}
@@ -138,6 +144,9 @@ import os
 from pathlib import Path
 
 class Forks:
+    def __init__(self, waits=False):
+        self.waits = waits
+
     def decide(self, observation):
         ready, begun = os.pipe()
         if os.fork() == 0:
@@ -146,18 +155,58 @@ class Forks:
             while True:
                 pass
         os.read(ready, 1)
-        raise RuntimeError
+        while self.waits:
+            pass
+        raise RuntimeError("forked")
 """
 
 
+class Forked:
+    """What an agent has forked. It holds a named pipe open, and has written a byte to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.agent = f"{folder}/mine.py:Forks"
+        (folder / "mine.py").write_text(FORKS)
+        os.mkfifo(folder / "alive")
+        self._pipe = os.open(folder / "alive", os.O_RDONLY | os.O_NONBLOCK)
+
+    def begins(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._pipe, select.POLLIN)
+        assert waiting.poll(60_000)
+
+    def ends(self) -> None:
+        self.begins()
+        os.set_blocking(self._pipe, True)
+        while os.read(self._pipe, 1):  # returns nothing when nobody has it open
+            pass
+        os.close(self._pipe)
+
+
 def test_what_an_agent_has_started_ends_with_its_process(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(FORKS)
-    os.mkfifo(tmp_path / "alive")
-    with open(os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK), "rb") as alive:
-        match("nim", f"{tmp_path}/mine.py", "random", games=1, progress=False)
-        end_idle_processes()
-        os.set_blocking(alive.fileno(), True)
-        assert b"x" in alive.read()  # returns when nobody has it open
+    forked = Forked(tmp_path)
+    match("nim", forked.agent, "random", games=1, progress=False)
+    end_idle_processes()
+    forked.ends()
+
+
+def test_what_an_agent_has_started_ends_if_its_process_ends_by_itself(tmp_path: Path) -> None:
+    forked, process = Forked(tmp_path), AgentProcess()
+    process.ask("make", forked.agent, "test", sys.path, ".", seconds=60)
+    with pytest.raises(Exception, match="forked"):
+        process.ask("decide", Observation(), seconds=60)
+    os.kill(process._process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, process._process.pid, os.WEXITED | os.WNOWAIT)
+    assert not process.is_alive
+    forked.ends()
+
+
+def test_what_an_agent_has_started_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    forked = Forked(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", PARENT, f"{forked.agent}?waits=true"]) as parent:
+        forked.begins()
+        parent.kill()
+    forked.ends()
 
 
 def test_what_an_agent_prints_is_not_in_the_output_of_the_command_and_it_reads_no_input(tmp_path: Path) -> None:
@@ -237,14 +286,82 @@ async def test_an_agent_that_can_be_cancelled_keeps_its_process() -> None:
     assert isinstance(agent, IsolatedAgent)
     await agent.start()
     before = agent._process
-    from cohabit.model.observation import Observation
-
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await agent.decide(Observation())
     await agent.settle()
     assert agent._process is before
     await agent.close()
+
+
+async def test_an_agent_that_closes_its_connection_and_lives_on_is_killed_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "REAP_S", 0.05)
+    agent = open_agent(faulty("Sync", "closes", "decide"), "test")
+    with pytest.raises(AgentCrashed, match="its process closed the connection"):
+        await agent.decide(Observation())
+    await agent.close()
+
+
+async def test_nobody_waits_for_the_end_of_an_agent_that_has_closed_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits, wait_for_end = asyncio.Event(), AgentProcess._wait_for_end
+    monkeypatch.setattr(processes, "REAP_S", 3600.0)
+    monkeypatch.setattr(AgentProcess, "_wait_for_end", lambda *given: (waits.set(), wait_for_end(*given)))
+    agent = open_agent(faulty("Sync", "closes", "decide"), "test")
+    assert isinstance(agent, IsolatedAgent)
+    decided = asyncio.ensure_future(agent.decide(Observation()))
+    await waits.wait()
+    agent.kill()
+    with pytest.raises(AgentCrashed):
+        await decided
+    await agent.close()
+
+
+async def test_an_agent_gets_no_process_in_which_the_last_one_has_left_something_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(isolated, "CLOSING_S", 0.5)
+    end_idle_processes()
+    first = open_agent(f"{FAULTY}:Busy", "test")
+    assert await first.decide(SEEN)
+    with pytest.raises(TimeoutError):
+        await first.close()
+    second = open_agent(f"{FAULTY}:OnlyDecides", "test")
+    assert await second.decide(SEEN)
+    await second.close()
+
+
+async def test_a_question_that_an_agent_has_left_behind_is_not_answered_to_the_next_one() -> None:
+    from cohabit.agents.llm.backend import Completion
+
+    asked, go = asyncio.Queue[Any](), asyncio.Event()
+
+    async def completing(request: Any) -> Any:
+        asked.put_nowait(request)
+        await go.wait()
+        return packed((Completion(f"answer to {request!r}"), []))
+
+    first, second = (open_agent(f"{FAULTY}:Asks?hasty={hasty}", "test") for hasty in ("true", "false"))
+    assert isinstance(first, IsolatedAgent)
+    assert isinstance(second, IsolatedAgent)
+    first.completing = second.completing = completing
+    await first.start()
+    process = first._process
+    await first.decide(SEEN)
+    left = await asked.get()
+    await first.close()
+    decided = asyncio.ensure_future(second.decide(SEEN))
+    own = await asked.get()
+    assert second._process is process
+    go.set()
+    chosen = await decided
+    assert chosen is not None
+    assert own != left
+    assert chosen.name == f"answer to {own!r}"
+    await second.close()
 
 
 # -- what is left behind ----------------------------------------------------------------------------

@@ -576,6 +576,44 @@ async def test_a_house_that_stops_before_the_answer_came_says_unknown_then_and_l
         assert (await refused(back_again(again, y.who)["ann"]("ring", key="k"))).code == "OUTCOME_UNKNOWN"
 
 
+class Finder(FakeConnector):
+    """A connector that knows what came of an action, once ``tells`` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tells, self.questions = asyncio.Event(), asyncio.Queue[str]()
+
+    async def outcome(self, sent: Any) -> dict[str, Any]:
+        self.questions.put_nowait(sent.by)
+        await self.tells.wait()
+        return {}
+
+
+async def test_an_action_that_ends_while_the_outcome_of_another_is_asked_for_is_concluded_once() -> None:
+    store = HeldStore()
+    async with yard(store=store, world=WORKSHOPS) as y:
+        site = Finder()
+        await y.house.connect_room("den", site)
+        site.then("ring", "hold", "hold")
+        lost = start(y.who["ann"]("ring"))
+        await site.arrival("ring")
+        store.failing = True
+        site.release()
+        assert (await refused(lost)).code == "OUTCOME_UNKNOWN"
+        store.failing = False
+        asked = start(y.who["bob"]("ring"))
+        await site.arrival("ring")
+        polled = start(y.remote.poll())
+        assert await site.questions.get() == "ann"
+        site.release()
+        await asked
+        site.tells.set()
+        await polled
+        assert [e.args["by"] for e in y.recorded("answered")] == ["bob", "ann"]
+        assert site.questions.empty()
+        assert y.runner.failure is None
+
+
 # -- polling ------------------------------------------------------------------------------------
 async def test_only_what_has_changed_is_recorded() -> None:
     async with yard() as y:

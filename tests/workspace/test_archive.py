@@ -70,6 +70,13 @@ def test_windows_line_endings_are_kept(journal: str) -> None:
     assert all("\r" not in text for text in done.months.values())
 
 
+def test_an_entry_that_is_archived_is_not_archived_again_whatever_its_line_endings(journal: str) -> None:
+    windows = journal.replace("\n", "\r\n")
+    months = archive(windows, "2026-05", lambda path: None).months
+    assert archive(windows, "2026-05", months.get).months == months
+    assert archive(journal, "2026-05", months.get).months == months
+
+
 @pytest.mark.parametrize("month", ["", "2026", "2026-13", "2026-5", "../x", "2026-05-01"])
 def test_a_month_that_is_not_valid_is_refused(journal: str, month: str) -> None:
     with pytest.raises(BadArgs, match="like 2026-05"):

@@ -109,6 +109,35 @@ def test_what_is_kept_gives_the_same_answers_as_a_new_clone_whatever_happens(clo
             answers(session)
 
 
+def test_a_forged_file_that_takes_the_place_of_the_journal_does_not_inherit_its_authors(clone: Clone) -> None:
+    """Git follows a file that was renamed, so it may follow lines to another file of the commit that is kept."""
+    ann, bob = clone("ann"), clone("bob")
+    for number in range(12):
+        ann.call("journal_append", {"summary": f"entry {number}"})
+    share(ann, "journal.md")
+    bob.call("sync", {})
+    root = bob.workspace().root
+    git = ["git", "-C", str(root), "-c", "user.name=Mal", "-c", "user.email=mal@example.org"]
+
+    def commit(*commands: str) -> None:
+        for command in commands:
+            subprocess.run([*git, *command.split()], check=True)
+        subprocess.run([*git, "commit", "-qm", "by hand"], check=True)
+
+    (root / "evil.md").write_text((root / "journal.md").read_text().replace("entry 7", "entry of Mal"))
+    commit("add evil.md")
+    subprocess.run([*git, "push", "-q"], check=True)
+    ann.call("sync", {})
+    answers(ann)
+    commit("rm -q journal.md")
+    commit("mv evil.md journal.md")
+    subprocess.run([*git, "push", "-q"], check=True)
+    subprocess.run(["git", "-C", str(ann.workspace().root), "pull", "-q"], check=True)
+    kept = answers(ann)
+    assert kept == as_new(ann)
+    assert {entry["summary"]: entry["verified"] for entry in kept[0]["entries"]}["entry of Mal"] is False
+
+
 def test_a_second_look_at_an_unchanged_board_reads_no_version_of_a_file(
     clone: Clone, monkeypatch: pytest.MonkeyPatch
 ) -> None:

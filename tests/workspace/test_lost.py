@@ -249,3 +249,24 @@ def test_reopening_wins_over_the_old_closing_even_if_the_other_side_edits_the_it
     assert not merged.conflicts
     [found] = Inbox.parse(merged.text or "").items
     assert (found.open, found.body, found.section) == (True, "at slide 7", "Open")
+
+
+HEADING = "## 2026-05-22 14:30 — ann-cli (Ann)\n"
+
+
+@pytest.mark.parametrize("left", ["First", "Second"])
+def test_an_entry_is_restored_beside_another_one_of_the_same_minute(three, left):
+    """Entries of Multisphere have no ids, so the heading is all that they are known by."""
+    ann, _, eve = three
+    journal = text(ann, "journal.md")
+    put(ann, "journal.md", journal + "".join(f"{HEADING}{words}.\n\n" for words in ("First", "Second")))
+    by_plain_git(ann)
+    eve.call("sync", {})
+    put(ann, "journal.md", f"{journal}{HEADING}{left}.\n\n")
+    by_plain_git(ann)
+    eve.call("sync", {})
+    (row,) = eve.call("health", {})["lost"]
+    assert row["what"].startswith("vanished")
+    eve.call("restore", {"id": row["id"]})
+    restored = text(eve, "journal.md")
+    assert [restored.count(f"{HEADING}{words}.\n") for words in ("First", "Second")] == [1, 1]

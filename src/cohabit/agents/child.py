@@ -41,6 +41,8 @@ from cohabit.registry import make_agent
 
 def main() -> None:
     connection, lifeline = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    connection.set_inheritable(False)  # programs that the agent starts must not keep it open
+    os.set_inheritable(lifeline, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it, too, and closes its agents
     end_with_parent(lifeline)
     _be_killed_first()
@@ -86,8 +88,9 @@ class Child:
             reply = failure(call.id, bug)
         self._connection.sendall(frame(reply))
         if self._agent is not None and is_async(self._agent):
-            asyncio.run(AsyncChild(self._connection, self._agent, self._frames).serve())
+            closed = asyncio.run(AsyncChild(self._connection, self._agent, self._frames).serve())
             self._agent = None
+            self._connection.sendall(frame(closed))  # not before tasks and threads of the agent have ended
 
     def _started(self, call: Call) -> Any:
         """What the method returns, which may have to be awaited."""
@@ -120,20 +123,23 @@ class AsyncChild:
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
         self._asked = 0
         self._cancelling: asyncio.Future[None] | None = None
+        self._closed: Message | None = None  # the answer to ``close``
         self._backend: Any = None
         if (asker := asker_of(agent)) is not None:
             self._backend, asker.backend = asking_once(asker)[0], ParentBackend(asker.backend, self._ask)
 
-    async def serve(self) -> None:
+    async def serve(self) -> Message:
+        """Returns the answer to ``close``, which is not sent yet."""
         loop = asyncio.get_running_loop()
         self._connection.setblocking(False)
         try:
-            while self._agent is not None:
+            while self._closed is None:
                 data = await loop.sock_recv(self._connection, READ_BYTES)
                 if not data:
                     os._exit(0)
                 for message in self._frames.feed(data):
                     await self._take(message)
+            return self._closed
         finally:
             self._connection.setblocking(True)
 
@@ -143,8 +149,7 @@ class AsyncChild:
                 for call in self._calls.values():
                     call.cancel()
                 await asyncio.gather(*self._answers, return_exceptions=True)
-                await self._begin(message)
-                self._agent = None
+                self._closed = await self._reply(message)
             case Call():
                 self._begin(message)
             case Cancel(number):

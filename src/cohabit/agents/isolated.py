@@ -246,6 +246,7 @@ class IsolatedAgent:
             self._starting.cancel()
             await asyncio.wait([self._starting])
         process, self._process = self._process, None
+        await self._end_questions()
         if process is None:
             return
         reusable = False

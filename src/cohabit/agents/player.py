@@ -266,7 +266,9 @@ class Player:
                 else:
                     async with asyncio.timeout_at(ends):
                         thought = await self._think(turn, correction)
-                    if _loop_time() > ends and not self.is_quick:  # it held up the event loop: nothing could stop it
+                    # It held up the event loop, so nothing could stop it. One in a process of its own cannot do that.
+                    if _loop_time() > ends and not self.is_quick and self._isolated is None:
+                        exchanges += thought.exchanges
                         raise TimeoutError
             except TimeoutError as late:
                 exchanges += self._unanswered()

@@ -37,6 +37,7 @@ UNREADABLE = "its process sent data that cannot be read"
 STDERR = 2
 REAP_S = 1.0
 """How long a process that has closed its connection may take to end."""
+REAP_EVERY_S = 0.01
 
 
 class AgentCrashed(Exception):
@@ -75,7 +76,16 @@ class AgentProcess:
 
     @property
     def is_alive(self) -> bool:
-        return not self._ended and self._process.poll() is None
+        return not self._ended and not self._has_exited()
+
+    def _has_exited(self, seconds: float = 0.0) -> bool:
+        """Ask the system, for a while. What the agent has started is killed at once after its end: later another group
+        can have the same number."""
+        if self._process.returncode is None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+                _kill_group(self._process)
+        return self._process.returncode is not None
 
     @property
     def has_ended(self) -> bool:
@@ -183,10 +193,21 @@ class AgentProcess:
         except OSError:
             data = b""
         if not data:
-            self.kill(self._ended or self._find_end())
+            assert self._loop is not None
+            self._loop.remove_reader(self._socket)
+            self._wait_for_end(self._loop.time() + REAP_S)
             return
         for message in self._received(data):
             self._take(message)
+
+    def _wait_for_end(self, until: float) -> None:
+        """A process closes its connection a moment before it can be asked how it ended."""
+        if self._loop is None:
+            return
+        if self._has_exited() or self._loop.time() >= until:
+            self.kill(self._ended or self._find_end(0.0))
+        else:
+            self._loop.call_later(REAP_EVERY_S, self._wait_for_end, until)
 
     def _received(self, data: bytes) -> list[Message]:
         try:
@@ -225,13 +246,11 @@ class AgentProcess:
         """Of a process that is alive: why it is killed now."""
         return self._ended or (self._find_end() if not self.is_alive else "its process was killed: it did not return")
 
-    def _find_end(self) -> str:
+    def _find_end(self, seconds: float = REAP_S) -> str:
         """How a process has ended that has closed its connection."""
-        try:
-            code = self._process.wait(REAP_S)
-        except subprocess.TimeoutExpired:
+        if not self._has_exited(seconds):
             return "its process closed the connection"
-        _kill_group(self._process)
+        code = self._process.returncode
         if code >= 0:
             return f"its process ended with exit code {code}"
         reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
@@ -253,7 +272,7 @@ def _result(method: str, message: Reply | Failure) -> Any:
 def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:
     if os.getpid() != parent:  # a copy of the parent, which did not start it
         return
-    if process.poll() is None:
+    if process.returncode is None:
         _kill_group(process)
     process.wait()
     connection.close()
@@ -261,7 +280,7 @@ def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.soc
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """Kill it and what it has started. Not later than at once after its end: another group can get its number."""
+    """Kill it and what it has started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
@@ -303,8 +322,9 @@ def end_idle_processes() -> None:
 
 def end_with_parent(lifeline: int) -> None:
     """Called in the process: it has one end of a pipe on which nothing is ever written, its parent the other. When the
-    parent dies, the kernel sends SIGIO, which ends this process, even one in a loop that never returns to Python."""
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    parent dies, the kernel sends SIGIO, which ends this process, even one in a loop that never returns to Python. The
+    process leads a group of its own, so what it has started is ended, too."""
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     os.set_blocking(lifeline, False)
     with suppress(BlockingIOError):

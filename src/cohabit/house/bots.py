@@ -154,7 +154,7 @@ class Bots:
             )
 
         player = Player(
-            await self._make(room.id, who, brain),
+            await self._make(room, who, brain),
             Limits(self._house.settings.agent_seconds),
             tally=status.tally,
             on_decision=decided,
@@ -167,10 +167,10 @@ class Bots:
         finally:
             await player.close()
 
-    async def _make(self, room: str, who: str, brain: str) -> Agent:
+    async def _make(self, room: "Room", who: str, brain: str) -> Agent:
         """The agent. One that cannot be made, such as after a restart without its key, fails in each decision."""
-        setting = Setting(memory=self.transcripts.memory_of(room, who), spending=self._spending)
-        make = partial(open_agent, brain, f"{room}/{who}", setting, reuse=False)
+        setting = Setting(memory=self.transcripts.memory_of(room.id, who), spending=self._spending)
+        make = partial(open_agent, brain, _purpose(room, who), setting, reuse=False)
         try:
             return await run_in_thread(f"agent-{who}", make)
         except Exception as bug:
@@ -192,7 +192,7 @@ class Bots:
 
 
 def _purpose(room: "Room", who: str) -> str:
-    """The seed of a script's random choices. Secret, because members must not compute them, such as a nonce."""
+    """The seed of an agent's random choices. Secret, because members must not compute them, such as a nonce."""
     return f"{room.state.secret}/{who}"
 
 

@@ -11,7 +11,7 @@ other side, so before anything is sent or delivered, credential and grant are ch
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -139,7 +139,7 @@ class RemoteRunner:
             if isinstance(finder, KnowsOutcomes):
                 self._start(self._find_outcome(finder, sent))
             else:
-                self._conclude_sent(sent, {"unknown": STOPPED})
+                runner.post(self._conclusion(sent, {"unknown": STOPPED}))
         if connector is not None:
             self._start(self._poll_and_schedule())
         elif world.reachable:
@@ -151,18 +151,22 @@ class RemoteRunner:
         await self._poll_and_schedule()
 
     async def _find_outcome(self, connector: KnowsOutcomes, sent: Sent) -> None:
-        """Record what came of an action that was sent before the server stopped. No other one is sent before that."""
+        """Record what came of an action whose outcome is not known. No other one is sent before that."""
         async with self._turn_of(sent.by):
+            if sent not in self._world.all_pending():  # it was concluded meanwhile
+                return
             try:
-                self._conclude_sent(sent, {"result": await _guarded(connector.outcome(sent))})
+                outcome = {"result": await _guarded(connector.outcome(sent))}
             except OutcomeUnknown:
-                self._conclude_sent(sent, {"unknown": STOPPED})
+                outcome = {"unknown": STOPPED}
             except CohabitError as refused:
-                self._conclude_sent(sent, {"refused": refused.as_wire()})
+                outcome = {"refused": refused.as_wire()}
+            with suppress(CohabitError):  # the room has stopped
+                await self._runner.submit(self._conclusion(sent, outcome))
             self._actions_ended += 1
 
-    def _conclude_sent(self, sent: Sent, outcome: dict[str, Any]) -> None:
-        self._runner.post(SystemCall("answered", {**outcome, **self._whose(sent.by)}))
+    def _conclusion(self, sent: Sent, outcome: dict[str, Any]) -> SystemCall:
+        return SystemCall("answered", {**outcome, **self._whose(sent.by)})
 
     def roster_changed(self) -> None:
         """Members came, went or changed seats."""

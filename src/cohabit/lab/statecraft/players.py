@@ -28,7 +28,7 @@ def check_player(name: str, folder: str) -> None:
 
 
 def open_player(name: str, folder: str) -> Agent:
-    """A new player, without memory of other rounds. One from a file has a process of its own."""
+    """A new player. One from a file has a process of its own."""
     if name in NATIONS:
         return adapted(NationAgent(NATIONS[name](), scripted=True))
     return open_agent(brain_of(name, folder), purpose="")

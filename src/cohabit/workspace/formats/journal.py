@@ -396,7 +396,7 @@ def _month_file(text: str | None, month: str, blocks: list[Block]) -> str:
     """The archive file of a month with more entries; entries that it already has are not added again."""
     text = text or f"# Journal {month}\n\n"
     eol = line_ending(text)
-    known = {(block.key, without_trailing_blanks(block.own)) for block in Journal.parse(text).blocks}
-    new = [block.own for block in blocks if (block.key, without_trailing_blanks(block.own)) not in known]
+    known = {(block.key, block.own_content) for block in Journal.parse(text).blocks}
+    new = [block.own for block in blocks if (block.key, block.own_content) not in known]
     entries = (with_blank_line(with_line_ending(own.replace("\r\n", "\n"), eol), eol) for own in new)
     return "".join([with_blank_line(text, eol) if new else text, *entries])

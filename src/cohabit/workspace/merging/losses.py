@@ -66,7 +66,7 @@ def _keys(text: str) -> set[str]:
     return {block.key for block in Journal.parse(text).blocks}
 
 
-def _lost_entries(before: Iterable[str], after: Sequence[str]) -> Iterator[Loss]:
+def _lost_entries(before: Sequence[str], after: Sequence[str]) -> Iterator[Loss]:
     first = dict[str, Block]()
     for block in _distinct(before):
         first.setdefault(block.key, block)
@@ -78,9 +78,19 @@ def _lost_entries(before: Iterable[str], after: Sequence[str]) -> Iterator[Loss]
     here = {_content(block) for block in blocks}
     lacking = [block for block in lacking if _content(block) not in here]
     lacking.sort(key=lambda block: (block.time, block.key))
-    known = by_key(blocks, lacking)
+    alike = {block.key for text in before for group in same_names(text) for block in Journal.parse(group).blocks}
+    known = by_key([block for block in blocks if block.uid or block.key not in alike], lacking)
     for block in lacking:
         yield Loss(JOURNAL, block.key, "edited" if block.key in known else "vanished", block)
+
+
+def same_names(text: str) -> list[str]:
+    """The blocks of a journal that have their heading in common with others, a text for each heading. Of those without
+    an id nobody can tell which one was edited if one is gone."""
+    groups: dict[str, list[str]] = {}
+    for piece in Journal.parse(text).pieces[1:]:
+        groups.setdefault(piece.partition("\n")[0].rstrip(), []).append(piece)
+    return ["".join(group) for group in groups.values() if len(group) > 1]
 
 
 def _pieces(texts: Iterable[str]) -> set[str]:

@@ -36,9 +36,10 @@ Spans = Callable[[Sequence[str]], Iterable[int]]
 
 
 class Row(NamedTuple):
-    """A line: the commit that git followed it to, its number there, and whether git stopped at that commit."""
+    """A line: the commit that git followed it to, its file and its number there, and whether git stopped there."""
 
     sha: str
+    file: str
     number: int
     stopped: bool
 
@@ -79,7 +80,7 @@ def _since(ws: "Workspace", path: str, lines: Sequence[int], kept: Kept) -> dict
     """The origins of the lines that came after the commit that is kept, or whose origin is kept."""
     rows = _blame(ws, path, lines, f"^{kept.commit}")
     known = {
-        number: kept.lines.get(row.number, "") if row.sha == kept.commit else ""
+        number: kept.lines.get(row.number, "") if (row.sha, row.file) == (kept.commit, path) else ""
         for number, row in rows.items()
         if row.stopped
     }
@@ -90,16 +91,18 @@ def _blame(ws: "Workspace", path: str, lines: Sequence[int], *since: str) -> dic
     ranges = [arg for first, last in _few(list(_ranges(lines))) for arg in ("-L", f"{first},{last}")]
     args = ("blame", "--porcelain", "--root", "--no-textconv", *ranges, *since, "--", path)
     output = ws.git.run(*args, ok=(0, 128)).text
-    rows, last, stopped = dict[int, tuple[str, int]](), "", set[str]()
+    rows, files, stopped = dict[int, Row](), dict[str, str](), set[str]()
+    sha, origin, number = "", 0, 0
     for line in output.split("\n"):
-        if line.startswith("\t"):
-            continue
         if header := HEADER.match(line):
-            last = header[1]
-            rows[int(header[3])] = last, int(header[2])
+            sha, origin, number = header[1], int(header[2]), int(header[3])
+        elif line.startswith("filename "):  # once for each commit, or for each group of lines if it has several files
+            files[sha] = line.removeprefix("filename ")
         elif line == "boundary":
-            stopped.add(last)
-    return {number: Row(sha, origin, sha in stopped) for number, (sha, origin) in rows.items()}
+            stopped.add(sha)
+        elif line.startswith("\t"):
+            rows[number] = Row(sha, files.get(sha, ""), origin, sha in stopped)
+    return rows
 
 
 def _ranges(lines: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Finding and restoring published entries that are lost, by the history of the protocol files."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from cohabit.errors import UnknownAsset
 from cohabit.workspace.answers import Answer
@@ -11,7 +11,7 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Block, Journal
 from cohabit.workspace.limits import MAX_FILE_BYTES
-from cohabit.workspace.merging.losses import Loss, losses, missing_entries
+from cohabit.workspace.merging.losses import Loss, losses, missing_entries, same_names
 from cohabit.workspace.merging.merge import is_protocol
 from cohabit.workspace.reading.keeping import keeps
 
@@ -57,15 +57,16 @@ def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> 
 
 
 def _versions(ws: "Workspace", changes: Sequence[FileChange]) -> dict[str, list[str]]:
-    """The texts before and after these changes by path. Of journals each block is there once: hundreds of versions of a
-    large one may not fit into memory."""
+    """The texts before and after these changes by path. Of journals each block is there alone, and with those that had
+    the same heading: hundreds of versions of a large one may not fit into memory."""
     found: dict[str, dict[str, None]] = {}
     for i in range(0, len(changes), BATCH):
         some = changes[i : i + BATCH]
         data = objects.read(ws, [sha for change in some for sha in (change.old, change.new) if sha.strip("0")])
         for path, sha in [(change.path, sha) for change in some for sha in (change.old, change.new) if sha in data]:
             text = objects.text_of(data[sha])
-            found.setdefault(path, {}).update(dict.fromkeys([text] if path == INBOX else Journal(text).pieces[1:]))
+            texts = [text] if path == INBOX else [*Journal(text).pieces[1:], *same_names(text)]
+            found.setdefault(path, {}).update(dict.fromkeys(texts))
     return {path: list(versions) for path, versions in found.items()}
 
 
@@ -135,16 +136,16 @@ def restore(ws: "Workspace", id_: str) -> Answer:
         inbox = Inbox.parse(text).restore(found.was)
         after, new = inbox.text, [item.text for item in inbox.items if item.key == found.key]
     else:
-        after, new = _with_entry(Journal.parse(text), found.was), [found.was.own]
+        after, new = _with_entry(Journal.parse(text), found.was, found.kind), [found.was.own]
     written.remember(ws, (each.replace("\r\n", "\n") for each in new))
     ws.tree.write(found.path, objects.bytes_of(after), max_bytes=MAX_FILE_BYTES)
     return {"restored": found.key, "path": found.path, "what": found.what}
 
 
-def _with_entry(journal: Journal, lost_block: Block) -> str:
+def _with_entry(journal: Journal, lost_block: Block, kind: Literal["vanished", "edited"]) -> str:
     """The journal with an entry in the place of its edited version, or else by its time."""
     pieces, blocks = [*journal.pieces], journal.blocks
-    same = _edited(blocks, lost_block)
+    same = _edited(blocks, lost_block) if kind == "edited" else None
     if same is not None:
         pieces[1 + same] = lost_block.own + blocks[same].below
         return "".join(pieces)
@@ -153,7 +154,7 @@ def _with_entry(journal: Journal, lost_block: Block) -> str:
 
 
 def _edited(blocks: Sequence[Block], lost_block: Block) -> int | None:
-    for i, block in enumerate(blocks):
-        if block.key == lost_block.key or (not block.uid and block.heading == lost_block.heading):
-            return i
-    return None
+    found = [i for i, block in enumerate(blocks) if block.key == lost_block.key]
+    if not found:
+        found = [i for i, block in enumerate(blocks) if not block.uid and block.heading == lost_block.heading]
+    return found[0] if len(found) == 1 else None

@@ -125,7 +125,7 @@ class Whist(World):
     """
 
     spec = WorldSpec(
-        name="whist", version=2, title="Whist", seats=SEATS, seat_names=("north", "east", "south", "west"),
+        name="whist", version=3, title="Whist", seats=SEATS, seat_names=("north", "east", "south", "west"),
         pace="turns", quick=True, tell_rewards=False, deals_once=True, front_end="table.html",
     )  # fmt: skip
     view_schema = STATUS_SCHEMA
