@@ -234,7 +234,7 @@ class AgentProcess:
         _kill_group(self._process)
         if code >= 0:
             return f"its process ended with exit code {code}"
-        reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
+        reason = ", for example because memory ran out" if code == -signal.SIGKILL else ""
         return f"its process was killed by {signal.Signals(-code).name}{reason}"
 
     def _next(self) -> int:
@@ -261,7 +261,8 @@ def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.soc
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """Kill it and what it has started. Not later than at once after its end: another group can get its number."""
+    """Kill it and what it has started. Must not be called later than right after its end: its group id can be
+    reused."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
