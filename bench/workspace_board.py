@@ -19,14 +19,14 @@ from bench.workspace_repo import AGENTS, BEGIN, imported, push_from_another_agen
 from bench.workspace_sides import Plain, Server, cpu_of, neutral_environment
 
 HOW = """
-A journal of 20,000 entries (4.5 MB) and an inbox of 5,000 items (1.8 MB), of which the last 60 commits are in the
-history; and a board of a tenth of that, for the growth (2,000 and 200 entries in a smoke run). Before each
-measurement another agent pushes one entry. "Ours" is a call of the MCP server that has been running for a while;
-"git" is what plain git needs for the same change in a clone of its own: for `sync` `git fetch` and `git merge`, and
-`git push` if there is something to share (journals are merged with `merge=union`, which is quick, but incorrect); for
-`whats_new` and `health` `git log` and `git diff` of what is new; for `journal_tail`, which says whether each agent
-wrote its entries itself, `git blame` of the same lines; for a commit an appended entry, `git add` and `git commit`.
-"A new process" is the start of the server and its first `whats_new`.
+A journal of 20,000 entries (4.5 MB) and an inbox of 5,000 items (1.8 MB), with a history of 61 commits; and a board of
+a tenth of that size, to measure growth (2,000 and 200 entries in a smoke run). Before each measurement another agent
+pushes one entry. "Ours" is a call of the MCP server that has been running for a while; "git" is what plain git needs
+for the same change in a clone of its own: for `sync` `git fetch` and `git merge`, and `git push` if there is something
+to share (journals are merged with `merge=union`, which is quick, but incorrect); for `whats_new` and `health` `git log`
+and `git diff` of what is new; for `journal_tail`, which says whether each agent wrote its entries itself, `git blame`
+of the same lines; for a commit an appended entry, `git add` and `git commit`. "A new process" is the start of the
+server and its first `whats_new`.
 """.strip()
 COMMITS = 60
 TAIL_LINES = 120

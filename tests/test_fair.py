@@ -193,7 +193,7 @@ def test_a_commitment_fits_no_other_game_draw_seat_nonce_or_purpose(own):
 
 
 def test_a_game_whose_name_could_be_mistaken_for_two_lines_is_refused():
-    with pytest.raises(ValueError, match="no line breaks"):
+    with pytest.raises(ValueError, match="without line breaks"):
         Draw.begin("a\nb", 1, 2, SECRET)
 
 

@@ -82,7 +82,7 @@ class Draw(Struct, frozen=True):
         ``game`` identifies the game, and ``number`` the draw in this game: use no number twice, and count void draws.
         """
         if not game.isprintable():
-            raise ValueError(f"the name of a game has no line breaks, unlike {game!r}")
+            raise ValueError(f"the name of a game must be printable, without line breaks: {game!r}")
         none = (None,) * seats
         return cls(game, number, secret, house_commitment(game, number, secret), none, (False,) * seats, none)
 
@@ -153,8 +153,8 @@ class Draw(Struct, frozen=True):
         return Luck(self.proof())
 
     def redrawn(self, seat: int | None, stream: Stream) -> "Draw":
-        """As this seat, or a spectator, may imagine the draw: another secret, and other nonces than its own. It is for
-        ``World.resample``. What was promised stays as it is, so this draw cannot be proved."""
+        """The draw as this seat, or a spectator, may imagine it: with another secret, and with the nonces of other
+        seats redrawn. It is for ``World.resample``. What was promised stays as it is, so this draw cannot be proved."""
         nonces = tuple(
             nonce if nonce is None or other == seat else draw_secret(stream) for other, nonce in enumerate(self.nonces)
         )

@@ -403,7 +403,9 @@ def _from_file(path: Path, name: str) -> type[World]:
         n: v for n, v in vars(module).items() if (_is_world(v) or is_adapter(v)) and v.__module__ == module.__name__
     }
     if name not in here and isinstance(vars(module).get(name), type):
-        raise UnknownAsset(f"{name} in {path} is no world: derive it from World. An agent has a method decide or think")
+        raise UnknownAsset(
+            f"{name} in {path} is not a world: derive it from World. An agent has a method decide or think"
+        )
     return _checked(_only(here, path, name, "world", "World"), str(path))
 
 
@@ -416,7 +418,7 @@ def _agent_in_file(path: Path, name: str) -> Any:
     named = vars(module).get(name)
     if isinstance(named, type) and not _decides(named):
         if not hasattr(named, "act"):
-            raise UnknownAsset(f"{name} in {path} is no agent: it has no method decide, think or act")
+            raise UnknownAsset(f"{name} in {path} is not an agent: it has no method decide, think or act")
         return partial(_imported(NATION_OF_CLASS), named)
     here = {
         n: v for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == module.__name__ and _decides(v)

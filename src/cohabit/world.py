@@ -250,7 +250,7 @@ class World:
     def resample(self, eye: Eye, stream: Stream) -> None:
         """Redraw, in place, all that this eye may not see, as it could be given everything the eye has been shown:
         the hands of others, unexplored land, secret plans, and the random streams that decide what comes next and is
-        hidden. What the eye may see stays the same to the byte. Draw from ``stream`` only. ``cohabit check`` compares
+        hidden. What the eye may see stays byte for byte the same. Draw from ``stream`` only. ``cohabit check`` compares
         what the eye gets in both worlds, and players that search ahead use it to imagine what they cannot see. Called
         on a copy of the world, never on the world of a room."""
         raise NotImplementedError

@@ -30,7 +30,7 @@ CRASHES = {
     "segfault": "AgentCrashed: its process was killed by SIGSEGV",
     "abort": "AgentCrashed: its process was killed by SIGABRT",
     "exit": "AgentCrashed: its process ended with exit code 0",
-    "kill": "AgentCrashed: its process was killed by SIGKILL, as when memory runs out",
+    "kill": "AgentCrashed: its process was killed by SIGKILL, for example because memory ran out",
 }
 
 
@@ -114,7 +114,7 @@ def test_a_brain_that_crashes_when_it_is_made_is_refused_before_anything_is_play
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("import os\nos.abort()\nclass Never:\n    def decide(self, seen): ...\n")
     assert main(["match", "nim", "mine.py", "random", "--games", "1", "--out", "out"]) != 0
-    assert "the brain mine.py cannot be made: its process was killed by SIGABRT" in capsys.readouterr().err
+    assert "the brain mine.py cannot be created: its process was killed by SIGABRT" in capsys.readouterr().err
     assert not Path("out").exists()
 
 

@@ -163,7 +163,7 @@ async def test_a_failure_in_a_file_is_shown_without_keys(tmp_path: Any) -> None:
         "import os\nclass Mine:\n    def __init__(self): raise RuntimeError(os.environ['OPENAI_API_KEY'])\n"
         "    def decide(self, observation): ...\n"
     )
-    with pytest.raises(BadArgs, match=r"cannot be made: RuntimeError: \[hidden\]"):
+    with pytest.raises(BadArgs, match=r"cannot be created: RuntimeError: \[hidden\]"):
         await check_makeable(str(tmp_path / "mine.py"))
 
 

@@ -425,7 +425,7 @@ async def test_without_a_stand_in_there_is_nobody_to_hand_back_to() -> None:
         ("ollama", "ollama needs a model"),
         ("/nowhere/bot.py", "file not found: /nowhere/bot.py"),
         (f"{BRAINS}:Nobody", "has no agent 'Nobody'"),
-        (f"{BRAINS}:CannotBeMade", "cannot be made: OSError: no such device"),
+        (f"{BRAINS}:CannotBeMade", "cannot be created: OSError: no such device"),
         ("local:/nowhere/model.gguf", "no file /nowhere/model.gguf"),
         ("warlord", "warlord does not play nim; built-in players that do: nim-master, random"),
         ("random?speed=9", "random has no option 'speed'"),

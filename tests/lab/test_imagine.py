@@ -49,7 +49,7 @@ def test_the_dice_that_fall_next_are_not_those_of_the_room(tmp_path):
 
 
 def test_a_world_that_may_hide_something_and_cannot_be_redrawn_is_refused():
-    with pytest.raises(BadArgs, match="write resample"):
+    with pytest.raises(BadArgs, match="implement resample"):
         imagine(opened(PIG), "ann", Stream(1, "imagined"))
 
 

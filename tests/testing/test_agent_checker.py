@@ -98,4 +98,4 @@ def test_a_class_that_is_neither_a_world_nor_an_agent_is_told_what_is_missing(
     (tmp_path / "bot.py").write_text("class Bot:\n    def plan(self, goals): ...\n")
     assert main(["check", f"{tmp_path}/bot.py:Bot"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
-    assert "is no world: derive it from World. An agent has a method decide or think" in shown
+    assert "is not a world: derive it from World. An agent has a method decide or think" in shown

@@ -75,7 +75,7 @@ def test_a_world_that_waits_for_ever_is_stopped_although_it_uses_no_cpu_time(tmp
     wait = "        __import__('threading').Event().wait()\n"
     report = report_of(tmp_path, (OBSERVE, wait + OBSERVE), limits=Limits(cpu_s=1, wait_s=5))
     found = finding(report, "limits")
-    assert "did not return within 5 s; it waits for something (tally.py:" in found.message, found.message
+    assert "did not return within 5 s; it was waiting, not computing (tally.py:" in found.message, found.message
 
 
 def test_a_world_that_never_returns_in_another_process_alone_is_named_too(tmp_path):

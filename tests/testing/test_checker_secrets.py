@@ -288,7 +288,7 @@ def test_a_resample_that_changes_nothing_gets_a_warning(tmp_path):
     found = secrets_of(tmp_path, ('        if eye.sees == "all":\n            return\n', "        return\n"))
     assert found.ok
     assert found.warned
-    assert "in no world did resample() change anything" in found.message
+    assert "resample() changed nothing that an eye that sees everything can see" in found.message
 
 
 def test_a_resample_that_redraws_what_the_eye_sees_is_refused(tmp_path):

@@ -112,7 +112,7 @@ def test_markers_that_somebody_pushed_with_plain_git_are_reported_by_pull_and_re
     ann, bob = merged_by_hand(clone)
     git(bob, "push", "-q")
     answer = ann.call("pull", {})
-    assert any("journal.md has conflict markers of git, the first in line" in note for note in answer["notes"])
+    assert any("journal.md has git conflict markers, the first on line" in note for note in answer["notes"])
     ann.call("repair", {})
     ann.call("add", {"paths": ["journal.md", "inbox.md"]})
     ann.call("commit", {"message": "repaired"})
@@ -127,7 +127,7 @@ def test_markers_that_were_pushed_with_plain_git_are_repaired_when_an_agent_merg
     ann.call("add", {"paths": ["journal.md"]})
     ann.call("commit", {"message": "x"})
     answer = ann.call("sync", {})
-    assert "journal.md: the versions between published conflict markers of git were merged by entry" in answer["notes"]
+    assert "journal.md: the versions between published git conflict markers were merged by entry" in answer["notes"]
     assert summaries(ann) == ["ann was here", "bob was here", "meanwhile"]
     assert first_marker((root(ann) / "journal.md").read_text()) == 0
 
@@ -141,7 +141,7 @@ def test_markers_in_any_other_file_are_published_with_a_note_and_listed_by_healt
     assert any("drafts/a.md" in note and "conflict markers" in note for note in ann.call("push", {})["notes"])
     assert {
         "path": "drafts/a.md",
-        "what": "conflict markers of git, the first in line 2; your user has to edit it",
+        "what": "git conflict markers, the first on line 2; your user has to edit it",
     } in (ann.call("health", {})["malformed"])
     assert ann.call("repair", {})["next"] == "nothing to share"
 
@@ -149,10 +149,10 @@ def test_markers_in_any_other_file_are_published_with_a_note_and_listed_by_healt
 def test_a_protocol_file_with_markers_is_neither_written_nor_added(clone: Clone) -> None:
     ann = clone("ann")
     text = "# Journal\n\n<<<<<<< a\n=======\n>>>>>>> b\n"
-    with pytest.raises(Conflict, match=r"nothing was written: journal.md has a conflict marker of git in line 3"):
+    with pytest.raises(Conflict, match=r"nothing was written: journal.md has a git conflict marker on line 3"):
         ann.call("write", {"path": "journal.md", "content": text})
     (root(ann) / "journal.md").write_text(text)
-    with pytest.raises(Conflict, match=r"nothing was added: journal.md has a conflict marker of git in line 3"):
+    with pytest.raises(Conflict, match=r"nothing was added: journal.md has a git conflict marker on line 3"):
         ann.call("add", {"paths": ["journal.md"]})
 
 
@@ -163,7 +163,7 @@ def test_a_conflict_is_not_resolved_with_a_text_that_has_markers(clone: Clone) -
         session.call("add", {"paths": ["drafts"]})
         session.call("commit", {"message": "x"})
         session.call("push", {})
-    with pytest.raises(BadArgs, match="still has a conflict marker of git in line 1"):
+    with pytest.raises(BadArgs, match="still has a git conflict marker on line 1"):
         bob.call("resolve", {"path": "drafts/a.md", "content": "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"})
 
 

@@ -171,12 +171,12 @@ class Closing(Protocol):
     """An agent that holds something open."""
 
     def close(self) -> Any:
-        """Called once, at the end, also after a failure. May be async."""
+        """Called once, at the end, even after a failure. May be async."""
 
 
 @runtime_checkable
 class Ready(Protocol):
-    """An agent that can say whether what it thinks with is available."""
+    """An agent that can say whether its backend is available."""
 
     async def ready(self) -> None:
         """Raise BAD_ARGS, with what to do, if it is not."""

@@ -75,7 +75,7 @@ _known: dict[tuple[str, object], Facts] = {}
 def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
     """What the agent with this brain is. It is made once, in a process, and closed again.
 
-    ``ask_ready``: ask it also whether what it thinks with is available. Raises BAD_ARGS if it cannot be made.
+    ``ask_ready``: ask it also whether its backend is available. Raises BAD_ARGS if it cannot be created.
     """
     name = absolute_brain(name, Path()) or name
     brain = parse_brain(name)
@@ -92,7 +92,7 @@ def facts_of(name: str, *, ask_ready: bool = False) -> Facts:
             with suppress(Exception):  # in a game that is logged, and no reason not to play
                 process.ask("close", seconds=CLOSING_S)
     except (AgentCrashed, TimeoutError) as wrong:
-        raise BadArgs(f"the brain {brain.label} cannot be made: {wrong}") from None
+        raise BadArgs(f"the brain {brain.label} cannot be created: {wrong}") from None
     finally:
         if process.is_alive:
             keep_process(brain.kind, process)

@@ -253,7 +253,7 @@ class AgentProcess:
         code = self._process.returncode
         if code >= 0:
             return f"its process ended with exit code {code}"
-        reason = ", as when memory runs out" if code == -signal.SIGKILL else ""
+        reason = ", for example because memory ran out" if code == -signal.SIGKILL else ""
         return f"its process was killed by {signal.Signals(-code).name}{reason}"
 
     def _next(self) -> int:

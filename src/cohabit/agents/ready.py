@@ -1,4 +1,4 @@
-"""Whether an agent can be made and what it thinks with is available, asked before it plays."""
+"""Whether an agent can be created and its backend is available, asked before it plays."""
 
 import asyncio
 
@@ -26,7 +26,8 @@ def make_once(name: str, dollars: float | None = None) -> None:
     except AskerError:
         raise
     except Exception as bug:  # of a class in a file or of a package
-        raise BadArgs(f"the brain {brain.label} cannot be made: {type(bug).__name__}: {in_public(bug)[:300]}") from None
+        wrong = f"{type(bug).__name__}: {in_public(bug)[:300]}"
+        raise BadArgs(f"the brain {brain.label} cannot be created: {wrong}") from None
 
 
 async def _ask_whether_ready(agent: Ready | Closing) -> None:

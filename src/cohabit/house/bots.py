@@ -168,7 +168,7 @@ class Bots:
             await player.close()
 
     async def _make(self, room: "Room", who: str, brain: str) -> Agent:
-        """The agent. One that cannot be made, such as after a restart without its key, fails in each decision."""
+        """The agent. One that cannot be created, such as after a restart without its key, fails in each decision."""
         setting = Setting(memory=self.transcripts.memory_of(room.id, who), spending=self._spending)
         make = partial(open_agent, brain, _purpose(room, who), setting, reuse=False)
         try:
@@ -201,7 +201,7 @@ def _name(runner: "RoomRunner", who: str, brain: str) -> str:
 
 
 class Unusable:
-    """An agent that could not be made. Each decision fails with the reason, so the fallback is played."""
+    """An agent that could not be created. Each decision fails with the reason, so the fallback is played."""
 
     def __init__(self, problem: str) -> None:
         self._problem = problem

@@ -1,4 +1,4 @@
-"""Which brains the members of a house may have, and whether they can be made.
+"""Which brains the members of a house may have, and whether they can be created.
 
 A file is code that the house runs, and a model is network access, computing time or money. Remote callers therefore
 choose from the built-in scripts and from the brains that the setting ``brains`` lists. The operator may use any.

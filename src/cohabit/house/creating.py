@@ -80,7 +80,7 @@ def _free_id(house: "House", base: str) -> str:
 
 
 async def _check_brains(scenario: Scenario, dollars: float | None) -> None:
-    """Refuse a brain that cannot be made, and keep the path of one in a file for restarts."""
+    """Refuse a brain that cannot be created, and keep the path of one in a file for restarts."""
     checked: set[str] = set()
     for i, agent in enumerate(scenario.agents):
         agent.brain = absolute_brain(agent.brain, Path())

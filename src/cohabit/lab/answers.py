@@ -63,7 +63,7 @@ class OtherQuestion(BaseException):
     def __init__(self, path: Path | None) -> None:
         super().__init__(
             f"a logged answer in {path} belongs to another question, so the game cannot be resumed. The world or a "
-            "player does not repeat itself: `cohabit check WORLD` finds out. Delete the file to play this game again"
+            "player is not deterministic; `cohabit check` tests either. Delete the file to play this game again"
         )
 
 

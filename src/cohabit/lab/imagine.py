@@ -36,8 +36,8 @@ def imagine(room: Room, member: str, stream: Stream) -> World:
             reseed(luck, stream.bits64())
     else:
         raise BadArgs(
-            f"{world.spec.name} cannot be imagined: write resample(), or open_information=True in its spec if nothing "
-            "is hidden"
+            f"{world.spec.name} cannot be imagined: implement resample(), or set open_information=True in its spec if "
+            "nothing is hidden"
         )
     return world
 

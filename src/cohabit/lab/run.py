@@ -175,7 +175,7 @@ def _play(
             yield from _until_stopped(batch)
     except BrokenProcessPool:
         raise RunStopped(
-            "a process that played games has ended, as when memory runs out or the code of a world crashes"
+            "a worker process ended unexpectedly, for example because memory ran out or the code of a world crashed"
         ) from None
     finally:
         pool.shutdown(cancel_futures=True)

@@ -118,7 +118,7 @@ Check = Callable[[AgentTrial], str]
 
 
 def check_made(trial: AgentTrial) -> str:
-    """It can be made, and what it thinks with is available."""
+    """It can be created, and its backend is available."""
     make_once(trial.name)
     trial.about = about = made_once(trial.name)
     if not {"decide", "think"} & set(trial.methods):
@@ -204,7 +204,7 @@ def check_agent(name: str, *, world: str = "", seconds: float = SECONDS) -> Repo
         for check, claim in CHECKS.items():
             findings.append(_finding(check, claim, trial))
             if trial.about is None or (check == "house" and not all(finding.ok for finding in findings)):
-                break  # it cannot be made, or it fails in any game
+                break  # it cannot be created, or it fails in any game
     finally:
         end_idle_processes()
     return Report(f"{parse_brain(name).label} in {trial.world}", findings, trial.decisions)

@@ -64,7 +64,7 @@ ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_
 MAX_CHECK_S = 3600
 """A whole check may take this long."""
 LOOK_S = 1.0
-"""How often to look how far it is."""
+"""Seconds between two looks at the progress."""
 
 
 class Finding(Struct, frozen=True):

@@ -158,7 +158,7 @@ def cause_of_death(folder: Path, status: int, limits: Limits, own: Callable[[str
     if status == -signal.SIGPROF:
         return f"{label} did not return within {limits.cpu_s:g} s of CPU time{where}"
     if status == -signal.SIGALRM:
-        return f"{label} did not return within {limits.wait_s:g} s; it waits for something{where}"
+        return f"{label} did not return within {limits.wait_s:g} s; it was waiting, not computing{where}"
     how = f"with exit status {status}" if status >= 0 else f"with {signal.Signals(-status).name}"
     return f"{label} ended the process {how}{where}"
 

@@ -164,10 +164,10 @@ def test_a_player_from_a_file_can_take_a_trait(tmp_path: Path) -> None:
     ("player", "message"),
     [
         ("mine.py:Gone", r"x\[0\]: .*mine\.py has no agent 'Gone'"),
-        ("mine.py:Idle", r"x\[0\]: Idle in .*mine\.py is no agent: it has no method decide, think or act"),
+        ("mine.py:Idle", r"x\[0\]: Idle in .*mine\.py is not an agent: it has no method decide, think or act"),
         ("mine.py:Model", r"x\[0\]: it cannot be created: TypeError"),
         ("mine.py:Model/sneeky", r"x\[0\]: unknown trait 'sneeky'"),
-        ("mine.py:Exits", r"x\[0\]: the brain mine\.py:Exits cannot be made: its process ended with exit code 3"),
+        ("mine.py:Exits", r"x\[0\]: the brain mine\.py:Exits cannot be created: its process ended with exit code 3"),
         ("broken.py:Model", r"x\[0\]: .*broken\.py cannot be imported: SyntaxError"),
         ("hawk/sneaky", r"x\[0\]: unknown player 'hawk/sneaky'"),
     ],

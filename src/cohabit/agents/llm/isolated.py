@@ -1,6 +1,7 @@
 """The language model of an agent that runs in a process of its own.
 
-The process sends each request. Retries, limits, the cache, spans and counting are done here, as for every other agent.
+The agent's process sends each request. Retries, limits, the cache, spans and counting happen in its parent, here, as
+for every other agent.
 """
 
 from functools import partial

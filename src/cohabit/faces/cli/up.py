@@ -323,7 +323,7 @@ def _check(plan: Plan) -> None:
                     text = f"{plan.source}: {agent.id}: {wrong.message}"
                     raise BadArgs(text, did_you_mean=wrong.did_you_mean) from None
                 except Exception as bug:  # of a class in a file
-                    what = f"{label_of(brain)} cannot be made: {type(bug).__name__}: {in_public(bug)}"
+                    what = f"{label_of(brain)} cannot be created: {type(bug).__name__}: {in_public(bug)}"
                     raise BadArgs(f"{plan.source}: {agent.id}: {what}") from None
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 CHECKS = 8
 """How often a step is checked until its deadline."""
 GIL_CREDIT = 1
-"""Waiting for the GIL is not counted for at most this many deadlines: otherwise many hung worlds would protect each
-other."""
+"""At most this many deadlines' worth of waiting for the GIL is left out of the count: otherwise many hung worlds would
+protect each other."""
 
 
 class Measurement(NamedTuple):

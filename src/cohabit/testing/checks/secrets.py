@@ -47,9 +47,7 @@ def check_secrets(trial: Trial) -> str:
                 probe.run(again)
             again.step()
     if not probe.changed:
-        raise CheckWarned(
-            "leaks were not tested: in no world did resample() change anything that an eye with all can see"
-        )
+        raise CheckWarned("leaks were not tested: resample() changed nothing that an eye that sees everything can see")
     return f"{probe.compared} comparisons with redrawn worlds, {probe.done} actions done in both: no difference"
 
 

@@ -51,7 +51,7 @@ def _check(ws: "Workspace", texts: Mapping[str, str | None], done: str, allowed:
         may = [*allowed, source] if path != JOURNAL else [*allowed, *archives]
         before = published.get(path)
         if (line := first_marker(text or "")) and not first_marker(before or ""):
-            raise Conflict(f"nothing was {done}: {path} has a conflict marker of git in line {line}; resolve it first")
+            raise Conflict(f"nothing was {done}: {path} has a git conflict marker on line {line}; resolve it first")
         wrong = foreign_changes(path, before, text, who, allowed=may, kept_in=archives, known=known)
         if wrong and before and any(damage(path, before)):
             before = undamaged(path, before)

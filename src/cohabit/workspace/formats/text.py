@@ -8,7 +8,7 @@ U+FFFD, and white space around the text is removed. Clean text is written with t
 1. Titles, resolutions and TODOs are one line: all white space in them collapses to single spaces.
 2. ``<!--`` becomes ``<\!--``, so that the only comments in a file are those that this program writes.
 3. A line that would be read as a heading (``#``, ``##``), a ``TODO @``, an inbox item, one of an item's own lines
-   (``added``, ``claimed``, ``closed`` and a date) or a conflict marker of git gets a backslash in front. So does a line
+   (``added``, ``claimed``, ``closed`` and a date) or a git conflict marker gets a backslash in front. So does a line
    of backslashes and, where an empty line would end the text (a summary, an item's body), an empty line, which is
    written ``\``.
 

@@ -28,7 +28,7 @@ def repairable(path: str, text: str) -> list[str]:
 def damage(path: str, text: str) -> Iterator[str]:
     """What is damaged in a protocol file, in words. (``health`` lists numbers of two items for itself.)"""
     if line := first_marker(text):
-        yield f"conflict markers of git, the first in line {line}"
+        yield f"git conflict markers, the first on line {line}"
     elif path == INBOX:
         yield from (f"{id_} appears {times} times" for id_, times in _doubled_items(text).items())
     elif JOURNAL_PATH.fullmatch(path):

@@ -33,7 +33,7 @@ def damaged(ws: "Workspace") -> Iterator[Answer]:
         for what in damage(path, ws.tree.text(path) or ""):
             yield {"path": path, "what": f"{what}; repair may fix it"}
     for path, line in _other_files_with_markers(ws):
-        yield {"path": path, "what": f"conflict markers of git, the first in line {line}; your user has to edit it"}
+        yield {"path": path, "what": f"git conflict markers, the first on line {line}; your user has to edit it"}
     for what in driver.problems(ws):
         yield {"path": ".git", "what": what}
 
@@ -127,7 +127,7 @@ def refusal(found: dict[str, int]) -> Answer | None:
     if not paths:
         return None
     message = (
-        "These files were committed with conflict markers of git in them. Nothing was pushed, and your commits are "
+        "These files were committed with git conflict markers in them. Nothing was pushed, and your commits are "
         "safe. Call repair, if you have this tool: it merges the versions between the markers by entry; then add, "
         "commit, push. Or your user edits the files and commits them with plain git."
     )
@@ -136,6 +136,4 @@ def refusal(found: dict[str, int]) -> Answer | None:
 
 def note(found: dict[str, int]) -> list[str]:
     """A note about other files, which may contain such lines on purpose."""
-    return (
-        [f"pushed with conflict markers of git in: {listed([*found])}; edit them if that is a mistake"] if found else []
-    )
+    return [f"pushed with git conflict markers in: {listed([*found])}; edit them if that is a mistake"] if found else []

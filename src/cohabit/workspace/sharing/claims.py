@@ -48,7 +48,8 @@ def _change(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], ve
         found = _find(inbox, key, id_)
         if sum(other.open and other.id == found.id for other in inbox.items) > 1:
             raise Conflict(
-                f"two open items have the id {found.id} in the shared inbox; repair gives one of them another"
+                f"two open items have the id {found.id} in the shared inbox; call repair, which gives one of them a "
+                "new id"
             )
         after = change(inbox, found.id)
         item = next(item for item in after.items if item.key == found.key)

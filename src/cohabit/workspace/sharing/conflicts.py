@@ -34,7 +34,7 @@ EXCERPT_CHARS: Final = 2_000
 MAX_EXCERPT_BYTES: Final = 256 * 1024
 """Bytes of a file that are read for an excerpt."""
 MARKER: Final = re.compile(r"^(?:(<{7,})|>{7,}) [0-9a-f]{40}\b", re.MULTILINE)
-"""A conflict marker of git, which names the commit of the side."""
+"""A git conflict marker, which names the commit of the side."""
 ABANDONED: Final = "refs/cohabit/abandoned/"
 
 
@@ -103,7 +103,7 @@ def _next_step(left: int) -> str:
 def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
         if line := first_conflict(content):
-            raise BadArgs(f"the text still has a conflict marker of git in line {line}; give the text as it should be")
+            raise BadArgs(f"the text still has a git conflict marker on line {line}; give the text as it should be")
         data = _with_merged_ids(ws, conflict, content).encode()
         if len(data) > MAX_WRITE_BYTES:
             raise TooLarge(f"{len(data)} bytes; the limit for one file is {MAX_WRITE_BYTES}")

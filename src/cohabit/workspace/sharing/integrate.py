@@ -37,7 +37,7 @@ PATHS_PER_COMMAND: Final = 500
 MENTION: Final = "[A-Z][A-Z0-9]*-[0-9]"
 """An id in a text, for git."""
 MAX_BASES: Final = 8
-"""Common versions that are considered. Without the others, something that both sides removed may come back."""
+"""Merge bases that are used. Without the others, something that both sides removed may come back."""
 DECISIONS_FILE: Final = "decided.json"
 
 
@@ -174,7 +174,7 @@ class _Merger:
         theirs = self._text(self.yours[path].after)
         if theirs and first_conflict(theirs):  # published with plain git: its entries would be merged with the markers
             theirs = undamaged(path, theirs)
-            self.repaired.append(f"{path}: the versions between published conflict markers of git were merged by entry")
+            self.repaired.append(f"{path}: the versions between published git conflict markers were merged by entry")
         pushed = merge.pushed_ids(path, theirs)
         return merge.merge_file(path, self._base(path, pushed), mine, theirs, pushed)
 

@@ -112,7 +112,7 @@ class _Planner:
         )
         arrived = {path: line for path, text in after.items() if (line := first_marker(text))}
         self.notes += [
-            f"{path} has conflict markers of git, the first in line {line}; repair may fix it"
+            f"{path} has git conflict markers, the first on line {line}; repair may fix it"
             for path, line in arrived.items()
             if not first_marker(before.get(path, ""))
         ]
