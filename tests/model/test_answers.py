@@ -103,10 +103,11 @@ json_values = st.recursive(
     lambda children: st.lists(children) | st.dictionaries(st.text(), children),
     max_leaves=8,
 )
-names = st.from_regex(r"[a-z_]+", fullmatch=True)
+names = st.from_regex(r"[a-z_]{1,50}", fullmatch=True)
+parameters = st.dictionaries(st.text(max_size=50), json_values, max_size=10)
 
 
-@given(prose, prose, names, st.dictionaries(st.text(), json_values), st.none() | prose, st.booleans())
+@given(prose, prose, names, parameters, st.none() | prose, st.booleans())
 def test_an_action_within_any_prose_without_braces_is_found(
     before: str, after: str, name: str, params: dict[str, Any], reasoning: str | None, escaped: bool
 ) -> None:

@@ -406,8 +406,8 @@ class Transit:
 
     async def at_rest(self) -> None:
         """Wait until no transit is under way."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        while tasks := [task for task in self._tasks if not task.done()]:
+            await asyncio.wait(tasks)
 
     async def close(self) -> None:
         for task in self._tasks:

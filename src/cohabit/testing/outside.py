@@ -67,8 +67,12 @@ class Outside:
             if callable(drawn := getattr(random, name)) and not isinstance(drawn, type):
                 setattr(random, name, self._wrapped(drawn, words))
         os.urandom = self._wrapped(os.urandom, "asks the system for random bytes; draw from Stream(seed, purpose)")
-        starts = self._wrapped(_thread.start_new_thread, "starts a thread; a world runs only while it is called")
-        _thread.start_new_thread = threading._start_new_thread = starts  # type: ignore[attr-defined]
+        words = "starts a thread; a world runs only while it is called"
+        for module, name in ((_thread, "start_new_thread"), (threading, "_start_joinable_thread")):
+            if hasattr(module, name):
+                setattr(module, name, self._wrapped(getattr(module, name), words))
+        if hasattr(threading, "_start_new_thread"):  # before Python 3.13
+            threading._start_new_thread = _thread.start_new_thread
         sys.addaudithook(self._hear)
 
     def note(self, words: str, within: int = 0) -> None:

@@ -156,7 +156,7 @@ class RemoteRunner:
             if sent not in self._world.all_pending():  # it was concluded meanwhile
                 return
             try:
-                outcome = {"result": await _guarded(connector.outcome(sent))}
+                outcome: dict[str, Any] = {"result": await _guarded(connector.outcome(sent))}
             except OutcomeUnknown:
                 outcome = {"unknown": STOPPED}
             except CohabitError as refused:
