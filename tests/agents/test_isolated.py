@@ -74,7 +74,9 @@ def test_an_agent_that_says_that_it_leaves_ends_no_run(kind: str, tmp_path: Path
     name = faulty(kind, "leave", "decide", tmp_path / "mark")
     results = match("nim", name, "random", games=2, progress=False)
     assert [game.ended for game in results.games] == ["over", "over"]
-    assert problems(results) == {"PlayerLeft: bye"}
+    (problem,) = problems(results)
+    line = FAULTY.read_text().splitlines().index('            raise PlayerLeft("bye")') + 1
+    assert problem == f"PlayerLeft: bye (faulty.py:{line})"
 
 
 def test_a_new_agent_is_introduced_to_the_world_after_a_crash(tmp_path: Path) -> None:

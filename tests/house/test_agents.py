@@ -235,10 +235,10 @@ async def test_after_the_deadline_the_fallback_is_played_for_a_brain_that_never_
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("Raises", "ZeroDivisionError: a bug of the agent"),
+        ("Raises", "ZeroDivisionError: a bug of the agent (brains.py:54)"),
         ("Segfaults", "AgentCrashed: its process was killed by SIGSEGV"),
         ("Exits", "AgentCrashed: its process ended with exit code 0"),
-        ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize"),
+        ("CannotStart", "initialize failed: ZeroDivisionError: a bug in initialize (brains.py:59)"),
     ],
 )
 async def test_the_game_goes_on_with_the_fallback_if_a_brain_raises_and_it_is_said_once(

@@ -417,8 +417,8 @@ def test_failures_are_counted_and_the_run_says_that_they_are_not_results(
 
 
 MISTAKES = {
-    "InitRaises": "initialize failed: ValueError: no file",
-    "Exits": "SystemExit: no idea",
+    "InitRaises": "initialize failed: ValueError: no file (bad.py:7)",
+    "Exits": "SystemExit: no idea (bad.py:9)",
     "Words": "TypeError: decide returned str, not an Action or None",
 }
 BAD = """

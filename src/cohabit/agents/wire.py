@@ -3,7 +3,9 @@
 Values of the protocol travel whole, so an agent gets the same ones in its own process as in another.
 """
 
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -93,6 +95,7 @@ class Failure(Struct, frozen=True, tag=2, array_like=True, omit_defaults=True, g
     cause: str = ""  # of a BackendError
     retry: bool = False
     after_s: float | None = None
+    place: str = ""  # the file and the line of the agent
 
     def exception(self) -> Exception:
         """An exception of the same name and text."""
@@ -100,7 +103,8 @@ class Failure(Struct, frozen=True, tag=2, array_like=True, omit_defaults=True, g
             return TimeoutError(self.text)
         if self.wire is not None:
             return by_code(self.wire)
-        made: AgentError = type(self.name, (AgentError,), {})(self.text)
+        text = f"{self.text} ({self.place})" if self.place else self.text
+        made: AgentError = type(self.name, (AgentError,), {})(text.strip())
         made.failure = self
         return made
 
@@ -169,12 +173,26 @@ def failure(call: int, bug: BaseException) -> Failure:
     wire = bug.as_wire() if isinstance(bug, CohabitError) else None
     name, text = type(bug).__name__, in_public(bug)
     if not hasattr(bug, "unpaid"):
-        return Failure(call, name, text, wire)
+        return Failure(call, name, text, wire, place=_place(bug))
     wrong = cast(Any, bug)  # a BackendError
     return Failure(
         call, name, text, wire, of_backend=True, unpaid=wrong.unpaid is True, cause=str(wrong.cause),
         retry=wrong.retry is True, after_s=wrong.after_s,
     )  # fmt: skip
+
+
+def _place(bug: BaseException) -> str:
+    """The line that failed, as the author of an agent would look for it: the innermost one outside of libraries."""
+    lines = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(bug.__traceback__)]
+    own = [(file, number) for file, number in lines if not _is_of_library(file)]
+    return f"{Path(own[-1][0]).name}:{own[-1][1]}" if own else ""
+
+
+def _is_of_library(file: str) -> bool:
+    return file.startswith(_LIBRARIES) or any(part in file for part in ("site-packages", "dist-packages"))
+
+
+_LIBRARIES = "<", str(Path(__file__).parents[1]), str(Path(traceback.__file__).parent)
 
 
 def frame(message: Message) -> bytes:
