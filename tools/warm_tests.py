@@ -10,6 +10,7 @@ import gc
 import json
 import multiprocessing
 import os
+import resource
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ from typing import Any, NamedTuple
 import pytest
 from mutations import changed_tree
 
+MAX_CPU_S = 200
+"""A trial that computes for longer than this is in an endless loop, and is ended: that is noticed."""
 PASSED, TOO_LATE = "passed", "too late"
 OF_A_FUNCTION = 1  # `inspect.CO_OPTIMIZED`; the code of a module, or of the body of a class, is without it
 
@@ -66,6 +69,7 @@ class Server:
 
     def _run(self, change: Change | None, tests: Sequence[pytest.Item]) -> None:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S))
         self._outcome.write_text(self._result(change, tests), encoding="utf-8")
 
     def _result(self, change: Change | None, tests: Sequence[pytest.Item]) -> str:

@@ -354,7 +354,8 @@ async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate
         await who["ann"]("whoami")
         await who["bob"]("take", {"n": 1})
         await who["ann"]("take", {"n": 2})
-        assert (await who["ann"]("hand_back")).played_by == "brains.py:Scripted"
+        handed = await who["ann"]("hand_back")
+        assert (handed.you_play, handed.played_by) == (False, "brains.py:Scripted")
         await who["bob"]("take", {"n": 1})
         await until(house, lambda: len(moves(house, "ann")) == 3)
         seen = await who["ann"]("whoami")  # looking does not take over

@@ -90,8 +90,16 @@ def test_only_an_app_publishes_views_and_another_app_cannot_replace_them() -> No
     room.call("board", "publish_view", {"view": "true"}, at=1)
     room.call("rogue", "publish_view", {"view": "false"}, at=2)
     assert room.call("owl", "app_view", {"app": "board"}, at=3).view == "true"
+    assert room.call("owl", "app_view", at=3).view == "false"
     with pytest.raises(PermissionDenied):
         room.call("ann", "publish_view", {"view": "false"}, at=4)
+
+
+def test_of_two_views_that_were_published_at_the_same_moment_the_last_one_is_shown() -> None:
+    room = make_room(RED, BLUE, HOST, APP, WATCHER, {"id": "later", "role": "app", "identity": "i-later"})
+    room.call("board", "publish_view", {"view": "first"}, at=1)
+    room.call("later", "publish_view", {"view": "last"}, at=1)
+    assert room.call("owl", "app_view", at=2).view == "last"
 
 
 def test_an_action_reaches_the_app_and_nobody_else() -> None:

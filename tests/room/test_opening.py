@@ -26,7 +26,7 @@ def opening_of(source: str, **keys: Any) -> tuple[Opening, World]:
 def test_a_later_room_is_like_the_first_one_with_its_seed(source):
     later, world = opening_of(source)
     later.room("first", 1, SECRET, world)
-    for seed in (2, 3):
+    for seed in (2, "1f" * 16):
         made = later.room("r", seed, SECRET, make_world(source, {}))
         alone, world = opening_of(source)
         first = alone.room("r", seed, SECRET, world)
@@ -35,6 +35,7 @@ def test_a_later_room_is_like_the_first_one_with_its_seed(source):
         assert made.record.tail == first.record.tail
         assert made.seats == first.seats
         assert made.to_move() == first.to_move()
+        assert made.timers.idle == first.timers.idle
         assert Room.replay(made.record.tail, make_world).digest() == made.digest()
 
 

@@ -463,3 +463,10 @@ def test_a_room_that_was_rolled_back_has_the_timers_of_its_earlier_state() -> No
     assert room.next_deadline() == 61_000
     room.roll_back(1)
     assert room.next_deadline() is None
+
+
+def test_what_waits_to_be_stored_is_handed_out_once_with_its_size() -> None:
+    record = make_room(RED, BLUE).record
+    assert record.pending_bytes == sum(len(line.body) for line in record.pending) > 0
+    assert len(record.take_pending()) == 1
+    assert (record.pending, record.pending_bytes) == ([], 0)

@@ -5,7 +5,9 @@ import pytest
 from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
+from cohabit.registry import make_world
 from cohabit.room.extension import Extension
+from cohabit.room.info import about_world
 from cohabit.room.looking import END_TURN
 from cohabit.room.room import Room
 from cohabit.room.view import MOVERS_SHOWN, seats_text
@@ -293,3 +295,8 @@ def test_members_read_who_plays_a_seat_now(hidden: bool, brain: str) -> None:
     assert announced(room, "bob") == [
         f"{brain} stands in for ann", "ann takes over", "ann connected", f"ann hands the seat to {brain}",
     ]  # fmt: skip
+
+
+def test_a_world_is_called_by_its_title_or_else_by_its_name() -> None:
+    assert about_world(make_world("whist", {}))[0] == "Whist"
+    assert about_world(make_room(RED, BLUE).world)[0] == "secrets"
