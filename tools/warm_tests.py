@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pytest
 from mutations import changed_tree
 
-MAX_CPU_S = 200
+MAX_CPU_S = 100
 """A trial that computes for longer than this is in an endless loop, and is ended: that is noticed."""
 PASSED, TOO_LATE = "passed", "too late"
 OF_A_FUNCTION = 1  # `inspect.CO_OPTIMIZED`; the code of a module, or of the body of a class, is without it

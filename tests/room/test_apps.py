@@ -95,11 +95,13 @@ def test_only_an_app_publishes_views_and_another_app_cannot_replace_them() -> No
         room.call("ann", "publish_view", {"view": "false"}, at=4)
 
 
-def test_of_two_views_that_were_published_at_the_same_moment_the_last_one_is_shown() -> None:
+def test_of_views_of_several_apps_the_newest_is_shown_and_at_the_same_moment_the_last() -> None:
     room = make_room(RED, BLUE, HOST, APP, WATCHER, {"id": "later", "role": "app", "identity": "i-later"})
     room.call("board", "publish_view", {"view": "first"}, at=1)
     room.call("later", "publish_view", {"view": "last"}, at=1)
     assert room.call("owl", "app_view", at=2).view == "last"
+    room.call("board", "publish_view", {"view": "newest"}, at=3)
+    assert room.call("owl", "app_view", at=4).view == "newest"
 
 
 def test_an_action_reaches_the_app_and_nobody_else() -> None:
