@@ -305,6 +305,7 @@ async def test_an_invite_that_cannot_be_accepted_is_refused_when_it_is_made() ->
             ({"id": "cy", "role": "king"}, BadArgs), ({"id": "a/b"}, BadArgs), ({"id": "a#2"}, BadArgs),
             ({"id": "cy", "claim": "auto:0"}, Conflict), ({"id": "cy", "team": "none"}, BadArgs),
             ({"id": "cy", "uses": 2, "claim": "auto:3"}, BadArgs), ({"id": "cy", "uses": 0}, BadArgs),
+            ({"id": "cy", "role": "player", "claim": "auto:99"}, BadArgs),
             ({"id": "cy", "role": "god"}, PermissionDenied), ({"id": "cy", "role": "observer"}, PermissionDenied),
         ):  # fmt: skip
             with pytest.raises(error):
