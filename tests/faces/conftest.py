@@ -13,6 +13,9 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, 
 
 from .page import Running, Visit, table
 
+WAIT_MS = 120_000
+"""How long an action in a tab may take: a machine may be busy with other things."""
+
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Running]:
@@ -31,7 +34,7 @@ def browser(need: Callable[[str], Path]) -> Iterator[Browser]:
         "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
         "--renderer-process-limit=1",
     ]  # fmt: skip
-    expect.set_options(timeout=20_000)  # a machine may be busy with other tests
+    expect.set_options(timeout=60_000)  # a machine may be busy with other tests
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=need("chromium"), args=flags)
         yield browser
@@ -52,7 +55,9 @@ class People:
 
     def tab(self, number: int) -> Page:
         while len(self._tabs) <= number:
-            self._tabs.append(self._browser.new_context().new_page())
+            tab = self._browser.new_context().new_page()
+            tab.set_default_timeout(WAIT_MS)
+            self._tabs.append(tab)
         return self._tabs[number]
 
 
@@ -83,6 +88,7 @@ def visit(browser: Browser, people: People) -> Iterator[Visit]:
         if how or prepare is not None:
             contexts.append(browser.new_context(**how))
             page = contexts[-1].new_page()
+            page.set_default_timeout(WAIT_MS)
         else:
             page = people.tab(next(numbers))
             used.append(page)

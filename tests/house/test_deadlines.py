@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import Quarantined, WorldTimeout
 from cohabit.house.reopening import REOPENINGS
+from cohabit.house.running import world_thread
 from cohabit.house.running.deadlines import GIL_CREDIT, Measurement, StepTime, counted_s, measure_thread, step_time
 from cohabit.registry import find_world
 
@@ -176,6 +177,13 @@ async def test_a_healthy_room_stays_open_while_other_processes_use_every_cpu() -
             assert house.rooms["den"].failure is None
 
 
+@pytest.fixture
+def never_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A late world has as long as it takes to return, also on a machine on which the test itself is slow."""
+    monkeypatch.setattr(world_thread, "GRACE", 1_000_000)
+
+
+@pytest.mark.usefixtures("never_interrupted")
 async def test_a_room_whose_world_was_only_slow_is_reopened_without_a_host_and_lost_only_that_call() -> None:
     GO.clear()
     HANGING.clear()
@@ -196,6 +204,7 @@ async def test_a_room_whose_world_was_only_slow_is_reopened_without_a_host_and_l
         assert (await who["ann"]("move")).success
 
 
+@pytest.mark.usefixtures("never_interrupted")
 async def test_a_room_that_is_slow_again_and_again_stays_quarantined_until_a_host_reopens_it() -> None:
     async with open_house(trusted_worlds="", world_deadline_s=0.1) as house:
         who = await make_room(house, world=OWN, config={"hangs_in": "count", "how": "waits"})
@@ -226,6 +235,7 @@ async def test_a_room_that_is_slow_again_and_again_stays_quarantined_until_a_hos
         assert (await who["bob"]("view")).text
 
 
+@pytest.mark.usefixtures("never_interrupted")
 async def test_a_house_closes_while_a_slow_room_is_being_reopened() -> None:
     GO.clear()
     async with open_house(trusted_worlds="", world_deadline_s=0.1) as house:
