@@ -32,7 +32,7 @@ def crash(how: str) -> None:
             os.system("sleep 1000 &")  # the same, with a program
             os._exit(3)
         case "closes":
-            os.closerange(3, 64)  # as programs do that go to the background
+            os.closerange(3, 4096)  # as programs do that go to the background
             time.sleep(1000)
         case "garbage":
             write(b"\0\0\0\4" + b"\xc1" * 4)

@@ -363,7 +363,7 @@ def test_failures_are_tested_in_each_condition_and_the_commonest_problem_is_show
     out = tmp_path / "out"
     assert main(["lab", "run", str(tmp_path / "design.json"), "--out", str(out)]) == 1
     failed = "half in nim: 100.0% of its decisions failed"
-    reason = "most often: ValueError: no [31m <i>idea</i>"
+    reason = "most often: ValueError: no [31m <i>idea</i> (half.py:4)"
     shown = capsys.readouterr().out
     assert failed in shown
     assert reason in shown
@@ -374,7 +374,7 @@ def test_failures_are_tested_in_each_condition_and_the_commonest_problem_is_show
     assert [(player.condition, player.player) for player in results.failing()] == [("nim", "half")]
     text = page(results)
     assert reason.replace("<", "&lt;").replace(">", "&gt;") in text
-    assert "<td>ValueError: no [31m &lt;i&gt;idea&lt;/i&gt;</td>" in text
+    assert "<td>ValueError: no [31m &lt;i&gt;idea&lt;/i&gt; (half.py:4)</td>" in text
 
 
 def test_a_head_to_head_difference_is_that_of_the_scores(folder: Path) -> None:
