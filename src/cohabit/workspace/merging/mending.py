@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
-from cohabit.workspace.formats.item import START
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.markers import first_conflict, first_marker, sides
 from cohabit.workspace.formats.quoting import quoted
-from cohabit.workspace.formats.stamps import DIGEST_CHARS, HIDDEN
+from cohabit.workspace.formats.stamps import DIGEST_CHARS
 from cohabit.workspace.formats.text import line_ending, with_line_ending, without_trailing_blanks
 from cohabit.workspace.merging.inboxes import merge_inbox
 from cohabit.workspace.merging.merge import JOURNAL_PATH, Merged, check_size, merge_file, merge_journal
@@ -77,17 +76,13 @@ def _first_holders(text: str, pushed: Mapping[str, str]) -> dict[str, str]:
     return {key: id_ for id_, key in holders.items()}
 
 
-def _uids(text: str) -> list[str]:
-    return [uid for uid, _ in HIDDEN.findall(text) if uid]
-
-
 def _doubled_items(text: str) -> dict[str, int]:
     """Items that appear more than once and say the same, by id."""
-    uids = _uids(text)
-    some_without = any(len(uid) == DIGEST_CHARS for uid in uids) and len(START.findall(text)) > len(uids)
-    if len(set(uids)) == len(uids) and not some_without:  # the usual case; nothing has to be parsed
-        return {}
     items = Inbox.parse(text).items
+    uids = [item.uid for item in items if item.uid]
+    some_without = any(len(uid) == DIGEST_CHARS for uid in uids) and len(items) > len(uids)
+    if len(set(uids)) == len(uids) and not some_without:  # the usual case
+        return {}
     same = Counter((item.digest_uid, item.target, item.title, item.body, item.added_at) for item in items)
     ids = {item.digest_uid: item.id for item in items}
     without_id = {item.key for item in items if not item.uid}
@@ -101,9 +96,9 @@ def _doubled_items(text: str) -> dict[str, int]:
 
 def _doubled_entries(text: str) -> dict[str, int]:
     """The same for entries with an id. Without one, two equal entries may be two."""
-    if len(set(uids := _uids(text))) == len(uids):
-        return {}
     blocks = [block for block in Journal.parse(text).blocks if block.uid]
+    if len({block.uid for block in blocks}) == len(blocks):  # the usual case
+        return {}
     same = Counter((block.uid, without_trailing_blanks(block.own)) for block in blocks)
     headings = {block.uid: quoted(block.heading.removeprefix("## "), 80) for block in blocks}
     return {headings[key[0]]: times for key, times in same.items() if times > 1}
