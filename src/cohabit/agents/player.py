@@ -104,7 +104,7 @@ class Player:
         self.thinks, self._listens, self.closes = _abilities(type(agent))
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         if self._script is not None:
-            self.closes = isinstance(self._script, Closing)
+            self.closes = hasattr(self._script, "close")
         self._isolated = agent if isinstance(agent, IsolatedAgent) else None
         self.is_quick = self._script is not None
         says = self._isolated.facts if self._isolated is not None else self._script

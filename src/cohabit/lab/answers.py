@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.contract import Agent, Call, Direct, Thinker, Thought, Turn, Usage, checked_action
+from cohabit.agents.contract import Agent, Call, Direct, Thought, Turn, Usage, checked_action
 from cohabit.agents.isolated import TimedOutBefore
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
 from cohabit.agents.llm.calls import gathered, note
@@ -224,14 +224,14 @@ class LoggedBackend:
 
 def _log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
     """Log the decisions of an adapted agent that has no backend of ours."""
-    if isinstance(agent, Thinker):
+    if hasattr(agent, "think"):
         think = agent.think
 
         async def logged_think(turn: Turn, correction: str = "") -> Thought:
             asked = _hash((turn.observation, correction))
             return await _logged(lambda: think(turn, correction), asked, seat, log, lambda t: t, lambda t: t)
 
-        agent.think = logged_think  # type: ignore[method-assign]  # of this one agent
+        agent.think = logged_think  # of this one agent
         return
     decide = agent.decide
 
