@@ -21,6 +21,19 @@ from .page import STONES, Running, Visit, events, realm, say, token, turn
 pytestmark = pytest.mark.browser
 HARBOUR = f"{Path(__file__).with_name('page_worlds.py')}:Harbour"
 
+NOTE_PLACES = """
+window.places = {};
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll("button.choice")) {
+    if (!button.checkVisibility({ visibilityProperty: true })) continue;
+    const heights = (places[button.textContent] ??= []);
+    const height = button.getBoundingClientRect().top + scrollY;
+    if (!heights.includes(height)) heights.push(height);
+  }
+}).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+"""
+"""Notes every height at which a visible choice stands."""
+
 
 def chart() -> Scenario:
     """A room whose world draws pictures."""
@@ -43,6 +56,22 @@ def test_a_member_opens_a_link_sees_the_room_and_makes_a_move(house: Running, vi
     expect(page.get_by_role("button", name="take")).to_have_count(0)
     expect(events(page).filter(has_text="first takes 2")).to_have_count(1)
     assert house.call("bob", "view").observation.status["stones"] == STONES - 2
+
+
+@pytest.mark.parametrize("draws_pictures", [False, True])
+def test_no_button_moves_while_the_page_loads(draws_pictures: bool, house: Running, visit: Visit) -> None:
+    """A click is lost if its button moves before the pointer is released."""
+    who, other, room = ("kay", "rex", "chart") if draws_pictures else ("ann", "bob", "table")
+    if draws_pictures:
+        house.open(chart(), room)
+    page = visit(house.link(who, room), lambda page: page.add_init_script(NOTE_PLACES))
+    expect(page.locator("button.choice").first).to_be_visible()
+    house.call(who, "send_message", room, to=other, content="hello")
+    expect(events(page).filter(has_text="hello")).to_have_count(1)
+    expect(page.locator("img.picture")).to_be_visible(visible=draws_pictures)
+    places = page.evaluate("places")
+    assert places
+    assert all(len(heights) == 1 for heights in places.values()), places
 
 
 def test_actions_of_others_appear_without_a_reload(house: Running, visit: Visit) -> None:

@@ -155,11 +155,13 @@ export class WorldView {
       h("span", { class: isProse(line) ? "line prose" : "line" }, `${line}\n`)));
   }
 
-  drawPicture(picture) {
+  /** Resolves when the picture has its size. */
+  async drawPicture(picture) {
     this.picture.hidden = picture === null;
     if (picture === null) return;
     this.picture.src = `data:image/${picture.format};base64,${picture.base64}`;
     this.picture.alt = "A picture of the world as you see it. The text next to it has the same information.";
+    await this.picture.decode().catch(() => {}); // replaced by a newer one
   }
 }
 

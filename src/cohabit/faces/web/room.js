@@ -70,7 +70,7 @@ export class RoomScreen {
     this.description = h("div", { class: "prose" });
     this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
     this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.app.element, this.travel.entering, this.choices.element, this.forms.element, this.body.element);
-    this.element = h("div", { class: "room-grid" },
+    this.element = h("div", { class: "room-grid", "aria-busy": "true" },
       h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
       this.manage.element,
       h("section", { class: "card world", "aria-label": "The world" },
@@ -100,6 +100,7 @@ export class RoomScreen {
   async start() {
     this.subscribed = false;
     await this.load();
+    this.element.removeAttribute("aria-busy"); // shown as a whole: a click is lost if its button moves under the pointer
     this.events.announce();
   }
 
@@ -108,7 +109,7 @@ export class RoomScreen {
     await this.guarded(async () => {
       if (!this.subscribed) await this.subscribe(); // refused at first, where the grant did not allow it
       await this.fetchMe();
-      await this.refresh();
+      await (this.session ? this.refresh() : this.fetchSession());
       if (!this.worldTitle) await this.fetchDescription();
       this.manage.refresh(); // no push tells that an invite has expired
     });
@@ -288,7 +289,7 @@ export class RoomScreen {
     if (!this.me?.grant.perceive.includes("see_screen") || !this.view || this.frontEnd.shown) return;
     try {
       if (!(await this.manage.may("picture"))) return;
-      this.world.drawPicture(await this.call("picture"));
+      await this.world.drawPicture(await this.call("picture"));
     } catch (error) {
       if (error.code === "LOST") return;
       this.world.drawPicture(null);
@@ -303,7 +304,7 @@ export class RoomScreen {
     setText(this.title, title);
     this.description.replaceChildren(...markdown(description));
     this.drawHead();
-    if (this.hasPictures) this.refreshPicture();
+    if (this.hasPictures) await this.fetchPicture();
   }
 
   seesWorld() {
