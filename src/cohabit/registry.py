@@ -57,6 +57,17 @@ CONNECTORS = {
     "workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector.for_room",
     "nexus": "cohabit.nexus.connector:NexusConnector.for_room",
 }
+FEATURES = {
+    "apps": "cohabit.features.apps:Apps",
+    "chat_limits": "cohabit.features.chat_limits:ChatLimiting",
+    "disclosure": "cohabit.features.disclosure:Disclosure",
+    "permissions": "cohabit.features.permissions:PermissionsOverview",
+    "bodies": "cohabit.features.bodies:Bodies",
+    "stand_ins": "cohabit.features.stand_ins:StandIns",
+    "visits": "cohabit.features.visits:Visits",
+    "consent": "cohabit.features.consent:Consent",
+}
+"""The features of every room, in the order in which their hooks are called."""
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
 """Optional packages that register a protocol's names and commands on import."""
 SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
@@ -129,6 +140,12 @@ BRAINS = {name: target for scripts in PLAYERS.values() for name, target in scrip
 
 COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 """Comments of a kibitzer, by the world's name."""
+
+
+@cache
+def standard_features() -> tuple[Any, ...]:
+    """The features of every room (``room.feature``)."""
+    return tuple(_imported(target)() for target in FEATURES.values())
 
 
 @cache

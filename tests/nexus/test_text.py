@@ -26,7 +26,7 @@ from cohabit.nexus.values import (
     Visit,
     WorldTotals,
 )
-from cohabit.room.transit import Receipt
+from cohabit.features.visits.transit import Receipt
 
 from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
 

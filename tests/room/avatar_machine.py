@@ -12,7 +12,7 @@ from cohabit.errors import CohabitError
 from cohabit.model.avatar import AvatarState
 from cohabit.registry import make_world
 from cohabit.room import saves
-from cohabit.room.own_avatars import owner_of
+from cohabit.features.bodies.own import owner_of
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 

@@ -5,7 +5,7 @@ import pytest
 from cohabit.errors import BadArgs, Quarantined, UnknownAsset
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
-from cohabit.room.avatars import MAX_DESPAWNED, MAX_DESTROYED
+from cohabit.features.bodies.avatars import MAX_DESPAWNED, MAX_DESTROYED
 from cohabit.room.visibility import is_news
 
 from .avatar_machine import CAVES

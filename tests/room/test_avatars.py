@@ -11,7 +11,7 @@ from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied,
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
 from cohabit.registry import make_world
 from cohabit.room import body_actions
-from cohabit.room.avatars import MAX_DESPAWNED
+from cohabit.features.bodies.avatars import MAX_DESPAWNED
 from cohabit.room.commands import command_of
 from cohabit.room.room import Room
 

@@ -7,8 +7,8 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameCrash, GameRejected, PermissionDenied
 from cohabit.model.travel import Travel
 from cohabit.room.room import Room
-from cohabit.room.transit import receipt
-from cohabit.room.visits import MAX_KINDS, ongoing
+from cohabit.features.visits.transit import receipt
+from cohabit.features.visits.visits import MAX_KINDS, ongoing
 
 from .caves import bodies
 from .making import entries, replayed, told_last

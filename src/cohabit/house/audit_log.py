@@ -16,7 +16,6 @@ from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
 from cohabit.room.commands import command
 from cohabit.room.record import Line
-from cohabit.room.recorded import SYSTEM
 from cohabit.room.state import HANDLE_SEPARATOR, Member, handle_of
 
 C = Capability
@@ -72,7 +71,9 @@ def _changes_in(ctx: HouseContext, lines: list[Line], about: Member | None) -> l
     changes = []
     for line in lines:
         entry = line.entry
-        command = ctx.runner.commands.get(entry.do) if entry.by is not None else SYSTEM.get(entry.do)
+        command = (
+            ctx.runner.commands.get(entry.do) if entry.by is not None else ctx.runner.room.system_entries.get(entry.do)
+        )
         if command is None or not command.audit or not entry.told:
             continue
         if about is None or _concerns(entry, about):

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.registry import known_worlds, load_extensions, make_world
-from cohabit.room.command_modules import COMMAND_MODULES
-from cohabit.room.commands import Command, commands_of, declared_in
+from cohabit.room.command_modules import every_room_command
+from cohabit.room.commands import Command, commands_of
 from cohabit.room.extension import extension_named
 
 
 def reserved_names() -> list[str]:
     """The names of the house and of every room, which the actions of a world cannot have."""
-    rooms = [command for module in COMMAND_MODULES for command in declared_in(module)]
-    return [command.name for command in (*HOUSE_COMMANDS, *rooms) if not command.world_may_replace]
+    return [command.name for command in (*HOUSE_COMMANDS, *every_room_command()) if not command.world_may_replace]
 
 
 def every_command() -> Iterator[tuple[str, Command]]:
@@ -20,9 +19,8 @@ def every_command() -> Iterator[tuple[str, Command]]:
     load_extensions()
     for command in HOUSE_COMMANDS:
         yield "house", command
-    for module in COMMAND_MODULES:
-        for command in declared_in(module):
-            yield "room", command
+    for command in every_room_command():
+        yield "room", command
     for name in known_worlds():
         world = make_world(name, {})
         extension = extension_named(world.spec.extension)

@@ -25,8 +25,7 @@ from cohabit.house.store.contract import Write
 from cohabit.model.entry import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.commands import WaitMs, command, command_of
-from cohabit.room.disclosure import Backend
+from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.state import RoomState
 from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
 

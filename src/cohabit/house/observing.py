@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from cohabit.features.apps import newest_view
 from cohabit.house.calls import PeekCall
 from cohabit.house.door import HouseContext
 from cohabit.house.feed import EVENTS, Events, OwnEvents, events
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.room.apps import newest_view
 from cohabit.room.commands import WaitMs, command
 from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
+from cohabit.features.visits.transit import Receipt
 from cohabit.model.exit_conditions import Kind, exit_condition
 from cohabit.model.observation import Goal, one_line
 from cohabit.model.travel import DOMAINS, Domain, Travel
@@ -11,7 +12,6 @@ from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS
 from cohabit.nexus.items import local_names
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
-from cohabit.room.transit import Receipt
 
 TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}
 VISITS_SHOWN = 5

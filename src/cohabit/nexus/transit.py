@@ -23,6 +23,8 @@ from cohabit.errors import (
     Unreachable,
     WorldError,
 )
+from cohabit.features.visits.transit import Receipt
+from cohabit.features.visits.visits import ongoing
 from cohabit.house.calls import SystemCall
 from cohabit.house.gate import handle_for
 from cohabit.house.identities import hashed, make_token
@@ -39,8 +41,6 @@ from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
 from cohabit.room.room import Room
 from cohabit.room.state import Visit
-from cohabit.room.transit import Receipt
-from cohabit.room.visits import ongoing
 from cohabit.scenario import free_handle
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from cohabit.errors import GameRejected
+from cohabit.features.bodies.avatars import Mode
 from cohabit.model import plain, travel
 from cohabit.model.action import Action
 from cohabit.model.travel import Difficulty, Spawn
@@ -19,7 +20,6 @@ from cohabit.nexus.games import travel_named
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
-from cohabit.room.avatars import Mode
 from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.room.state import handle_of
 from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, action, query

@@ -5,28 +5,20 @@ order.
 """
 
 from cohabit.model.cached import cached
+from cohabit.registry import standard_features
 from cohabit.room import (
     acting,
-    apps,
     audit,
-    avatars,
-    body_actions,
-    chat_limits,
-    consent,
-    disclosure,
     entry,
     game_time,
     grants,
-    handover,
     info,
     lifecycle,
     looking,
     members,
     messages,
-    permissions,
     seats,
     turns,
-    visits,
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.extension import Extension, extension_named
@@ -38,21 +30,12 @@ COMMAND_MODULES = (
     looking,
     turns,
     messages,
-    apps,
     game_time,
     seats,
-    avatars,
-    body_actions,
-    visits,
-    handover,
     lifecycle,
     grants,
-    permissions,
-    consent,
-    disclosure,
     members,
     entry,
-    chat_limits,
     audit,
 )
 
@@ -88,5 +71,10 @@ def _room_commands(world: type[World], pace: Pace, extension: Extension) -> Comm
 def _all_commands(extension: Extension) -> list[Command]:
     """The commands of every room, and those of an extension, which may replace them."""
     replaced = {command.name for command in extension.room_commands}
-    ours = [command for module in COMMAND_MODULES for command in declared_in(module) if command.name not in replaced]
-    return [*ours, *extension.room_commands]
+    return [*(command for command in every_room_command() if command.name not in replaced), *extension.room_commands]
+
+
+def every_room_command() -> list[Command]:
+    """The commands of the kernel and of the features of every room."""
+    ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
+    return [*ours, *(command for feature in standard_features() for command in feature.declared if not command.system)]

@@ -29,6 +29,9 @@ Where = Literal["world", "room", "house"]
 MAX_WAIT_MS = 30_000
 WaitMs = Annotated[int, Meta(ge=0, le=MAX_WAIT_MS, description="how long to wait for something new")]
 Handle = Annotated[str, Meta(description="the member's handle")]
+MAX_BACKEND = 80
+Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
+"""The name of a model or service."""
 Ready = Callable[["Room", Member], bool]
 WaitBegins = Callable[["Room", Member, Mapping[str, Any]], Ready]
 NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
@@ -95,6 +98,7 @@ class Command(Declaration):
         offered_in: Callable[[Any, Member], bool] | None = None,
         admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
         audit: str = "",
+        system: bool = False,
         **declaration: Any,
     ) -> None:
         super().__init__(name, run, **declaration)
@@ -139,6 +143,7 @@ class Command(Declaration):
         self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
         self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
         self.audit = audit  # the kind of change in the audit log; empty: it changes no permissions
+        self.system = system  # a system entry: members cannot call it
         self.method = ""  # of a world, by name: `run` takes the world first
         self.tool_name = name
         self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
@@ -235,6 +240,11 @@ def command(
         return function
 
     return put
+
+
+def system_entry(*, audit: str = "", args: type[Struct] | None = None) -> Callable[[F], F]:
+    """Declare a system entry: something that happens to a room and is recorded. Members cannot call it."""
+    return command(category="meta", records=True, system=True, audit=audit, args=args)
 
 
 def command_of(function: Callable[..., Any]) -> Command:

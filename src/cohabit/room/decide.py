@@ -136,8 +136,8 @@ def decide(
         if command.records and room.state.archived and not command.when_archived:
             return Decision("DISABLED", "this room is archived and read-only")
         if member is not None:
-            if room.state.leaving:
-                decision = by_visit(command, member, room.state)
+            if room.hooks.refuses:
+                decision = by_features(room, member, command)
                 if decision.code:
                     return decision
             if command.acts:
@@ -165,10 +165,12 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
     return ALLOWED
 
 
-def by_visit(command: Command, member: Member, state: RoomState) -> Decision:
-    """Whether a visitor may still act. What it did after its visit would be in no package."""
-    if command.records and Capability.ACT in command.needed and state.has_only_to_leave(member.identity):
-        return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
+def by_features(room: "Room", member: Member, command: Command) -> Decision:
+    """Whether the features of the room allow the command."""
+    for refuses in room.hooks.refuses:
+        decision = refuses(room, member, command)
+        if decision is not None:
+            return decision
     return ALLOWED
 
 
@@ -251,9 +253,7 @@ def _without_seat(room: "Room", member: Member, command: Command) -> Decision:
     if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        what, how = ("body", "jack_in") if room.has_bodies else ("seat", "sit")
-        return Decision(
-            "PERMISSION_DENIED",
-            f"{command.name} requires a {what}, and {member.handle} has none. Call {how} to take one",
-        )
+        ours = f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
+        said = (reason for without_seat in room.hooks.without_seat if (reason := without_seat(member, command)))
+        return Decision("PERMISSION_DENIED", next(said, ours))
     return ALLOWED

@@ -14,9 +14,8 @@ from cohabit.model.grant import ROLES, Capability, Layer, capabilities, in_order
 from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import nearest
-from cohabit.room.commands import command
+from cohabit.room.commands import MAX_BACKEND, command
 from cohabit.room.context import Context
-from cohabit.room.disclosure import MAX_BACKEND
 from cohabit.room.former_members import identity_of, names_of
 from cohabit.room.grants import check_grantable
 from cohabit.room.kept_limits import limited_members, take_chat, take_limits

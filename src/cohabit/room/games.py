@@ -2,9 +2,8 @@
 
 from hashlib import blake2b
 
-from cohabit.room import avatars, game_time, seats
+from cohabit.room import game_time, seats
 from cohabit.room.claims import named_seats, seats_needed
-from cohabit.room.consent import end_all_consents
 from cohabit.room.context import Context
 from cohabit.room.seats import remember_seat, seat_in_game
 from cohabit.room.state import RoomState
@@ -42,8 +41,8 @@ def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
     state.seed = seed
-    if state.avatars:  # before anything of their world is gone
-        avatars.end_game(ctx, count=True)
+    for ends in room.hooks.game_ends:  # before anything of the old game is gone
+        ends(ctx)
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
@@ -51,7 +50,6 @@ def begin(ctx: Context, seed: str) -> None:
     for member in state.members.values():
         if member.moves_by_bot or member.timeouts:
             member.moves_by_bot = member.timeouts = 0
-    end_all_consents(ctx)
     switch_game(state, game_of(seed))
     if room.has_arrivals:
         state.played = {}  # its seats are opened anew, for whoever comes
@@ -109,7 +107,8 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     """Continue a game that was loaded from a save. ``played``: what the save knows of who took which seat."""
     state, room = ctx.state, ctx.room
     switch_game(state, game)
-    end_all_consents(ctx)
+    for loaded in room.hooks.game_loaded:
+        loaded(ctx, played)
     if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
         state.played = dict(played)
         state.seats_ever = []
@@ -125,9 +124,6 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
         seats.adopt_seats(room, opened if opened is not None else state.seats)
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, played)
-    if room.has_bodies:
-        avatars.end_game(ctx, count=False)
-        avatars.adopt_bodies(ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

@@ -12,18 +12,16 @@ from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.text_changes import changes
 from cohabit.model.timestamps import utc
-from cohabit.room.avatar_views import bodies_text
-from cohabit.room.commands import Ready, Resource, WaitMs, command
-from cohabit.room.consent import requests_text
+from cohabit.room.commands import Ready, Resource, WaitMs, command, command_of
 from cohabit.room.context import Context
+from cohabit.room.decide import by_features
 from cohabit.room.messages import INBOX_LIMIT, inbox, sender_name
-from cohabit.room.seats import open_to
+from cohabit.room.seats import open_to, sit
 from cohabit.room.shown import LONG_VIEW, ShownView
 from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.room.turns import is_turn_of, runs_by_itself, takes_turns
-from cohabit.room.view import missed_text, players_of
-from cohabit.room.visit_ends import visit_text
+from cohabit.room.view import players_of
 from cohabit.world import Pace, World, overridden, overrides
 
 if TYPE_CHECKING:
@@ -99,10 +97,7 @@ def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> Vie
     lines = [
         room.extension.as_called(ends),
         room.extension.as_called(_seat_text(room, me)),
-        room.extension.as_called(bodies_text(room, me)),
-        missed_text(me, room.pace, ctx.state),
-        visit_text(room, me),
-        room.extension.as_called(requests_text(room, me)),
+        *[room.extension.as_called(lines(room, me)) for lines in room.hooks.lines],
         _objectives(me),
         _messages(ctx),
         watch_only(me),
@@ -136,12 +131,12 @@ def _seat_text(room: "Room", me: Member) -> str:
     if me.through is not None and eye is not None and eye.seat == me.through and me.seat != me.through:
         player = handle_of(me.through_player or "")
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
-    if me.handed_over:
-        return "An agent plays your seat now; `take_over` to play it yourself."
-    may_sit = C.ACT in me.held and me.claim is None and not room.state.has_only_to_leave(me.identity)
-    if me.seat is None and may_sit:
+    may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
+    if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
         free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
-        opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.has_bodies else ""
+        opens = (
+            "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.hooks.seats_member else ""
+        )
         return f"You have no seat. `sit` takes one of: {free}." if free else opens
     return ""
 

@@ -10,15 +10,12 @@ from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
 from cohabit.room import seats
-from cohabit.room.apps import forget_app
 from cohabit.room.claims import check_new_claim
-from cohabit.room.commands import Handle, command
+from cohabit.room.commands import Backend, Handle, command
 from cohabit.room.context import Context
-from cohabit.room.disclosure import Backend, withhold
 from cohabit.room.grants import check_grantable
 from cohabit.room.kept_limits import keep_chat, keep_limits
 from cohabit.room.state import Member, RoomState
-from cohabit.room.visits import end_visit, forget_admission
 from cohabit.scenario import check_claim, check_handle
 
 if TYPE_CHECKING:
@@ -152,7 +149,6 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
     check_admission(ctx, details.get("claim"), details.get("team"))
     member = Member(state.new_member_id(handle), kind, away_since=ctx.at, **details)
     state.members[member.id] = member
-    withhold(state, member)
     if member.team is not None:
         state.teams[member.team].append(member.id)
     seats.adopt_seats(ctx.room, state.seats)
@@ -161,22 +157,18 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
 
 
 def drop_member(ctx: Context, member: Member) -> None:
-    """Remove a member, with its seat, its messages, and its place in teams and in the turn order."""
+    """Remove a member, with its seat, its messages, and its place in teams and in the turn order. Features notice that
+    it is gone (``Feature.follow``)."""
     state = ctx.state
     if ctx.room.pace == "turns" and member.seat in state.waiting_for:
         state.turn_started = ctx.at  # the next player of this seat has its whole time
     member.claim = None
     seats.leave_seat(ctx.room, member, "removed")
-    if member.identity in state.visits:
-        end_visit(ctx, member, "removed")
-    forget_admission(state, member.identity)
     keep_limits(state, member)
     keep_chat(state, member)
     del state.members[member.id]
     state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)
-    state.requests = [request for request in state.requests if request.member != member.id]
-    forget_app(state, member.id)
     for team in state.teams.values():
         if member.id in team:
             team.remove(member.id)

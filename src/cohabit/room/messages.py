@@ -9,7 +9,6 @@ from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, MAX_MESSAGE, TEAM, Message
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
-from cohabit.room.chat_limits import check_chat_limits, count_message, without_agents
 from cohabit.room.commands import Resource, WaitMs, command
 from cohabit.room.context import Context
 from cohabit.room.state import REMEMBERED_DROPS, SPARE_DROPS, Inbox, Member, RoomState, handle_of
@@ -40,16 +39,13 @@ def send_message(
 ) -> MessageSent:
     """Send a message to a member or your team."""
     me, state = ctx.member, ctx.state
-    receivers = recipients(state, me, to)
-    if me.kind == "agent":
-        check_chat_limits(state, me, to, ctx.at)
-        count_message(state, me, to, ctx.at)
-        receivers = without_agents(state, me, receivers)
+    addressed = recipients(state, me, to)
+    receivers = speak(ctx, to, addressed)
     seq = deliver(state, me.id, to, kind or "", content, receivers, ctx.at)
     everyone = to == EVERYBODY
     chat = everyone or to.startswith(TEAM)
     text = f"{me.handle} to {'everyone' if everyone else to}: {content}"
-    if everyone and not (state.agents_apart and me.kind == "agent"):
+    if everyone and receivers is addressed:
         ctx.tell(text, "chat")
     else:
         others = [r for r in receivers if r != me.id] if me.id in receivers else receivers
@@ -151,6 +147,13 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
         raise BadArgs(f"unknown member {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
     return [receiver.id]
+
+
+def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
+    """The members who receive what the caller sends. It is another list if a feature keeps it from some of them."""
+    for speaks in ctx.room.hooks.speaks:
+        receivers = speaks(ctx, to, receivers)
+    return receivers
 
 
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:

@@ -14,7 +14,6 @@ from cohabit.room.games import game_of
 from cohabit.room.room import Room
 from cohabit.room.state import Member, NexusEntry, RoomState
 from cohabit.room.timers import can_skip
-from cohabit.room.visits import NEXUS
 from cohabit.scenario import OpenedToNexus, Scenario, parse_seed, team_of
 from cohabit.world import World
 
@@ -107,7 +106,7 @@ class Opening:
 def _nexus_entry(scenario: Scenario, world: World) -> NexusEntry | None:
     if scenario.nexus is False:
         return None
-    if world.spec.name == NEXUS:
+    if world.spec.name == "nexus":
         raise BadArgs("nexus: this room is the Nexus itself; set it for the rooms in which agents are to play")
     opened = scenario.nexus if isinstance(scenario.nexus, OpenedToNexus) else OpenedToNexus()
     return NexusEntry(capacity=opened.capacity, description=opened.description)

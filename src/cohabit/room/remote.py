@@ -16,7 +16,7 @@ from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.room import seats
-from cohabit.room.commands import command
+from cohabit.room.commands import system_entry
 from cohabit.room.context import Context
 from cohabit.room.games import keep_to_played_seats, leave_closed_seats, switch_game
 from cohabit.room.replies import remember
@@ -204,7 +204,7 @@ def _world(ctx: Context) -> RemoteWorld:
     return ctx.room.world
 
 
-@command(category="meta", records=True)
+@system_entry()
 def asked(
     ctx: Context,
     by: str,
@@ -221,7 +221,7 @@ def asked(
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 
 
-@command(category="meta", records=True)
+@system_entry()
 def answered(
     ctx: Context,
     result: dict[str, Any] | None = None,
@@ -256,7 +256,7 @@ def answered(
     return outcome
 
 
-@command(category="meta", records=True)
+@system_entry()
 def polled(ctx: Context, state: dict[str, Any]) -> None:
     """The remote world has changed."""
     room = ctx.room
@@ -272,7 +272,7 @@ def polled(ctx: Context, state: dict[str, Any]) -> None:
     keep_to_played_seats(ctx, {})
 
 
-@command(category="meta", records=True)
+@system_entry()
 def reached(ctx: Context, about: dict[str, str]) -> None:
     """The remote world is connected."""
     world = _world(ctx)
@@ -281,7 +281,7 @@ def reached(ctx: Context, about: dict[str, str]) -> None:
     ctx.tell(f"connected to {world.spec.title} ({versions or 'version unknown'})")
 
 
-@command(category="meta", records=True)
+@system_entry()
 def lost(ctx: Context, why: str) -> None:
     """The connection to the remote world was lost."""
     world = _world(ctx)

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import (
     AskerError,
     CohabitError,
@@ -30,14 +29,16 @@ from cohabit.model.limits import too_large
 from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import avatars, rewards, seats, turns, visibility, visit_ends
+from cohabit.registry import standard_features
+from cohabit.room import rewards, seats, turns, visibility
 from cohabit.room.audit import Audit
 from cohabit.room.command_modules import command_table
 from cohabit.room.commands import Command
 from cohabit.room.context import Context
-from cohabit.room.decide import Budget, StorageQuota, by_credential, by_grant, by_visit, decide, refusal
+from cohabit.room.decide import Budget, StorageQuota, by_credential, by_features, by_grant, decide, refusal
 from cohabit.room.extension import extension_named
-from cohabit.room.recorded import SYSTEM, RecordedRoom, WorldInterrupted
+from cohabit.room.feature import Hooks, hooks_of
+from cohabit.room.recorded import RecordedRoom, WorldInterrupted, system_entries
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
@@ -76,15 +77,17 @@ class Room(RecordedRoom):
         "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
         "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
         "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
-        "callable_here", "check_brain", "commands", "counts_calls", "digest_every", "extension",
-        "has_arrivals", "has_bodies", "has_moving_seats", "house_offers", "members_limit", "pace", "quota",
-        "roster_version", "seats", "shown",
+        "callable_here", "check_brain", "commands", "counts_calls", "digest_every", "extension", "features",
+        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "quota",
+        "roster_version", "seats", "shown", "system_entries",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World) -> None:
         super().__init__(state, world)
         self.pace = world.pace
         self.extension = extension_named(world.spec.extension)
+        self.features = standard_features()
+        self.system_entries = system_entries(self.features)
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
@@ -125,7 +128,7 @@ class Room(RecordedRoom):
         self._shows_returns = self._has_returns and world.spec.tell_rewards
         self._overrides_is_over = "is_over" in own
         self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
-        self.has_bodies = isinstance(world, EmbodiedWorld)
+        self.hooks = self._active_hooks()
 
     @property
     def has_turns(self) -> bool:
@@ -136,7 +139,7 @@ class Room(RecordedRoom):
     def opens_alike(self) -> bool:
         """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
         is: the world never changes its seats, and it keeps no returns."""
-        return not (self.has_arrivals or self.has_moving_seats or self.has_bodies or self._has_returns)
+        return not (self.has_arrivals or self.has_moving_seats or self._has_returns)
 
     @property
     def id(self) -> str:
@@ -312,8 +315,8 @@ class Room(RecordedRoom):
             told: list[Told] = []
             member = state.members[by]
             result: Any = self._act(member, command, args, told)
-            if self.has_bodies or state.visits:
-                avatars.has_acted(self, member)
+            for acted in self.hooks.acted:
+                acted(self, member)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             if self.pace == "turns" and member.seat in state.waiting_for:
@@ -356,10 +359,8 @@ class Room(RecordedRoom):
                 if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
-        if self.has_bodies:
-            avatars.follow(self, at, told)
-        if state.visits or state.visits_due:
-            visit_ends.find_ended(self, at, told)
+        for follow in self.hooks.follow:
+            follow(self, at, told)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -404,8 +405,9 @@ class Room(RecordedRoom):
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
         message = outcome.message
-        if self.state.visits_due and (ended := visit_ends.ended_text(self, member)):
-            message, to_move = f"{message} {ended}".lstrip(), []
+        for last_words in self.hooks.last_words:
+            if ended := last_words(self, member):
+                message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
             outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
             outcome.data, to_move, shown,
@@ -417,18 +419,18 @@ class Room(RecordedRoom):
         the house was set back, the record continues from its last entry."""
         now = max(at + self.ahead_ms, self.record.at)
         if not self.timers.idle:
-            while (due := self.timers.due(self.state, now)) is not None:
+            while (due := self.timers.due(self, now)) is not None:
                 self.system(due[0], due[1], at)
         return now
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
-        command, now = SYSTEM[do], max(at + self.ahead_ms, self.record.at)
+        command, now = self.system_entries[do], max(at + self.ahead_ms, self.record.at)
         return self.crash_on_bug(self._write, now, command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do, on the clock of the house."""
-        deadline = None if self.timers.idle else self.timers.next_deadline(self.state)
+        deadline = None if self.timers.idle else self.timers.next_deadline(self)
         return None if deadline is None else deadline - self.ahead_ms
 
     def to_move(self) -> Sequence[SeatId]:
@@ -492,6 +494,10 @@ class Room(RecordedRoom):
         self._players = None
         self._roster_is_known = False
         self._drop_world_cache()
+        self.hooks = self._active_hooks()
+
+    def _active_hooks(self) -> Hooks:
+        return hooks_of(tuple([feature for feature in self.features if feature.active(self)]))
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
         """Replace the list of seats."""
@@ -519,7 +525,7 @@ class Room(RecordedRoom):
         """Whether lists of commands have this one: it is left out where it would only be refused."""
         if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
             return False
-        if self.state.leaving and by_visit(command, member, self.state).code:
+        if self.hooks.refuses and by_features(self, member, command).code:
             return False
         return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
 

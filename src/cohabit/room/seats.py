@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct
 
-from cohabit.bodies import DepartMode, EmbodiedWorld
+from cohabit.bodies import DepartMode
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import avatars_of, check_limit, owner_of, to_take
 from cohabit.room.state import Member, RoomState
 from cohabit.world import Arrival, overrides
 
@@ -64,13 +63,8 @@ def sit(
 def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     """Seat a member: on this seat, or on any free one."""
     room = ctx.room
-    embodied = isinstance(room.world, EmbodiedWorld)
-    own = [avatar.id for avatar in avatars_of(room, owner_of(me)) if avatar.seat == seat]
-    if embodied and (seat is None or (own and seat not in room.seats)):
-        _take_body(ctx, me, own[0] if own else None)
+    if any(seats_member(ctx, me, seat) for seats_member in room.hooks.seats_member):
         return
-    if embodied:  # the body of a built-in player, or a new one
-        check_limit(room, me)
     played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
         if seat not in (None, played):
@@ -88,17 +82,6 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
         leave_seat(room, me, "left")
         _give_way(ctx, taken, me)
         me.seat = taken
-    remember_seat(room, me)
-
-
-def _take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
-    """Seat a member in a body of its own that waits for it, or in a new one. ``avatars.follow`` binds it."""
-    room = ctx.room
-    avatar = to_take(room, me, avatar_id)
-    name, seat = (avatar.name, avatar.seat or None) if avatar is not None else (me.name or me.handle, None)
-    arrive(ctx, me, Arrival(name, seat, returns=seat is not None))
-    if avatar is not None:
-        avatar.seat = me.seat or ""
     remember_seat(room, me)
 
 
@@ -141,17 +124,17 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
     return seat
 
 
-def arrive(ctx: Context, me: Member, arrival: Arrival, is_first: bool = True) -> None:
+def arrive(ctx: Context, me: Member, arrival: Arrival, *, is_first: bool = True, moves: bool = False) -> None:
     """Let the world seat a member. Contract violations here are crashes, because the world has already changed.
 
-    A member on a dead body leaves it for this one, once it has it. ``is_first``: nothing else in this entry has changed
-    the world, so it must be unchanged if it refuses."""
+    ``is_first``: nothing else in this entry has changed the world, so it must be unchanged if it refuses. ``moves``:
+    the member leaves the seat that it has, once it has this one."""
     room, state = ctx.room, ctx.state
     old = room.seat_of(me)
-    if old is not None and not (isinstance(room.world, EmbodiedWorld) and not room.world.is_alive(old.id)):
+    if old is not None and not moves:
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
-    if (visit := state.visits.get(me.identity)) is not None:
-        arrival = structs.replace(arrival, damage=visit.damage)
+    for arrives in room.hooks.arrives:
+        arrival = arrives(room, me, arrival)
     try:
         opened = room.world.arrive(arrival).id
     except AskerError as refused:
@@ -179,16 +162,17 @@ def stand_up(ctx: Context) -> Seated:
         raise PermissionDenied(f"your place in this room is bound to {_claimed(me)}; you cannot leave it")
     if me.seat is None:
         raise GameRejected("you have no seat")
-    check_safe(ctx.room, me.seat)
+    check_may_leave(ctx.room, me.seat)
     ctx.tell(f"{me.handle} leaves seat {me.seat}", "roster")
     leave_seat(ctx.room, me, "left")
     return Seated(None)
 
 
-def check_safe(room: "Room", seat: SeatId) -> None:
-    """In worlds with bodies: refuse to leave one that is falling, fighting or the like."""
-    if isinstance(room.world, EmbodiedWorld) and (unsafe := room.crash_on_error(room.world.body, seat).unsafe):
-        raise GameRejected(f"you cannot leave this body now: {unsafe}")
+def check_may_leave(room: "Room", seat: SeatId) -> None:
+    """Refuse to leave a seat that a feature holds on to, such as a body that is falling."""
+    for holds_on in room.hooks.holds_on:
+        if why := holds_on(room, seat):
+            raise GameRejected(why)
 
 
 def _claimed(member: Member) -> str:
@@ -288,24 +272,14 @@ def leave_seat(room: "Room", member: Member, mode: DepartMode) -> None:
     bodies get only ``left`` and ``removed``."""
     _end_looks_through(room.state, member)
     seat = room.seat_of(member)
-    if seat is not None and isinstance(room.world, EmbodiedWorld):
-        mode = _leave_body(room, member, seat, mode)
+    if seat is not None:
+        for leaves in room.hooks.leaves_seat:
+            mode = leaves(room, member, seat, mode)
     if seat is not None and overrides(room.world, "depart"):
         room.crash_on_error(room.world.depart, seat, mode)
     member.seat = None
     seats = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
     adopt_seats(room, seats if seats is not None else room.state.seats)
-
-
-def _leave_body(room: "Room", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
-    """How a body is left. Whoever leaves the room while its body is in danger leaves it in the world."""
-    assert isinstance(room.world, EmbodiedWorld)
-    if mode in ("left", "removed") and room.crash_on_error(room.world.body, seat.id).unsafe:
-        mode = "dormant"
-    for avatar in room.state.avatars.values():
-        if avatar.by == member.id:
-            avatar.left_as = mode
-    return mode
 
 
 def remember_seat(room: "Room", member: Member) -> None:

@@ -3,22 +3,21 @@
 from base64 import b64decode
 from typing import Any
 
-from cohabit.agents.brain import label_of
 from cohabit.errors import RecordCorrupt
 from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
 from cohabit.room import game_time, saves, turns
-from cohabit.room.commands import command
+from cohabit.room.commands import system_entry
 from cohabit.room.context import Context
 from cohabit.room.entry import let_in, managers
 from cohabit.room.games import begin, begin_again, next_seed, resume
 from cohabit.room.members import drop_member, forget_former
-from cohabit.room.state import HIDDEN_BRAIN, handle_of
+from cohabit.room.state import handle_of
 from cohabit.room.visibility import ACCOUNT
 from cohabit.world import Outcome, Seat
 
 
-@command(category="meta")
+@system_entry()
 def open_(ctx: Context, state: dict[str, Any]) -> None:
     """The room opens: the world is set up for its seats, and claims are bound."""
     opened, at = ctx.state, ctx.at
@@ -29,7 +28,7 @@ def open_(ctx: Context, state: dict[str, Any]) -> None:
     begin(ctx, opened.seed)
 
 
-@command(category="meta")
+@system_entry()
 def opened(ctx: Context, gap: int) -> None:
     """The house is back after ``gap`` ms: shift the timers by the downtime."""
     state = ctx.state
@@ -41,24 +40,23 @@ def opened(ctx: Context, gap: int) -> None:
     for member in state.members.values():
         if member.away_since is not None:
             member.away_since += gap
-    for visit in state.visits.values():
-        if visit.until is not None:
-            visit.until += gap
+    for reopened in ctx.room.hooks.reopened:
+        reopened(ctx.room, gap)
 
 
-@command(category="meta")
+@system_entry()
 def rebound(ctx: Context, source: str) -> None:
     """The file of the world was moved: from now on the room loads it from there."""
     ctx.state.source = source
 
 
-@command(category="meta")
+@system_entry()
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
     game_time.advance(ctx.room, n, ctx.told)
 
 
-@command(category="meta")
+@system_entry()
 def turn_timeout(ctx: Context) -> None:
     """A turn timed out: the game continues without that member."""
     state, world = ctx.state, ctx.room.world
@@ -86,7 +84,7 @@ def turn_timeout(ctx: Context) -> None:
         ctx.told.extend(outcome.told)
 
 
-@command(category="meta", audit="expired")
+@system_entry(audit="expired")
 def grant_expired(ctx: Context, member: str) -> None:
     """A layer of a grant has expired: an addition is removed, an expired limit allows nothing."""
     who = ctx.state.members[member]
@@ -103,7 +101,7 @@ def grant_expired(ctx: Context, member: str) -> None:
         ctx.tell(f"{who.handle}'s temporary permissions have expired: {names}", "roster")
 
 
-@command(category="meta")
+@system_entry()
 def pause_expired(ctx: Context) -> None:
     """The member who paused left: the game resumes."""
     paused_by = handle_of(ctx.state.paused_by or "")
@@ -111,7 +109,7 @@ def pause_expired(ctx: Context) -> None:
     game_time.end_pause(ctx.room, ctx.at)
 
 
-@command(category="meta")
+@system_entry()
 def presence(ctx: Context, members: list[str], here: bool) -> None:
     """Members connected or disconnected. A player that comes takes over from its stand-in immediately.
 
@@ -140,14 +138,14 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
     ctx.tell(f"{shown} {'connected' if here else 'disconnected'}", "roster")
 
 
-@command(category="meta", audit="joined", args=Admission)
+@system_entry(audit="joined", args=Admission)
 def admitted(ctx: Context, **admission: Any) -> None:
     """An identity joined: a guest, a house host, or a newcomer with an invite, a code, a listed name or a key. It
     cannot join twice."""
     let_in(ctx, Admission(**admission))
 
 
-@command(category="meta", audit="knocked")
+@system_entry(audit="knocked")
 def knocked(ctx: Context, knock: str, how: str, admission: Admission, drop: list[str]) -> None:
     """A newcomer waits in the lobby. ``drop``: old knocks that make space for this one."""
     for old in drop:
@@ -157,14 +155,14 @@ def knocked(ctx: Context, knock: str, how: str, admission: Admission, drop: list
     ctx.tell(f"{name} ({kind}, by {how}) waits in the lobby", "roster", members=managers(ctx.state))
 
 
-@command(category="meta", audit="policy")
+@system_entry(audit="policy")
 def entry_set(ctx: Context, policy: EntryPolicy, by: str, changed: str) -> None:
     """A host changed the entry policy."""
     ctx.state.entry = policy if policy != BY_INVITATION else None
     ctx.tell(f"{handle_of(by)} changed the entry policy: {changed}", "roster", members=managers(ctx.state))
 
 
-@command(category="meta", audit="removed")
+@system_entry(audit="removed")
 def invite_revoked(ctx: Context, invite: str, handle: str, by: str) -> None:
     """A host revoked an invite: its members are removed, and its newcomers in the lobby are dropped.
 
@@ -181,16 +179,7 @@ def invite_revoked(ctx: Context, invite: str, handle: str, by: str) -> None:
     ctx.tell(f"{handle_of(by)} revoked the invite for {handle}{removed}", "roster")
 
 
-@command(category="meta")
-def stand_in(ctx: Context, member: str) -> None:
-    """The stand-in takes over the seat of a player who has been away too long."""
-    who = ctx.state.members[member]
-    who.played_by_bot, who.stand_in_since = True, ctx.at
-    brain = HIDDEN_BRAIN if ctx.state.hide_brains or not who.stand_in else label_of(who.stand_in)
-    ctx.tell(f"{brain} stands in for {who.handle}", "roster")
-
-
-@command(category="meta", audit="credential")
+@system_entry(audit="credential")
 def credential(ctx: Context, member: str, change: str, by: str | None = None, label: str = "") -> None:
     """A credential of a member was issued, rotated or revoked. The member and the roster are notified."""
     who, author = ctx.state.members.get(member), handle_of(by) if by is not None else "a host of this house"
@@ -211,35 +200,35 @@ _CREDENTIAL_CHANGES = {
 }
 
 
-@command(category="meta")
+@system_entry()
 def invited(ctx: Context, invite: str, room: str, by: str, handle: str, change: str, role: str | None = None) -> None:
     """An invite to a room was created, accepted or revoked. Part of the house record."""
     as_role = f" ({role})" if role is not None else ""
     ctx.tell(f"room {room}: {by}'s invite for {handle}{as_role} was {change}", ACCOUNT, members=())
 
 
-@command(category="meta", audit="blocked")
+@system_entry(audit="blocked")
 def refused(ctx: Context, lines: list[dict[str, Any]]) -> None:
     """Calls were refused. The audit log has them first; this puts them into the chain of the record."""
     ctx.state.audited = max(ctx.state.audited, max((line["id"] for line in lines), default=0))
     ctx.room.audit.recorded(ctx.state.audited)
 
 
-@command(category="meta", audit="sent")
+@system_entry(audit="sent")
 def left(ctx: Context, member: str, backend: str, replies: int, frames: int, size: int) -> None:
     """A member that uses a model elsewhere got replies and pushed frames since the last such entry."""
     text = f"to {backend} through {handle_of(member)}: {replies} replies and {frames} pushed frames ({size} bytes)"
     ctx.tell(text, ACCOUNT, members=())
 
 
-@command(category="meta")
+@system_entry()
 def digest(ctx: Context, sha256: str) -> None:
     """The digest of the room state at this point. A replay with another digest fails."""
     if ctx.room.digest() != sha256:
         raise RecordCorrupt("the replayed room differs from the recorded one")
 
 
-@command(category="meta")
+@system_entry()
 def loaded(ctx: Context, by: str, save: str) -> None:
     """A member loaded a save."""
     loaded_save = saves.load(ctx.room.world, b64decode(save))
@@ -247,7 +236,7 @@ def loaded(ctx: Context, by: str, save: str) -> None:
     ctx.tell(f"{handle_of(by)} loaded a save", "turn")
 
 
-@command(category="meta")
+@system_entry()
 def rematch_due(ctx: Context) -> None:
     """The game has been over for a while: the next one begins."""
     begin_again(ctx, next_seed(ctx))

@@ -4,12 +4,14 @@ The room has no clock of its own. ``Timers.due`` returns what is due by a given 
 record entry.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cohabit.room.feature import Due
 from cohabit.room.state import RoomState
 from cohabit.world import World, overrides
 
-Due = tuple[int, str, dict[str, Any]]
+if TYPE_CHECKING:
+    from cohabit.room.room import Room
 
 
 def can_skip(world: World) -> bool:
@@ -33,9 +35,12 @@ class Timers:
         self.idle = False
         self._stale = True
 
-    def _first(self, state: RoomState) -> Due | None:
+    def _first(self, room: "Room") -> Due | None:
+        state = room.state
         if self._stale:
             due = _member_timers(state)
+            for dues in room.hooks.due:
+                due.extend(dues(room))
             self._member_timers = min(due, key=_when) if due else None
             self._stale = False
         first = self._member_timers
@@ -48,13 +53,13 @@ class Timers:
             first = again, "rematch_due", {}
         return first
 
-    def due(self, state: RoomState, at: int) -> tuple[str, dict[str, Any]] | None:
+    def due(self, room: "Room", at: int) -> tuple[str, dict[str, Any]] | None:
         """The first thing that is due by ``at``."""
-        first = self._first(state)
+        first = self._first(room)
         return first[1:] if first is not None and first[0] <= at else None
 
-    def next_deadline(self, state: RoomState) -> int | None:
-        first = self._first(state)
+    def next_deadline(self, room: "Room") -> int | None:
+        first = self._first(room)
         return first[0] if first is not None else None
 
 
@@ -80,23 +85,10 @@ def _when(due: Due) -> int:
 
 def _member_timers(state: RoomState) -> list[Due]:
     due: list[Due] = []
-    if not state.archived:
-        if state.pause_until is not None:
-            due.append((state.pause_until, "pause_expired", {}))
-        due.extend([(0, "visit_over", {"identity": identity}) for identity in state.visits_due])
-        for identity, visit in state.visits.items():
-            if visit.until is not None and not visit.ends:
-                due.append((visit.until, "visit_time_up", {"identity": identity}))
+    if state.pause_until is not None and not state.archived:
+        due.append((state.pause_until, "pause_expired", {}))
     for member in state.members.values():
         if member.layers:
             ends = [layer.expires_at for layer in member.layers if layer.expires_at is not None]
             due.extend([(end, "grant_expired", {"member": member.id}) for end in ends])
-        if (
-            member.away_since is not None
-            and member.stand_in
-            and not member.played_by_bot
-            and not state.archived
-            and (member.seat is not None or member.claim is None)  # without its claimed seat there is nothing to play
-        ):
-            due.append((member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}))
     return due

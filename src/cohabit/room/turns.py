@@ -186,8 +186,8 @@ def _pass_time(room: "Room", ticks: int, told: list[Told]) -> None:
 def resolve(room: "Room", told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
     told.extend(_by_world(room.crash_on_error(room.world.resolve)))
-    for visit in room.state.visits.values():
-        visit.has_chosen = False
+    for round_ended in room.hooks.round_ended:
+        round_ended(room)
     room.roster_changed()
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.model.seat import SeatId
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import RoomState
 
 CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
@@ -97,22 +97,6 @@ def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     limit = f" (time limit: {_seconds(turn_ms)})" if turn_ms else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
-
-
-def missed_text(player: Member, pace: str, state: RoomState) -> str:
-    """What happened in place of a player's moves since its own last one; empty if nothing did."""
-    lines = []
-    if n := player.moves_by_bot:
-        moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
-        lines.append(f"While you were away, a stand-in played {moves} for you.")
-    if n := player.timeouts:
-        lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
-    if lines and pace == "clock" and player.moves_by_bot:
-        lines[0] += " Its orders stand until you change them."
-    if lines and state.games > 1:
-        ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
-        lines.append(f"This is game {state.games}{ended}.")
-    return "\n".join(lines)
 
 
 def _seconds(ms: int) -> str:

@@ -10,8 +10,7 @@ from cohabit.house.front_ends import blocked_in, read_front_end
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, make_world
-from cohabit.room.command_modules import COMMAND_MODULES
-from cohabit.room.commands import declared_in
+from cohabit.room.command_modules import every_room_command
 from cohabit.testing.checks.trial import CheckFailed, Trial
 from cohabit.testing.scan import scan
 from cohabit.world import ActionSpec, Pace, World, WorldSpec
@@ -103,8 +102,7 @@ def _described(world: World) -> list[tuple[str, str]]:
 def check_names(trial: Trial) -> str:
     """No action or query uses a name that is reserved for the room or the house."""
     taken: dict[str, str] = {c.name: "the house" for c in HOUSE_COMMANDS if not c.world_may_replace}
-    for module in COMMAND_MODULES:
-        taken |= {c.name: "every room" for c in declared_in(module) if not c.world_may_replace}
+    taken |= {c.name: "every room" for c in every_room_command() if not c.world_may_replace}
     for command in trial.commands:
         if command.name in taken:
             raise CheckFailed(f"{command.name!r} is reserved for {taken[command.name]}; choose another name")

@@ -12,10 +12,12 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.room.chat_limits import check_chat_limits, count_message, without_agents
+from cohabit.model.record import Told
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.messages import recipients
+from cohabit.room.feature import Feature
+from cohabit.room.messages import recipients, speak
+from cohabit.room.room import Room
 from cohabit.room.state import App, Member, RoomState, Schema, handle_of
 
 C = Capability
@@ -55,11 +57,10 @@ def send_data(
     _check_size(data, "data")
     if isinstance(data, dict) and isinstance(data.get(ENVELOPE), str):
         raise BadArgs(f"no {ENVELOPE} in data: use say for chat, publish_view for a view, request_action for an action")
-    check_chat_limits(state, me, to, ctx.at)
-    receivers = without_agents(state, me, recipients(state, me, to))
-    count_message(state, me, to, ctx.at)
+    addressed = recipients(state, me, to)
+    receivers = speak(ctx, to, addressed)
     directed = to != EVERYBODY
-    members = tuple(receivers) if directed or (state.agents_apart and me.kind == "agent") else None
+    members = tuple(receivers) if directed or receivers is not addressed else None
     ctx.tell(f"{me.handle} sent {kind}", f"direct {kind}" if directed else kind, members=members, shows="data")
     return DataSent(len(receivers) if C.READ_ROSTER in me.held else None)
 
@@ -96,8 +97,7 @@ def publish_schema(
             raise TooLarge(f"a member may publish {SCHEMAS_PER_MEMBER} schemas; publish one of these again")
         if sum(len(app.schemas) for app in state.apps.values()) >= SCHEMAS_PER_ROOM:
             raise TooLarge(f"a room may have {SCHEMAS_PER_ROOM} schemas")
-    check_chat_limits(state, me, EVERYBODY, ctx.at)
-    count_message(state, me, EVERYBODY, ctx.at)
+    speak(ctx, EVERYBODY, [])
     mine.schemas[name] = Schema(version, schema, size)
     state.apps[me.id] = mine
     ctx.tell(f"{me.handle} published a schema", "app view")
@@ -192,14 +192,6 @@ def newest_view(state: RoomState, member: Member, app: str | None = None) -> App
     return newest
 
 
-def forget_app(state: RoomState, member: str) -> None:
-    """A member has left: drop what it has published, and the views that were for it."""
-    state.apps.pop(member, None)
-    for app in state.apps.values():
-        app.views.pop(member, None)
-        app.sizes.pop(member, None)
-
-
 # -- actions ------------------------------------------------------------------------------------
 class ActionRequested(Struct):
     apps: list[str]
@@ -225,3 +217,19 @@ def request_action(
         raise GameRejected("no app in this room accepts actions")
     ctx.tell(f"{me.handle} requests an action", "app action", members=tuple(m.id for m in apps), shows="action")
     return ActionRequested([member.handle for member in apps])
+
+
+class Apps(Feature):
+    name = "apps"
+
+    def active(self, room: Room) -> bool:
+        return bool(room.state.apps)
+
+    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+        """Drop what members who have left have published, and the views that were for them."""
+        state = room.state
+        for gone in [app for app in state.apps if app not in state.members]:
+            del state.apps[gone]
+        for app in state.apps.values():
+            for gone in [reader for reader in app.views if reader != EVERYBODY and reader not in state.members]:
+                del app.views[gone], app.sizes[gone]

@@ -2,11 +2,12 @@
 
 from msgspec import Struct
 
+from cohabit.features.chat_limits import ChatLimits
 from cohabit.model.grant import Capability, in_order
 from cohabit.model.identity import Kind
-from cohabit.room.chat_limits import ChatLimits
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.feature import Feature
 from cohabit.room.grants import grantable
 from cohabit.room.state import Member
 
@@ -71,3 +72,7 @@ def _permissions_of(member: Member) -> MemberPermissions:
         egress=member.egress,
         withheld=member.withheld,
     )
+
+
+class PermissionsOverview(Feature):
+    name = "permissions"

@@ -22,8 +22,8 @@ from cohabit.model.avatar import (
 )
 from cohabit.model.mind import AgentMessage, HistoryEntry, Memory, Tool, step_message, system_message
 from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, Location, Observation, Terrain
-from cohabit.room.embodied import AvatarGameAdapter, as_avatar_adapter
-from cohabit.room.one_seat import as_adapter
+from cohabit.wsap.embodied import AvatarGameAdapter, as_avatar_adapter
+from cohabit.wsap.one_seat import as_adapter
 
 __all__ = [
     "AVATAR_ACTIONS", "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "Agent", "AgentMessage",

@@ -10,15 +10,15 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.room.commands import command
+from cohabit.model.record import Told
+from cohabit.room.commands import MAX_BACKEND, Backend, command
 from cohabit.room.context import Context
+from cohabit.room.feature import Feature
+from cohabit.room.room import Room
 from cohabit.room.state import Member, RoomState
 from cohabit.room.visibility import ACCOUNT
 
 C = Capability
-MAX_BACKEND = 80
-Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
-"""The name of a model or service."""
 DISCLOSE_MS = 10_000
 """Least time between two: a disclosure is no way to talk."""
 Features = Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=64)]
@@ -90,3 +90,15 @@ def disclosure_in_words(member: Member) -> str:
     if member.backend:
         return f"uses {member.backend} and sends what it sees outside this house"
     return "sends what it sees outside this house" if member.egress else "keeps what it sees inside this house"
+
+
+class Disclosure(Feature):
+    name = "disclosure"
+
+    def active(self, room: Room) -> bool:
+        return room.state.disclosure_required
+
+    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+        """Withhold perception from those who have joined."""
+        for member in room.state.members.values():
+            withhold(room.state, member)

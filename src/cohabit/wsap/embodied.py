@@ -25,11 +25,11 @@ from cohabit.model.avatar import (
 )
 from cohabit.model.observation import Observation
 from cohabit.registry import make_world
-from cohabit.room.one_seat import PlayedWorld
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import World
+from cohabit.wsap.one_seat import PlayedWorld
 
 HOST = "adapter"
 

@@ -12,6 +12,8 @@ from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
 from cohabit.room.commands import command
 from cohabit.room.context import Context
+from cohabit.room.feature import Feature
+from cohabit.room.room import Room
 from cohabit.room.state import Member, RoomState
 
 C = Capability
@@ -49,9 +51,28 @@ def set_chat_limits(
     return ChatLimits(state.agent_cooldown_ms, state.agent_messages, state.agents_apart)
 
 
-def check_chat_limits(state: RoomState, sender: Member, to: str, at: int) -> None:
-    """Refuse a message to everyone during the cooldown, or above the limit of this minute."""
-    if sender.kind != "agent" or to != EVERYBODY or sender.said_at is None:
+class ChatLimiting(Feature):
+    name = "chat_limits"
+
+    def active(self, room: Room) -> bool:
+        state = room.state
+        return bool(state.agent_cooldown_ms or state.agent_messages or state.agents_apart)
+
+    def speaks(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
+        """Refuse a message of an agent to everyone during the cooldown, or above the limit of this minute. Where agents
+        are kept apart, no other agent receives it."""
+        if ctx.member.kind != "agent":
+            return receivers
+        if to == EVERYBODY:
+            _check(ctx.state, ctx.member, ctx.at)
+            _count(ctx.state, ctx.member, ctx.at)
+        if not ctx.state.agents_apart:
+            return receivers
+        return [member for member in receivers if ctx.state.members[member].kind != "agent"]
+
+
+def _check(state: RoomState, sender: Member, at: int) -> None:
+    if sender.said_at is None:
         return
     wait = sender.said_at + state.agent_cooldown_ms - at
     if wait > 0:
@@ -64,17 +85,8 @@ def check_chat_limits(state: RoomState, sender: Member, to: str, at: int) -> Non
         )
 
 
-def count_message(state: RoomState, sender: Member, to: str, at: int) -> None:
-    """Count a message that is sent, if there is a limit."""
-    limited = state.agent_messages or state.agent_cooldown_ms
-    if limited and sender.kind == "agent" and to == EVERYBODY:
+def _count(state: RoomState, sender: Member, at: int) -> None:
+    if state.agent_messages or state.agent_cooldown_ms:
         same_minute = sender.said_at is not None and sender.said_at // MINUTE_MS == at // MINUTE_MS
         sender.said = sender.said + 1 if same_minute else 1
         sender.said_at = at
-
-
-def without_agents(state: RoomState, sender: Member, receivers: list[str]) -> list[str]:
-    """The receivers, without agents if the sender is one and agents are kept apart."""
-    if not state.agents_apart or sender.kind != "agent":
-        return receivers
-    return [member for member in receivers if state.members[member].kind != "agent"]

@@ -4,7 +4,8 @@ A host answers requests for capabilities. Only the player of a seat can let anot
 sees. Permissions given this way last for some minutes, or until the next game begins.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -12,16 +13,17 @@ from cohabit.errors import BadArgs, Busy, Conflict, UnknownAsset
 from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
-from cohabit.room.chat_limits import check_chat_limits, count_message
+from cohabit.model.record import Told
+from cohabit.model.seat import SeatId
 from cohabit.room.commands import Handle, command
 from cohabit.room.context import Context
+from cohabit.room.feature import Feature
 from cohabit.room.grants import Granted, Names, change_layers, grant_wire, player_on
+from cohabit.room.messages import speak
+from cohabit.room.room import Room
 from cohabit.room.seats import end_look, remember_seat
 from cohabit.room.state import ConsentRequest, Member, handle_of
 from cohabit.room.visibility import ACCOUNT
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 CAN_ASK = (C.WATCH, C.RECEIVE_DIRECTED)
@@ -35,24 +37,13 @@ Lasts = Annotated[Literal["now", "game"], Meta(description="now: for `seconds`; 
 RequestId = Annotated[str, Meta(max_length=100, description="the id of the request (see `requests`)")]
 
 
-def _only_watches(room: "Room", member: Member) -> bool:
+def _only_watches(room: Room, member: Member) -> bool:
     return member.held.isdisjoint({C.ACT, C.ACT_GLOBAL, C.MANAGE_MEMBERS})
 
 
-def has_requests(room: "Room", member: Member) -> bool:
+def _has_requests(room: Room, member: Member) -> bool:
     """True if a request waits for an answer of this member."""
     return any(_may_answer(member, request) for request in room.state.requests)
-
-
-def requests_text(room: "Room", member: Member) -> str:
-    """The requests that wait for an answer of this member, as lines of a view."""
-    lines = [
-        f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "
-        f"(`allow` or `decline` request {r.id})."
-        for r in room.state.requests
-        if _may_answer(member, r)
-    ]
-    return "\n".join(lines[:REQUESTS_PER_MEMBER])
 
 
 class Asked(Struct):
@@ -89,8 +80,7 @@ def ask(
         raise Conflict("you have asked for this already; wait for an answer")
     if len(mine) >= REQUESTS_PER_MEMBER or len(state.requests) >= REQUESTS_PER_ROOM:
         raise Busy("too many requests are waiting for an answer in this room; try again later")
-    check_chat_limits(state, me, EVERYBODY, ctx.at)
-    count_message(state, me, EVERYBODY, ctx.at)
+    speak(ctx, EVERYBODY, [])
     me.requests_made += 1
     request = ConsentRequest(f"{me.id}-{me.requests_made}", me.id, ctx.at, wanted, through, why)
     state.requests.append(request)
@@ -130,7 +120,7 @@ def requests(ctx: Context) -> Requests:
     )
 
 
-@command(category="meta", needs=CAN_ANSWER, records=True, audit="allowed", listed_if=has_requests)
+@command(category="meta", needs=CAN_ANSWER, records=True, audit="allowed", listed_if=_has_requests)
 def allow(
     ctx: Context,
     request: RequestId,
@@ -164,7 +154,7 @@ class Declined(Struct):
     request: str
 
 
-@command(category="meta", needs=(*CAN_ANSWER, *CAN_ASK), records=True, audit="declined", listed_if=has_requests)
+@command(category="meta", needs=(*CAN_ANSWER, *CAN_ASK), records=True, audit="declined", listed_if=_has_requests)
 def decline(ctx: Context, request: RequestId) -> Declined:
     """Decline a request, or take back your own."""
     own = next((r for r in ctx.state.requests if r.id == request and r.member == ctx.member.id), None)
@@ -191,13 +181,6 @@ def withdraw(ctx: Context, member: Handle) -> Withdrawn:
     return Withdrawn(who.handle)
 
 
-def end_all_consents(ctx: Context) -> None:
-    """End the permissions that were given for the game."""
-    for member in ctx.state.members.values():
-        if member.layers and any(layer.this_game for layer in member.layers):
-            _end_consents(ctx, member)
-
-
 def _end_consents(ctx: Context, member: Member) -> None:
     if any(layer.look and layer.this_game for layer in member.layers):
         end_look(member)
@@ -222,3 +205,36 @@ def _may_answer(member: Member, request: ConsentRequest) -> bool:
 
 def _in_words(request: ConsentRequest) -> str:
     return f"to see what seat {request.through} sees" if request.through is not None else ", ".join(request.may)
+
+
+class Consent(Feature):
+    name = "consent"
+
+    def active(self, room: Room) -> bool:
+        return bool(room.state.requests) or any(
+            layer.this_game for member in room.state.members.values() for layer in member.layers
+        )
+
+    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+        """The requests of members who have left are forgotten."""
+        state = room.state
+        if any(request.member not in state.members for request in state.requests):
+            state.requests = [request for request in state.requests if request.member in state.members]
+
+    def game_ends(self, ctx: Context) -> None:
+        for member in ctx.state.members.values():
+            if any(layer.this_game for layer in member.layers):
+                _end_consents(ctx, member)
+
+    def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
+        self.game_ends(ctx)
+
+    def lines(self, room: Room, member: Member) -> str:
+        """The requests that wait for an answer of this member."""
+        lines = [
+            f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "
+            f"(`allow` or `decline` request {r.id})."
+            for r in room.state.requests
+            if _may_answer(member, r)
+        ]
+        return "\n".join(lines[:REQUESTS_PER_MEMBER])

@@ -6,25 +6,23 @@ until the Nexus has confirmed the package with ``visit_closed``. So wherever the
 to the same end, and no change has to be made in two rooms at once.
 """
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
+from cohabit.features.bodies import avatars
+from cohabit.features.visits import ends
+from cohabit.features.visits.visits import end_visit, leave_place
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.travel import EntryPackage
-from cohabit.room import avatars, seats, visit_ends
-from cohabit.room.commands import command
+from cohabit.room import seats
+from cohabit.room.commands import system_entry
 from cohabit.room.context import Context
 from cohabit.room.members import drop_member
+from cohabit.room.room import Room
 from cohabit.room.state import Member, Visit
 from cohabit.room.visibility import ACCOUNT
-from cohabit.room.visits import end_visit, leave_place
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 
 class Receipt(Struct, omit_defaults=True):
@@ -43,7 +41,7 @@ class Receipt(Struct, omit_defaults=True):
     damage: float = 1.0
 
 
-@command(category="meta", records=True, audit="joined")
+@system_entry(audit="joined")
 def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> Receipt:
     """An agent arrives from the Nexus. ``admitted``: it became a member for this visit."""
     state, room = ctx.state, ctx.room
@@ -61,6 +59,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
         if avatars.controlled(room, me) is not None:
             raise Conflict("you control a body here already; leave it first (jack_out)")
         state.visits[package.identity] = _visit(ctx, package, admitted)
+        room.roster_changed()  # the visit has a say in how its body arrives
         try:
             woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
         except BaseException:
@@ -88,7 +87,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     notes = [
         *(f"goal: {one_line(goal)}" for goal in package.goals),
         *([f"your visit ends after {package.max_steps} steps"] if package.max_steps is not None else []),
-        *(f"your visit ends by itself: {visit_ends.explained(text)}" for text in found.enforced),
+        *(f"your visit ends by itself: {ends.explained(text)}" for text in found.enforced),
         *(f"leave when: {one_line(text)}" for text in found.notes),
         *(f"you remember: {one_line(what)}" for what in package.memories),
     ]
@@ -111,8 +110,8 @@ def _check_may_play(me: Member) -> None:
 
 
 def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
-    enforced = tuple(text for text in package.exit_conditions if visit_ends.is_enforced(ctx.room, text))
-    lasts = visit_ends.time_limit(enforced)
+    enforced = tuple(text for text in package.exit_conditions if ends.is_enforced(ctx.room, text))
+    lasts = ends.time_limit(enforced)
     return Visit(
         package.ticket, ctx.at, package.goals, package.memories, dict(package.bonuses), package.entering,
         admitted=admitted, difficulty=package.difficulty, damage=package.damage, max_steps=package.max_steps,
@@ -121,7 +120,7 @@ def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
     )  # fmt: skip
 
 
-def receipt(room: "Room", identity: str, woken: bool = False) -> Receipt:
+def receipt(room: Room, identity: str, woken: bool = False) -> Receipt:
     """What came of the last arrival of this identity."""
     me, visit = room.member_of(identity), room.state.visits.get(identity)
     ticket = room.state.tickets[identity]
@@ -133,7 +132,7 @@ def receipt(room: "Room", identity: str, woken: bool = False) -> Receipt:
     )  # fmt: skip
 
 
-@command(category="meta", records=True, audit="removed")
+@system_entry(audit="removed")
 def transit_refused(ctx: Context, identity: str) -> None:
     """An agent became a member for a visit, and could not be seated: it is none any more."""
     member = ctx.room.member_of(identity)
@@ -142,7 +141,7 @@ def transit_refused(ctx: Context, identity: str) -> None:
         ctx.tell(f"{member.handle} could not stay", "roster")
 
 
-@command(category="meta", records=True)
+@system_entry()
 def visit_dropped(ctx: Context, identity: str) -> None:
     """A visit that the Nexus has given up, because this room did not answer: it takes nothing along."""
     visit, member = ctx.state.visits.pop(identity, None), ctx.room.member_of(identity)
@@ -151,7 +150,7 @@ def visit_dropped(ctx: Context, identity: str) -> None:
         ctx.tell(f"{member.handle} is no longer visiting", "roster")
 
 
-@command(category="meta", records=True)
+@system_entry()
 def meta_goal(ctx: Context, identity: str, text: str) -> None:
     """A visitor has reached one of its meta-goals."""
     member = ctx.room.member_of(identity)
@@ -161,24 +160,24 @@ def meta_goal(ctx: Context, identity: str, text: str) -> None:
         ctx.state.visits[identity].goals_reached += 1
 
 
-@command(category="meta", records=True)
+@system_entry()
 def visit_time_up(ctx: Context, identity: str) -> None:
     """The time of a visit is up. What follows from that is evaluated after every entry."""
 
 
-@command(category="meta", records=True)
+@system_entry()
 def visit_over(ctx: Context, identity: str) -> None:
     """A visit has come to its end by itself. Its body sleeps where it is, with what it carries."""
     visit, member = ctx.state.visits.get(identity), ctx.room.member_of(identity)
     if visit is None or member is None or identity not in ctx.state.visits_due:
         return
     leave_place(ctx, member, "dormant")
-    end_visit(ctx, member, visit.ends)
+    end_visit(ctx.room, ctx.at, identity, visit.ends)
     ctx.tell(f"Your visit is over ({visit.ends}). You are on your way to the Nexus.", ACCOUNT, members=(member.id,))
     ctx.tell(f"{member.handle} leaves for the Nexus", "roster")
 
 
-@command(category="meta", records=True, audit="removed")
+@system_entry(audit="removed")
 def visit_closed(ctx: Context, ticket: str) -> None:
     """The Nexus has what the agent took along. A member that came only for this visit leaves the room."""
     package = ctx.state.leaving.pop(ticket, None)

@@ -5,14 +5,18 @@ a while. With `hand_back` it returns at once, and the member can stay and watch;
 again later takes the seat over.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
+from cohabit.agents.brain import label_of
 from cohabit.errors import Busy, GameRejected, PermissionDenied
-from cohabit.room.commands import command
+from cohabit.room.commands import command, system_entry
 from cohabit.room.context import Context
+from cohabit.room.feature import Due, Feature
 from cohabit.room.info import brain_shown
+from cohabit.room.room import Room
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 
 HAND_BACK_MS = 5_000
@@ -24,11 +28,11 @@ class Playing(Struct, omit_defaults=True):
     played_by: str | None = None
 
 
-def _is_played(state: RoomState, member: Member) -> bool:
+def _is_played(room: Room, member: Member) -> bool:
     return member.played_by_bot
 
 
-def _can_be_played(state: RoomState, member: Member) -> bool:
+def _can_be_played(room: Room, member: Member) -> bool:
     return member.stand_in is not None and not member.played_by_bot
 
 
@@ -65,3 +69,46 @@ def hand_back(ctx: Context) -> Playing:
 def _shown(ctx: Context, me: Member) -> str:
     """As every member may know it."""
     return HIDDEN_BRAIN if ctx.state.hide_brains else brain_shown(ctx.state, me, me) or HIDDEN_BRAIN
+
+
+@system_entry()
+def stand_in(ctx: Context, member: str) -> None:
+    """The stand-in takes over the seat of a player who has been away too long."""
+    who = ctx.state.members[member]
+    who.played_by_bot, who.stand_in_since = True, ctx.at
+    brain = HIDDEN_BRAIN if ctx.state.hide_brains or not who.stand_in else label_of(who.stand_in)
+    ctx.tell(f"{brain} stands in for {who.handle}", "roster")
+
+
+def _missed_text(player: Member, pace: str, state: RoomState) -> str:
+    """What happened in place of a player's moves since its own last one; empty if nothing did."""
+    lines = []
+    if n := player.moves_by_bot:
+        moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
+        lines.append(f"While you were away, a stand-in played {moves} for you.")
+    if n := player.timeouts:
+        lines.append(f"Since your last move, your time ran out {'once' if n == 1 else f'{n} times'}.")
+    if lines and pace == "clock" and player.moves_by_bot:
+        lines[0] += " Its orders stand until you change them."
+    if lines and state.games > 1:
+        ended = f"; game {state.games - 1} ended: {state.last_result}" if state.last_result else ""
+        lines.append(f"This is game {state.games}{ended}.")
+    return "\n".join(lines)
+
+
+class StandIns(Feature):
+    name = "stand_ins"
+
+    def due(self, room: Room) -> Iterator[Due]:
+        """Players who are away too long."""
+        state = room.state
+        for member in () if state.archived else state.members.values():
+            if member.away_since is None or not member.stand_in or member.played_by_bot:
+                continue
+            if member.seat is not None or member.claim is None:  # without its claimed seat there is nothing to play
+                yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
+
+    def lines(self, room: Room, member: Member) -> str:
+        """Who plays for a member, or has played."""
+        playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
+        return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

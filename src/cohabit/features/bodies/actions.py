@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 
 from cohabit.bodies import EmbodiedWorld, writes
 from cohabit.errors import AskerError, GameRejected
+from cohabit.features.bodies.avatars import has_bodies, is_embodied, required
+from cohabit.features.bodies.views import body_of, embodied, sees_body, world_of
 from cohabit.model.avatar import EmbodiedObservation, Emote, Stance
 from cohabit.model.grant import Capability
-from cohabit.room.avatar_views import body_of, embodied, sees_body, world_of
-from cohabit.room.avatars import has_bodies, is_embodied, required
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.world import Outcome, Pace, World

@@ -1,26 +1,25 @@
 """Visits: whether agents can come here through the Nexus, and how they leave. How they arrive is in ``transit``."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import BadArgs, Conflict, GameRejected, PermissionDenied
+from cohabit.features.bodies import avatars
+from cohabit.features.bodies.avatars import Mode
+from cohabit.features.bodies.own import avatars_of
+from cohabit.features.bodies.views import has_bodies, world_of
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
-from cohabit.room import avatars, seats
-from cohabit.room.avatar_views import world_of
-from cohabit.room.avatars import Mode
+from cohabit.room import seats
 from cohabit.room.commands import command
 from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
-from cohabit.room.own_avatars import avatars_of
-from cohabit.room.state import Member, NexusEntry, RoomState
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
+from cohabit.room.room import Room
+from cohabit.room.state import Member, NexusEntry
 
 C = Capability
 NEXUS = "nexus"
@@ -74,7 +73,7 @@ def open_to_nexus(
     return _shown(ctx.room)
 
 
-def _shown(room: "Room") -> OpenToNexus:
+def _shown(room: Room) -> OpenToNexus:
     entry, visitors = room.state.nexus, len(room.state.visits)
     if entry is None:
         return OpenToNexus(False, visitors=visitors)
@@ -97,7 +96,7 @@ class Exited(Struct, omit_defaults=True):
     message: str = ""
 
 
-def _is_visiting(room: "Room", member: Member) -> bool:
+def _is_visiting(room: Room, member: Member) -> bool:
     return member.identity in room.state.visits
 
 
@@ -128,7 +127,7 @@ def exit_game(
         raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
     if destination == room.id:
         raise BadArgs(f"you are in {room.id}; `destination` is another game, or {NEXUS}")
-    avatar = avatars.controlled(room, me) if room.has_bodies else None
+    avatar = avatars.controlled(room, me) if has_bodies(room) else None
     if carry and C.ACT not in me.held:
         raise PermissionDenied("you may not act here, so you cannot take anything along; leave without `carry`")
     items = _check_carried(room, me, carry or {})
@@ -140,7 +139,7 @@ def exit_game(
         if taken != items:
             raise RuntimeError(f"take_items() took {taken} of {items}, which the body has")
     leave_place(ctx, me, mode)
-    package = end_visit(ctx, me, reason, items, destination, tuple(remember or ()))
+    package = end_visit(room, ctx.at, me.identity, reason, items, destination, tuple(remember or ()))
     ctx.tell(f"{me.handle} leaves for the Nexus", "roster")
     return Exited(
         room.id, destination, package.avatar_state, package.steps, package.playtime_ms // 1000, package.reward,
@@ -150,10 +149,12 @@ def exit_game(
 
 def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
     """Free a visitor of its body, or of its seat where there are no bodies."""
-    if ctx.room.has_bodies and avatars.controlled(ctx.room, me) is not None:
+    if has_bodies(ctx.room) and avatars.controlled(ctx.room, me) is not None:
         avatars.leave_body(ctx, me, mode)
     elif me.seat is not None and me.claim is None:
         seats.leave_seat(ctx.room, me, "left")
+    if has_bodies(ctx.room):
+        avatars.follow(ctx.room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
 
 
 def _where_to(package: ExitPackage) -> str:
@@ -162,7 +163,7 @@ def _where_to(package: ExitPackage) -> str:
     return f"You are on your way to {package.destination}. If you cannot enter it, the Nexus tells you why."
 
 
-def _check_carried(room: "Room", me: Member, carry: dict[str, int]) -> dict[str, int]:
+def _check_carried(room: Room, me: Member, carry: dict[str, int]) -> dict[str, int]:
     """Refuse to carry out what is not portable, or what the body does not have."""
     if not carry:
         return {}
@@ -183,27 +184,26 @@ def _check_carried(room: "Room", me: Member, carry: dict[str, int]) -> dict[str,
 
 
 def end_visit(
-    ctx: Context,
-    member: Member,
+    room: Room,
+    at: int,
+    identity: str,
     reason: str,
     items: dict[str, int] | None = None,
     destination: str = NEXUS,
     memories: tuple[str, ...] = (),
 ) -> ExitPackage:
-    """The member has no seat any more: pack what it takes back to the Nexus, and keep that until it is confirmed."""
-    state, room = ctx.state, ctx.room
-    if room.has_bodies:
-        avatars.follow(room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
-    visit = state.visits.pop(member.identity)
+    """A visitor has no seat any more: pack what it takes back to the Nexus, and keep that until it is confirmed."""
+    state = room.state
+    visit = state.visits.pop(identity)
     avatar = state.avatars.get(visit.avatar)
-    playtime = visit.playtime_ms if room.has_bodies else ctx.at - visit.since
-    gone = AvatarState.DESTROYED.value if room.has_bodies else ""
+    playtime = visit.playtime_ms if has_bodies(room) else at - visit.since
+    gone = AvatarState.DESTROYED.value if has_bodies(room) else ""
     package = ExitPackage(
         ticket=visit.ticket,
-        identity=member.identity,
+        identity=identity,
         game=room.id,
         world=state.world,
-        at=ctx.at,
+        at=at,
         reason=reason,
         steps=visit.steps,
         playtime_ms=playtime,
@@ -220,7 +220,7 @@ def end_visit(
         entered=dict(visit.items),
         bodies=tuple(
             LeftBody(known.id, known.name, known.state.value)
-            for known in avatars_of(room, member.identity)
+            for known in avatars_of(room, identity)
             if known.state in (AvatarState.DORMANT, AvatarState.SUSPENDED)
         ),
     )
@@ -228,22 +228,23 @@ def end_visit(
     return package
 
 
-def forget_admission(state: RoomState, identity: str) -> None:
+def forget_admissions(room: Room) -> None:
     """The membership that an agent had for its visits is over. If it becomes a member again, that is its own doing, and
     does not end when the Nexus confirms its packages."""
-    for ticket, package in state.leaving.items():
-        if package.identity == identity:
-            state.leaving[ticket] = msgspec.structs.replace(package, admitted=False)
+    leaving = room.state.leaving
+    for ticket, package in leaving.items():
+        if package.admitted and room.member_of(package.identity) is None:
+            leaving[ticket] = msgspec.structs.replace(package, admitted=False)
 
 
-def ongoing(room: "Room", identity: str) -> dict[str, Any] | None:
+def ongoing(room: Room, identity: str) -> dict[str, Any] | None:
     """What a visitor has done so far in its visit, without the parts that only a release counts."""
     visit = room.state.visits.get(identity)
     if visit is None:
         return None
     deeds = dict(visit.deeds)
     me = room.member_of(identity)
-    avatar = avatars.controlled(room, me) if me is not None and room.has_bodies else None
+    avatar = avatars.controlled(room, me) if me is not None and has_bodies(room) else None
     if avatar is not None:
         for name, n in room.crash_on_error(world_of(room).deeds, avatar.seat).items():
             deeds[name] = deeds.get(name, 0) + n - avatar.deeds_before.get(name, 0)

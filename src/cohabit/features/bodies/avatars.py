@@ -6,13 +6,23 @@ and bodies after every entry, so it does not matter by which command a seat was 
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownAsset
+from cohabit.features.bodies.own import (
+    WAITING,
+    avatars_of,
+    check_limit,
+    may_have_another,
+    newest_dead,
+    owner_of,
+    to_take,
+)
+from cohabit.features.bodies.views import embodied, shown, world_of
 from cohabit.model.avatar import (
     Avatar,
     AvatarRoster,
@@ -28,15 +38,11 @@ from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
 from cohabit.room import seats
-from cohabit.room.avatar_views import embodied, shown, world_of
 from cohabit.room.commands import command
 from cohabit.room.context import Context
-from cohabit.room.own_avatars import WAITING, avatars_of, check_limit, may_have_another, newest_dead, owner_of, to_take
+from cohabit.room.room import Room
 from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 State = AvatarState
@@ -56,7 +62,7 @@ AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (s
 
 
 # -- keeping avatars in step with seats and bodies ----------------------------------------------------
-def follow(room: "Room", at: int, told: list[Told]) -> None:
+def follow(room: Room, at: int, told: list[Told]) -> None:
     """After an entry: bind the avatars of those who took a seat, release those of members who left one, and note
     deaths."""
     avatars = room.state.avatars
@@ -74,17 +80,20 @@ def follow(room: "Room", at: int, told: list[Told]) -> None:
             _die(room, avatar, at, told)
 
 
-def has_acted(room: "Room", member: Member) -> None:
-    """Count an action of the body that a member controls, and of its visit. In rounds, a choice counts once."""
-    if room.pace == "rounds" and member.seat not in room.state.waiting_for:
-        return
-    avatar = controlled(room, member)
+def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
+    """Seat a member in a body of its own that waits for it, or in a new one. ``follow`` binds it."""
+    room = ctx.room
+    avatar = to_take(room, me, avatar_id)
+    name, seat = (avatar.name, avatar.seat or None) if avatar is not None else (me.name or me.handle, None)
+    seats.arrive(ctx, me, Arrival(name, seat, returns=seat is not None), moves=_is_on_dead_body(room, me))
     if avatar is not None:
-        avatar.actions += 1
-    visit = room.state.visits.get(member.identity)
-    if visit is not None and not visit.has_chosen:  # a new body in the same round gives no other step
-        visit.steps += 1
-        visit.has_chosen = room.pace == "rounds"
+        avatar.seat = me.seat or ""
+    seats.remember_seat(room, me)
+
+
+def _is_on_dead_body(room: Room, me: Member) -> bool:
+    seat = room.seat_of(me)
+    return seat is not None and not world_of(room).is_alive(seat.id)
 
 
 def end_game(ctx: Context, count: bool) -> None:
@@ -106,13 +115,13 @@ def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
             made.state = State.DESTROYED
 
 
-def _new_avatar(room: "Room", member: Member, at: int, seat: SeatId) -> OwnedAvatar:
+def _new_avatar(room: Room, member: Member, at: int, seat: SeatId) -> OwnedAvatar:
     made = _add(room, owner_of(member), room.seats[seat].name or member.name or member.handle, at)
     made.seat = seat
     return made
 
 
-def _add(room: "Room", owner: str, name: str, at: int) -> OwnedAvatar:
+def _add(room: Room, owner: str, name: str, at: int) -> OwnedAvatar:
     state = room.state
     gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
     for old in gone[:-MAX_DESTROYED]:
@@ -132,7 +141,7 @@ def _new_id(state: RoomState) -> str:
             return f"avatar-{made}"
 
 
-def _bind(room: "Room", avatar: OwnedAvatar, member: Member, at: int) -> None:
+def _bind(room: Room, avatar: OwnedAvatar, member: Member, at: int) -> None:
     """A member takes control. A built-in player may have handed its seat to it."""
     if avatar.by is not None:
         _release(room, avatar, State.SUSPENDED, at)
@@ -146,7 +155,7 @@ def _bind(room: "Room", avatar: OwnedAvatar, member: Member, at: int) -> None:
         visit.avatar = avatar.id
 
 
-def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
+def _release(room: Room, avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
     """End a session: count what it was, and let go of the body. Returns its figures. ``count=False``: the world has
     other bodies now, so what this one has done is not known any more."""
     deeds: dict[str, int] = {}
@@ -172,7 +181,7 @@ def _release(room: "Room", avatar: OwnedAvatar, state: State, at: int, count: bo
     }  # fmt: skip
 
 
-def _die(room: "Room", avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
+def _die(room: Room, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     assert body.death is not None
     avatar.deaths += 1
@@ -189,14 +198,14 @@ def _die(room: "Room", avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
     told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
 
 
-def _reward(room: "Room", avatar: OwnedAvatar) -> float:
+def _reward(room: Room, avatar: OwnedAvatar) -> float:
     """As the world counts it now: the room reports it only at the end of an entry."""
     total: float = room.crash_on_error(room.world.returns).get(avatar.seat, 0.0)
     return total
 
 
 # -- reading ------------------------------------------------------------------------------------------
-def controlled(room: "Room", member: Member) -> OwnedAvatar | None:
+def controlled(room: Room, member: Member) -> OwnedAvatar | None:
     """The avatar that this member controls."""
     if member.seat is None:
         return None
@@ -204,28 +213,29 @@ def controlled(room: "Room", member: Member) -> OwnedAvatar | None:
 
 
 def has_bodies(world: type[World], pace: Pace) -> bool:
+    """For commands of worlds whose seats are bodies."""
     return issubclass(world, EmbodiedWorld)
 
 
-def is_embodied(room: "Room", member: Member) -> bool:
+def is_embodied(room: Room, member: Member) -> bool:
     return controlled(room, member) is not None
 
 
-def _is_disembodied(room: "Room", member: Member) -> bool:
+def _is_disembodied(room: Room, member: Member) -> bool:
     return controlled(room, member) is None
 
 
-def _may_have_another(room: "Room", member: Member) -> bool:
+def _may_have_another(room: Room, member: Member) -> bool:
     return may_have_another(room, member, beside=member.seat)
 
 
-def _has_another(room: "Room", member: Member) -> bool:
+def _has_another(room: Room, member: Member) -> bool:
     """Whether a member could change its body for another one of its own."""
     waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
     return waiting and is_embodied(room, member)
 
 
-def _is_dead(room: "Room", member: Member) -> bool:
+def _is_dead(room: Room, member: Member) -> bool:
     own = list(avatars_of(room, owner_of(member)))
     return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
 
@@ -236,7 +246,7 @@ def avatars(ctx: Context) -> AvatarRoster:
     return roster(ctx.room, ctx.member)
 
 
-def roster(room: "Room", member: Member) -> AvatarRoster:
+def roster(room: Room, member: Member) -> AvatarRoster:
     own = list(avatars_of(room, owner_of(member)))
     active = controlled(room, member)
     return AvatarRoster(
@@ -292,7 +302,7 @@ def jack_in(
     return jacked_in(ctx.room, me, "You are back in your body." if wakes else "You have a new body.")
 
 
-def jacked_in(room: "Room", me: Member, message: str) -> JackInResult:
+def jacked_in(room: Room, me: Member, message: str) -> JackInResult:
     """The result of taking a body. Its senses are only for a member who may see what its seat sees."""
     avatar, eye = required(room, me), room.eye(me)
     seen = embodied(room, avatar, me, room.observe(eye)) if eye is not None and eye.sees != "public" else None
@@ -316,7 +326,7 @@ def enter_body(
     avatar = to_take(room, me, avatar_id)
     arrival = _arrival(room, me, avatar, bonuses, spawn)
     wakes = arrival.returns
-    seats.arrive(ctx, me, arrival, is_first)
+    seats.arrive(ctx, me, arrival, is_first=is_first, moves=_is_on_dead_body(room, me))
     seats.remember_seat(room, me)
     assert me.seat is not None
     if avatar is None:
@@ -329,7 +339,7 @@ def enter_body(
 
 
 def _arrival(
-    room: "Room",
+    room: Room,
     me: Member,
     avatar: OwnedAvatar | None,
     bonuses: Mapping[str, float] | None = None,
@@ -394,9 +404,9 @@ def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
     return stats
 
 
-def check_leaving(room: "Room", avatar: OwnedAvatar, mode: Mode) -> None:
+def check_leaving(room: Room, avatar: OwnedAvatar, mode: Mode) -> None:
     """Refuse to leave a body that is in danger, and to despawn one too many."""
-    seats.check_safe(room, avatar.seat)
+    seats.check_may_leave(room, avatar.seat)
     if mode == "despawn" and sum(known.despawned for known in avatars_of(room, avatar.owner)) >= MAX_DESPAWNED:
         raise GameRejected(
             f"you have despawned {MAX_DESPAWNED} bodies in this game; leave this one dormant or suspended"
@@ -416,7 +426,7 @@ def respawn(
     arrives = me.seat != avatar.seat
     if arrives:
         check_limit(room, me)
-        seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True))
+        seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True), moves=_is_on_dead_body(room, me))
         seats.remember_seat(room, me)
     try:
         revive(ctx, me, avatar, chosen)
@@ -428,7 +438,7 @@ def respawn(
     return jacked_in(room, me, "Your avatar lives again.")
 
 
-def _respawn_option(room: "Room", avatar: OwnedAvatar, option: str | None) -> str:
+def _respawn_option(room: Room, avatar: OwnedAvatar, option: str | None) -> str:
     options = [known.id for known in room.crash_on_error(world_of(room).body, avatar.seat).respawn_options]
     if not options:
         raise GameRejected("nobody comes back to life in this world; create another avatar (`jack_in`)")
@@ -443,14 +453,14 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     _bind(room, avatar, me, ctx.at)
 
 
-def _dead_avatar(room: "Room", me: Member) -> OwnedAvatar:
+def _dead_avatar(room: Room, me: Member) -> OwnedAvatar:
     dead = newest_dead(room, me)
     if dead is None:
         raise GameRejected("you have no dead avatar here")
     return dead
 
 
-def required(room: "Room", me: Member) -> OwnedAvatar:
+def required(room: Room, me: Member) -> OwnedAvatar:
     avatar = controlled(room, me)
     if avatar is None:
         raise GameRejected("you control no avatar here; `jack_in` takes one, `respawn` brings a dead one back")

@@ -1,0 +1,80 @@
+"""Bodies: agents jack into avatars, leave them behind and return to them. In worlds whose seats are bodies.
+
+avatars     what there is, and how it follows from seats and bodies; jacking in and out
+own         which avatars a member has
+actions     what a body can do in every such world
+views       what an agent is shown of its avatars
+"""
+
+from collections.abc import Mapping
+
+from cohabit.bodies import DepartMode, EmbodiedWorld
+from cohabit.features.bodies import actions, avatars
+from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
+from cohabit.features.bodies.views import bodies_text, world_of
+from cohabit.model.record import Told
+from cohabit.model.seat import Seat, SeatId
+from cohabit.room.commands import Command
+from cohabit.room.context import Context
+from cohabit.room.feature import Feature
+from cohabit.room.room import Room
+from cohabit.room.state import Member
+
+
+class Bodies(Feature):
+    name = "bodies"
+    modules = (avatars, actions)
+
+    def active(self, room: Room) -> bool:
+        return isinstance(room.world, EmbodiedWorld)
+
+    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+        avatars.follow(room, at, told)
+
+    def acted(self, room: Room, member: Member) -> None:
+        """Count an action of a body. In rounds, a choice counts once."""
+        avatar = avatars.controlled(room, member) if has_chosen(room, member) else None
+        if avatar is not None:
+            avatar.actions += 1
+
+    def game_ends(self, ctx: Context) -> None:
+        avatars.end_game(ctx, count=True)
+
+    def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
+        avatars.end_game(ctx, count=False)
+        avatars.adopt_bodies(ctx, played)
+
+    def seats_member(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
+        """A member without a wish gets a body of its own; a seat may be the body of a built-in player."""
+        room = ctx.room
+        own = [avatar.id for avatar in avatars_of(room, owner_of(member)) if avatar.seat == seat]
+        if seat is None or (own and seat not in room.seats):
+            avatars.take_body(ctx, member, own[0] if own else None)
+            return True
+        check_limit(room, member)
+        return False
+
+    def leaves_seat(self, room: Room, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+        """A member that leaves the room while its body is in danger leaves it in the world."""
+        if mode in ("left", "removed") and room.crash_on_error(world_of(room).body, seat.id).unsafe:
+            mode = "dormant"
+        for avatar in room.state.avatars.values():
+            if avatar.by == member.id:
+                avatar.left_as = mode
+        return mode
+
+    def without_seat(self, member: Member, command: Command) -> str:
+        return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"
+
+    def holds_on(self, room: Room, seat: SeatId) -> str:
+        """A body that is falling, fighting or the like cannot be left."""
+        unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
+        return f"you cannot leave this body now: {unsafe}" if unsafe else ""
+
+    def lines(self, room: Room, member: Member) -> str:
+        return bodies_text(room, member)
+
+
+def has_chosen(room: Room, member: Member) -> bool:
+    """Whether an action counts: in rounds, only the first choice of a round does."""
+    return room.pace != "rounds" or member.seat in room.state.waiting_for

@@ -1,0 +1,149 @@
+"""The contract of a feature: what a room can do besides its world.
+
+A feature is one concern of a room, such as consent or visits, in a file or folder of its own. It adds commands and
+system entries, and takes part in the room through the hooks below. A room calls the hooks that a feature overrides, in
+the order of its features, and only while the feature is active.
+
+Changes also run in a replay, so they follow from the room and the entry alone. Prefer ``follow`` to all others: it runs
+after each entry and brings the feature in line with the members, the seats and the world. Then it does not matter by
+which command a member joined, left or changed its seat. Questions change nothing.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from msgspec import Struct
+
+from cohabit.bodies import DepartMode
+from cohabit.model.record import Told
+from cohabit.model.seat import Seat, SeatId
+from cohabit.room.commands import Command, declared_in
+from cohabit.room.state import Member
+from cohabit.world import Arrival
+
+if TYPE_CHECKING:
+    from cohabit.room.context import Context
+    from cohabit.room.decide import Decision
+    from cohabit.room.room import Room
+
+Due = tuple[int, str, dict[str, Any]]
+"""When a system entry is due, its name, and its arguments."""
+
+
+class Feature:
+    """One concern of a room. Override what it needs."""
+
+    name: ClassVar[str]
+    """Names it in records, for ever."""
+    modules: ClassVar[tuple[ModuleType, ...]] = ()
+    """Modules that declare commands and system entries of this feature, besides the module of its class."""
+
+    @cached_property
+    def declared(self) -> tuple[Command, ...]:
+        """Its commands and system entries."""
+        return tuple(
+            made for module in (*self.modules, sys.modules[type(self).__module__]) for made in declared_in(module)
+        )
+
+    def active(self, room: "Room") -> bool:
+        """Whether the room is to call the hooks. Asked whenever members, seats or grants may have changed."""
+        return True
+
+    # -- changes ----------------------------------------------------------------------------------
+    def follow(self, room: "Room", at: int, told: list[Told]) -> None:
+        """An entry was applied: bring the feature in line with the room."""
+
+    def acted(self, room: "Room", member: Member) -> None:
+        """A member has acted in the world."""
+
+    def round_ended(self, room: "Room") -> None:
+        """The choices of a round were carried out."""
+
+    def game_ends(self, ctx: "Context") -> None:
+        """Another game begins. The world still has the old one, unless a save was loaded."""
+
+    def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
+        """The game of a save continues. ``played``: who played which seat in it."""
+
+    def reopened(self, room: "Room", gap: int) -> None:
+        """The house was closed for this many milliseconds: no time has passed in the room."""
+
+    def speaks(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
+        """A member sends something to others. Refuse it, or return the members who receive it."""
+        return receivers
+
+    def seats_member(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
+        """A member takes a seat, or any. Returns True if the feature has seated it."""
+        return False
+
+    def leaves_seat(self, room: "Room", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+        """A member leaves its seat. Returns how the world is told about it."""
+        return mode
+
+    # -- questions --------------------------------------------------------------------------------
+    def due(self, room: "Room") -> Iterable[Due]:
+        """The system entries that are due at a time."""
+        return ()
+
+    def refuses(self, room: "Room", member: Member, command: Command) -> "Decision | None":
+        """Why a member may not run a command, although its grant allows it."""
+        return None
+
+    def without_seat(self, member: Member, command: Command) -> str:
+        """Why a member without a seat may not run an action; empty: in the usual words."""
+        return ""
+
+    def holds_on(self, room: "Room", seat: SeatId) -> str:
+        """Why the player of a seat may not leave it now; empty: it may."""
+        return ""
+
+    def arrives(self, room: "Room", member: Member, arrival: Arrival) -> Arrival:
+        """How a member arrives in the world."""
+        return arrival
+
+    def lines(self, room: "Room", member: Member) -> str:
+        """Lines of a member's view."""
+        return ""
+
+    def last_words(self, room: "Room", member: Member) -> str:
+        """What a member is told with its action if it was its last one here; empty: it was not."""
+        return ""
+
+
+class Hooks(Struct, frozen=True, eq=False):
+    """The hooks that the active features of a room override, in flat tuples: a hook that nobody overrides costs the
+    comparison of an empty tuple."""
+
+    follow: tuple[Callable[["Room", int, list[Told]], None], ...]
+    acted: tuple[Callable[["Room", Member], None], ...]
+    round_ended: tuple[Callable[["Room"], None], ...]
+    game_ends: tuple[Callable[["Context"], None], ...]
+    game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
+    reopened: tuple[Callable[["Room", int], None], ...]
+    speaks: tuple[Callable[["Context", str, list[str]], list[str]], ...]
+    seats_member: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
+    leaves_seat: tuple[Callable[["Room", Member, Seat, DepartMode], DepartMode], ...]
+    due: tuple[Callable[["Room"], Iterable[Due]], ...]
+    refuses: tuple[Callable[["Room", Member, Command], "Decision | None"], ...]
+    without_seat: tuple[Callable[[Member, Command], str], ...]
+    holds_on: tuple[Callable[["Room", SeatId], str], ...]
+    arrives: tuple[Callable[["Room", Member, Arrival], Arrival], ...]
+    lines: tuple[Callable[["Room", Member], str], ...]
+    last_words: tuple[Callable[["Room", Member], str], ...]
+
+
+@cache
+def hooks_of(features: tuple[Feature, ...]) -> Hooks:
+    """The hooks of these features."""
+    found = {
+        hook: tuple(getattr(feature, hook) for feature in features if _overrides(feature, hook))
+        for hook in Hooks.__struct_fields__
+    }
+    return Hooks(**found)
+
+
+def _overrides(feature: Feature, hook: str) -> bool:
+    return getattr(type(feature), hook) is not getattr(Feature, hook)
