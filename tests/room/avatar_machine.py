@@ -9,10 +9,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError
+from cohabit.features.bodies.own import owner_of
 from cohabit.model.avatar import AvatarState
 from cohabit.registry import make_world
 from cohabit.room import saves
-from cohabit.features.bodies.own import owner_of
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 

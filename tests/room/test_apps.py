@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied, TooLarge, UnknownAsset
-from cohabit.room import apps
+from cohabit.features import apps
 from cohabit.features.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBER
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed

@@ -3,9 +3,9 @@
 import pytest
 
 from cohabit.errors import BadArgs, Quarantined, UnknownAsset
+from cohabit.features.bodies.avatars import MAX_DESPAWNED, MAX_DESTROYED
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
-from cohabit.features.bodies.avatars import MAX_DESPAWNED, MAX_DESTROYED
 from cohabit.room.visibility import is_news
 
 from .avatar_machine import CAVES

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import settings
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
+from cohabit.features.bodies import actions as body_actions
+from cohabit.features.bodies.avatars import MAX_DESPAWNED
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
 from cohabit.registry import make_world
-from cohabit.room import body_actions
-from cohabit.features.bodies.avatars import MAX_DESPAWNED
 from cohabit.room.commands import command_of
 from cohabit.room.room import Room
 

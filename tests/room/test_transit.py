@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameCrash, GameRejected, PermissionDenied
-from cohabit.model.travel import Travel
-from cohabit.room.room import Room
 from cohabit.features.visits.transit import receipt
 from cohabit.features.visits.visits import MAX_KINDS, ongoing
+from cohabit.model.travel import Travel
+from cohabit.room.room import Room
 
 from .caves import bodies
 from .making import entries, replayed, told_last
