@@ -27,8 +27,6 @@ from cohabit.world import World
 
 if TYPE_CHECKING:
     from cohabit.agents.contract import Setting
-    from cohabit.house.house import House
-    from cohabit.house.running.remote import Connector
     from cohabit.model.stream import Stream
 
 BUILT_IN = {
@@ -68,6 +66,8 @@ FEATURES = {
     "consent": "cohabit.features.consent:Consent",
 }
 """The features of every room, in the order in which their hooks are called."""
+PROTOCOLS = {"worldbox": "cohabit.worldbox.protocol:WorldBoxProtocol"}
+"""Features of rooms whose world asks for them."""
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
 """Optional packages that register a protocol's names and commands on import."""
 SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
@@ -143,9 +143,15 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 
 
 @cache
-def standard_features() -> tuple[Any, ...]:
-    """The features of every room (``room.feature``)."""
-    return tuple(_imported(target)() for target in FEATURES.values())
+def features_named(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The features of every room (``room.feature``), and those with these names that are installed."""
+    more = [PROTOCOLS[name] for name in names if _package_is_installed(PROTOCOLS[name].partition(":")[0])]
+    return tuple(_feature(target) for target in (*FEATURES.values(), *more))
+
+
+@cache
+def _feature(target: str) -> Any:
+    return _imported(target)()
 
 
 @cache
@@ -279,13 +285,12 @@ def _parameters(made: Callable[..., Any]) -> tuple[Mapping[str, inspect.Paramete
     return parameters, any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def make_connector(name: str, house: "House", room: str, config: Mapping[str, Any]) -> "Connector":
-    """A registered connector: the house connects to these remote worlds itself."""
-    connector: Connector = _imported(CONNECTORS[name])(house, room, config)
-    return connector
+def make_connector(name: str, house: Any, room: str, config: Mapping[str, Any]) -> Any:
+    """A registered connector (``house.running.remote``): the house connects to these remote worlds itself."""
+    return _imported(CONNECTORS[name])(house, room, config)
 
 
-def side_servers() -> "list[Callable[[House], Any]]":
+def side_servers() -> list[Callable[[Any], Any]]:
     """Factories for the listeners of installed extensions; see ``faces.serve``."""
     return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 

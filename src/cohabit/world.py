@@ -59,7 +59,7 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop
     tick_ms: int = 100  # pace clock: how long a tick takes at speed x1
     examples: bool = False  # ``legal`` lists examples only: other actions are legal as well
-    extension: str = ""  # name of a registered extension that adds commands to the room
+    features: tuple[str, ...] = ()  # of the room, besides those of every room: a protocol of another project
     front_end: str = ""  # a self-contained HTML document beside the module of the world: "table.html"
 
     def __post_init__(self) -> None:

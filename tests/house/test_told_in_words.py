@@ -9,8 +9,8 @@ from msgspec import Meta
 from cohabit.house import introduction
 from cohabit.house.command_list import describe
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
+from cohabit.room.base import Context
 from cohabit.room.commands import command, command_of
-from cohabit.room.context import Context
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, OWL, Client, issue, make_room, open_house

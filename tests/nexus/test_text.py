@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from cohabit.features.visits.transit import Receipt
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import (
     GAMES_SHOWN,
@@ -26,7 +27,6 @@ from cohabit.nexus.values import (
     Visit,
     WorldTotals,
 )
-from cohabit.features.visits.transit import Receipt
 
 from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
 

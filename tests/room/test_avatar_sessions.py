@@ -6,6 +6,7 @@ from cohabit.errors import BadArgs, Quarantined, UnknownAsset
 from cohabit.features.bodies.avatars import MAX_DESPAWNED, MAX_DESTROYED
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
+from cohabit.room.decide import offers
 from cohabit.room.visibility import is_news
 
 from .avatar_machine import CAVES
@@ -119,7 +120,7 @@ def offered(caves: Caves, who: str = "ann") -> set[str]:
     """The commands about bodies that a member is offered now."""
     about = {"avatars", "create_avatar", "jack_in", "jack_out", "transfer", "respawn", "death", "emote", "inspect_self"}
     member = caves.room.state.members[who]
-    return {name for name in about if caves.room.offers(member, caves.room.commands.named(name))}
+    return {name for name in about if offers(caves.room, member, caves.room.commands.named(name))}
 
 
 def test_a_member_is_offered_what_it_can_do_with_its_bodies_now() -> None:

@@ -10,8 +10,10 @@ from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeV
 from cohabit.house.house import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
+from cohabit.room.budget import HOUR_MS, Budget, StorageQuota
 from cohabit.room.commands import Command
-from cohabit.room.decide import HOUR_MS, Budget, Decision, StorageQuota, by_grant, decide
+from cohabit.room.decide import by_grant, decide
+from cohabit.room.decision import Decision
 
 from .making import EVERYBODY, GOD, RED, make_room
 

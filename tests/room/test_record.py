@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import decode_entry
-from cohabit.registry import make_world, standard_features
+from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, chained, read_lines
-from cohabit.room.recorded import system_entries
 from cohabit.room.room import Room
 from cohabit.room.state import RoomState
 
@@ -288,7 +287,7 @@ def test_arguments_that_json_cannot_write_are_refused_before_anything_happens() 
 def test_every_command_takes_its_arguments_by_the_names_with_which_they_are_recorded() -> None:
     room = make_room()
     renamed = [
-        command.name for command in (*room.commands, *system_entries(standard_features()).values())
+        command.name for command in (*room.commands, *room.commands.system.values())
         if command.records and command.args_type.__struct_fields__ != command.arguments
     ]  # fmt: skip
     assert renamed == []

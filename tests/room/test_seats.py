@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.room import games, seats
+from cohabit.room.decide import offers
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
 
@@ -418,7 +419,7 @@ def test_a_player_on_the_seat_that_it_has_in_a_loaded_save_keeps_it(is_open: boo
 
 def offered(room: Any, who: str) -> set[str]:
     member = room.state.members[who]
-    return {command.name for command in room.commands if room.offers(member, command)}
+    return {command.name for command in room.commands if offers(room, member, command)}
 
 
 def test_what_needs_a_seat_is_offered_to_those_who_have_one_claim_one_or_can_take_one() -> None:

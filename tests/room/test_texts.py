@@ -6,10 +6,10 @@ from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
 from cohabit.registry import make_world
-from cohabit.room.extension import Extension
 from cohabit.room.info import about_world
 from cohabit.room.looking import END_TURN
 from cohabit.room.room import Room
+from cohabit.room.tool_names import ToolNames
 from cohabit.room.view import MOVERS_SHOWN, seats_text
 from cohabit.room.visibility import feed
 
@@ -227,9 +227,9 @@ def test_after_a_rematch_a_view_names_the_members_who_play_now() -> None:
 
 
 def test_texts_name_the_commands_of_a_protocol_with_its_prefix_and_no_others() -> None:
-    protocol = Extension("box", tool_prefix="box_", prefixed=frozenset({"view"}))
-    assert [protocol.tool_name(name) for name in ("view", "act")] == ["box_view", "act"]
-    assert protocol.as_called("`view` first, then `act`; a view") == "`box_view` first, then `act`; a view"
+    tools = ToolNames("box_", frozenset({"view"}))
+    assert [tools.of(name) for name in ("view", "act")] == ["box_view", "act"]
+    assert tools.in_text("`view` first, then `act`; a view") == "`box_view` first, then `act`; a view"
 
 
 def test_the_actions_of_a_room_say_which_parameters_are_required() -> None:

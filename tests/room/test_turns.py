@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
+from cohabit.room.decide import offers
+from cohabit.room.feature import speeds_of
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
 from cohabit.room.visibility import feed
@@ -491,7 +493,7 @@ def test_passing_is_offered_to_players_and_gods_in_steps_and_to_those_in_the_ord
     def offered(**keys: Any) -> set[str]:
         room = make_room(RED, BLUE, OBSERVER, GOD, world="Ticker", **keys)
         command = room.commands.named("turn_advance")
-        return {who for who, member in room.state.members.items() if room.offers(member, command)}
+        return {who for who, member in room.state.members.items() if offers(room, member, command)}
 
     assert offered() == set()
     assert offered(step_ticks=5) == {"ann", "bob", "zeus"}
@@ -624,7 +626,7 @@ def test_a_player_alone_with_bots_cannot_pause_and_so_stop_a_time_limit() -> Non
     with pytest.raises(PermissionDenied, match=r"bob \(played by a bot\) cannot agree to one; ask a host"):
         room.call("ann", "pause", at=1)
     assert "pause" not in [
-        c.name for c in room.commands_for(room.state.members["ann"]) if room.offers(room.state.members["ann"], c)
+        c.name for c in room.commands_for(room.state.members["ann"]) if offers(room, room.state.members["ann"], c)
     ]
     assert room.next_deadline() == 20_000
     assert room.call("hostess", "pause", at=2).paused
@@ -896,7 +898,7 @@ def test_of_several_timers_of_members_the_earliest_is_due_first() -> None:
 @given(st.text(max_size=50) | st.sampled_from(["x3", "x", "fast", "x٣", "x²", "-1", "x1.0", "1"]))
 def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str) -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker")
-    speeds = room.extension.speeds
+    speeds = speeds_of(room.features)
     if text not in speeds:
         with pytest.raises(UnknownAsset) as refused:
             room.call("hostess", "set_speed", {"speed_id": text}, at=1)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import ScopeViolation
-from cohabit.room.commands import commands_of
-from cohabit.room.extension import extension_named
+from cohabit.room.command_modules import command_table
 from cohabit.room.remote import Ask, Plan, Sent
 from cohabit.world import Eye, Seat
 from cohabit.worldbox.world import WorldBox
@@ -130,9 +129,8 @@ def test_a_snapshot_holds_the_whole_state() -> None:
 
 def test_its_commands_and_their_arguments_are_those_of_kingdoms() -> None:
     """A client must not be able to tell by the tools which of the two it plays."""
-    names = extension_named("worldbox").named
-    kingdoms = {c.name: c for c in names(commands_of(Kingdoms()))}
-    ours = {c.name: c for c in names(commands_of(WorldBox()))}
+    kingdoms = {c.name: c for c in command_table(Kingdoms()) if c.where == "world"}
+    ours = {c.name: c for c in command_table(WorldBox()) if c.where == "world"}
     both = [name for name in ours if name in kingdoms]
     assert len(both) == 15
     for name in both:

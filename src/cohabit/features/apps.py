@@ -13,11 +13,10 @@ from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, Un
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
 from cohabit.model.record import Told
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
 from cohabit.room.messages import recipients, speak
-from cohabit.room.room import Room
 from cohabit.room.state import App, Member, RoomState, Schema, handle_of
 
 C = Capability
@@ -222,10 +221,10 @@ def request_action(
 class Apps(Feature):
     name = "apps"
 
-    def active(self, room: Room) -> bool:
+    def active(self, room: BaseRoom) -> bool:
         return bool(room.state.apps)
 
-    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """Drop what members who have left have published, and the views that were for them."""
         state = room.state
         for gone in [app for app in state.apps if app not in state.members]:

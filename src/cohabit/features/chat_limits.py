@@ -10,10 +10,9 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
-from cohabit.room.room import Room
 from cohabit.room.state import Member, RoomState
 
 C = Capability
@@ -54,7 +53,7 @@ def set_chat_limits(
 class ChatLimiting(Feature):
     name = "chat_limits"
 
-    def active(self, room: Room) -> bool:
+    def active(self, room: BaseRoom) -> bool:
         state = room.state
         return bool(state.agent_cooldown_ms or state.agent_messages or state.agents_apart)
 

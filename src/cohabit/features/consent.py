@@ -15,12 +15,11 @@ from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
 from cohabit.room.grants import Granted, Names, change_layers, grant_wire, player_on
 from cohabit.room.messages import speak
-from cohabit.room.room import Room
 from cohabit.room.seats import end_look, remember_seat
 from cohabit.room.state import ConsentRequest, Member, handle_of
 from cohabit.room.visibility import ACCOUNT
@@ -37,11 +36,11 @@ Lasts = Annotated[Literal["now", "game"], Meta(description="now: for `seconds`; 
 RequestId = Annotated[str, Meta(max_length=100, description="the id of the request (see `requests`)")]
 
 
-def _only_watches(room: Room, member: Member) -> bool:
+def _only_watches(room: BaseRoom, member: Member) -> bool:
     return member.held.isdisjoint({C.ACT, C.ACT_GLOBAL, C.MANAGE_MEMBERS})
 
 
-def _has_requests(room: Room, member: Member) -> bool:
+def _has_requests(room: BaseRoom, member: Member) -> bool:
     """True if a request waits for an answer of this member."""
     return any(_may_answer(member, request) for request in room.state.requests)
 
@@ -210,12 +209,12 @@ def _in_words(request: ConsentRequest) -> str:
 class Consent(Feature):
     name = "consent"
 
-    def active(self, room: Room) -> bool:
+    def active(self, room: BaseRoom) -> bool:
         return bool(room.state.requests) or any(
             layer.this_game for member in room.state.members.values() for layer in member.layers
         )
 
-    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """The requests of members who have left are forgotten."""
         state = room.state
         if any(request.member not in state.members for request in state.requests):
@@ -229,7 +228,7 @@ class Consent(Feature):
     def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
         self.game_ends(ctx)
 
-    def lines(self, room: Room, member: Member) -> str:
+    def lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
         lines = [
             f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "

@@ -11,10 +11,9 @@ from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, Backend, command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
-from cohabit.room.room import Room
 from cohabit.room.state import Member, RoomState
 from cohabit.room.visibility import ACCOUNT
 
@@ -95,10 +94,10 @@ def disclosure_in_words(member: Member) -> str:
 class Disclosure(Feature):
     name = "disclosure"
 
-    def active(self, room: Room) -> bool:
+    def active(self, room: BaseRoom) -> bool:
         return room.state.disclosure_required
 
-    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """Withhold perception from those who have joined."""
         for member in room.state.members.values():
             withhold(room.state, member)

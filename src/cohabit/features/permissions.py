@@ -5,8 +5,8 @@ from msgspec import Struct
 from cohabit.features.chat_limits import ChatLimits
 from cohabit.model.grant import Capability, in_order
 from cohabit.model.identity import Kind
+from cohabit.room.base import Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
 from cohabit.room.grants import grantable
 from cohabit.room.state import Member

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from cohabit.agents.brain import label_of
 from cohabit.errors import Busy, GameRejected, PermissionDenied
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
-from cohabit.room.context import Context
-from cohabit.room.feature import Due, Feature
+from cohabit.room.feature import Feature
 from cohabit.room.info import brain_shown
-from cohabit.room.room import Room
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
+from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
 """Least time between two: each time the agent begins to think anew, which a model is paid for."""
@@ -28,11 +28,11 @@ class Playing(Struct, omit_defaults=True):
     played_by: str | None = None
 
 
-def _is_played(room: Room, member: Member) -> bool:
+def _is_played(room: BaseRoom, member: Member) -> bool:
     return member.played_by_bot
 
 
-def _can_be_played(room: Room, member: Member) -> bool:
+def _can_be_played(room: BaseRoom, member: Member) -> bool:
     return member.stand_in is not None and not member.played_by_bot
 
 
@@ -99,7 +99,7 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
 class StandIns(Feature):
     name = "stand_ins"
 
-    def due(self, room: Room) -> Iterator[Due]:
+    def due(self, room: BaseRoom) -> Iterator[Due]:
         """Players who are away too long."""
         state = room.state
         for member in () if state.archived else state.members.values():
@@ -108,7 +108,7 @@ class StandIns(Feature):
             if member.seat is not None or member.claim is None:  # without its claimed seat there is nothing to play
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
-    def lines(self, room: Room, member: Member) -> str:
+    def lines(self, room: BaseRoom, member: Member) -> str:
         """Who plays for a member, or has played."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
         return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

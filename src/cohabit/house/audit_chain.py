@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from cohabit.errors import CohabitError
 from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock
-from cohabit.room.audit import WINDOW_MS, Refusal
+from cohabit.room.refusals import WINDOW_MS, Refusal
 from cohabit.room.room import Room
 
 STORE_MS = 1_000

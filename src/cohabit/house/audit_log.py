@@ -71,9 +71,8 @@ def _changes_in(ctx: HouseContext, lines: list[Line], about: Member | None) -> l
     changes = []
     for line in lines:
         entry = line.entry
-        command = (
-            ctx.runner.commands.get(entry.do) if entry.by is not None else ctx.runner.room.system_entries.get(entry.do)
-        )
+        known = ctx.runner.commands.by_name if entry.by is not None else ctx.runner.room.commands.system
+        command = known.get(entry.do)
         if command is None or not command.audit or not entry.told:
             continue
         if about is None or _concerns(entry, about):

@@ -34,7 +34,6 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_script
 from cohabit.room.looking import ViewReply
-from cohabit.room.turns import runs_by_itself
 from cohabit.room.visibility import is_news
 
 if TYPE_CHECKING:
@@ -263,7 +262,7 @@ class MemberTable:
 
     def _is_for_news(self) -> bool:
         room = self._runner.room
-        return self._waits_for_news and runs_by_itself(room) and room.state.over_since is None
+        return self._waits_for_news and room.runs_by_itself and room.state.over_since is None
 
     async def _until_news(self, ends: int) -> None:
         """Return when the agent has been told something since it saw the world, or after a while."""

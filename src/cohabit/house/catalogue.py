@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.registry import known_worlds, load_extensions, make_world
+from cohabit.registry import features_named, known_worlds, load_extensions, make_world
 from cohabit.room.command_modules import every_room_command
 from cohabit.room.commands import Command, commands_of
-from cohabit.room.extension import extension_named
+from cohabit.room.feature import tool_names
 
 
 def reserved_names() -> list[str]:
@@ -23,6 +23,7 @@ def every_command() -> Iterator[tuple[str, Command]]:
         yield "room", command
     for name in known_worlds():
         world = make_world(name, {})
-        extension = extension_named(world.spec.extension)
-        for command in extension.named([*extension.room_commands, *commands_of(world)]):
-            yield name, command
+        features = features_named(world.spec.features)
+        own = [c for f in features if f not in features_named(()) for c in f.declared if c.where == "room"]
+        for command in (*own, *commands_of(world)):
+            yield name, command.renamed(tool_names(features))

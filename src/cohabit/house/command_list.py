@@ -9,6 +9,7 @@ from msgspec import Struct
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Category, Command, Resource, Where
+from cohabit.room.decide import offers
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -60,7 +61,7 @@ def describe(command: Command, held: Container[Capability] | None = None, *, als
             category=command.category,
             title=command.name.replace("_", " ").capitalize(),
             description=text,
-            schema=_with_texts(command.schema, command.as_called),
+            schema=_with_texts(command.schema, command.tools.in_text),
             records=command.records,
             waits=command.takes_wait_ms,
             output_schema=command.output_schema,
@@ -68,7 +69,7 @@ def describe(command: Command, held: Container[Capability] | None = None, *, als
             joins=command.joins,
             task=command.task,
             resource=command.resource,
-            hint=command.as_called(command.hint),
+            hint=command.tools.in_text(command.hint),
             listed=listed,
             for_model=command.for_model,
             for_front_end=command.for_front_end,
@@ -81,7 +82,7 @@ def describe(command: Command, held: Container[Capability] | None = None, *, als
 def _description(command: Command, held: Container[Capability] | None) -> str:
     doc = " ".join([command.doc, *(text for needed, text in command.also.items() if held is None or needed in held)])
     only_if = "".join(f"\nRequires: {condition}" for condition in command.preconditions)
-    return command.as_called(doc + ("\n" + only_if if only_if else ""))
+    return command.tools.in_text(doc + ("\n" + only_if if only_if else ""))
 
 
 def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
@@ -139,7 +140,7 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
         if member is None:
             continue
         room = runner.room
-        offered = tuple(c.name for c in room.commands if room.offers(member, c))
+        offered = tuple(c.name for c in room.commands if offers(room, member, c))
         alike = type(room.world), room.pace, member.held, offered
         if alike in seen:
             continue

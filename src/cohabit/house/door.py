@@ -30,8 +30,10 @@ from cohabit.house.calls import Call, Check, SystemCall
 from cohabit.house.store.contract import Write
 from cohabit.house.waiting import Wait
 from cohabit.model.identity import Credential, Identity
+from cohabit.room.budget import Budget
 from cohabit.room.commands import Command
-from cohabit.room.decide import Budget, by_grant, decide, refusal
+from cohabit.room.decide import by_grant, decide, offers
+from cohabit.room.decision import refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -242,7 +244,7 @@ class Door:
         mine = [
             c
             for c in runner.commands
-            if by_grant(member, c) and (is_host or not c.host_only) and runner.room.offers(member, c)
+            if by_grant(member, c) and (is_host or not c.host_only) and offers(runner.room, member, c)
         ]
         return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 

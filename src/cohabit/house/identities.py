@@ -14,7 +14,8 @@ from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.model.identity import Credential, Identity, Invite, Kind
-from cohabit.room.decide import by_credential, refusal
+from cohabit.room.decide import by_credential
+from cohabit.room.decision import refusal
 
 log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits

@@ -15,7 +15,6 @@ from cohabit.room.info import about_world, unlisted_text
 from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.turns import runs_by_itself
 
 if TYPE_CHECKING:
     from cohabit.house.house import House
@@ -74,17 +73,17 @@ def introduce(house: "House", credential: Credential, room: str | None, *, brief
 
 def _world(room: Room) -> str:
     title, description = room.about or about_world(room.world)
-    return room.extension.as_called(description if description.startswith(title) else f"{title}: {description}")
+    return room.tools.in_text(description if description.startswith(title) else f"{title}: {description}")
 
 
 def _pace(room: Room) -> str:
     """How time passes, in a world with a clock."""
-    if runs_by_itself(room):
-        return room.extension.as_called(
+    if room.runs_by_itself:
+        return room.tools.in_text(
             "Time runs by itself: you can act at any moment, and `wait_for_turn` waits for something new."
         )
     if room.state.step_ticks:
-        return room.extension.as_called("Time stands still until everybody has passed: act, then call `turn_advance`.")
+        return room.tools.in_text("Time stands still until everybody has passed: act, then call `turn_advance`.")
     return ""
 
 

@@ -19,9 +19,9 @@ from cohabit.house.store.contract import Write
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
+from cohabit.room.base import Context
 from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.grants import ExpiresIn, check_grantable
 from cohabit.room.members import check_invitation
 from cohabit.room.room import Room

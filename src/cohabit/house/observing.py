@@ -10,8 +10,8 @@ from cohabit.house.door import HouseContext
 from cohabit.house.feed import EVENTS, Events, OwnEvents, events
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
+from cohabit.room.base import Context
 from cohabit.room.commands import WaitMs, command
-from cohabit.room.context import Context
 from cohabit.room.grants import grant_wire
 from cohabit.room.info import RosterLine, roster_of
 from cohabit.room.looking import CAN_VIEW, view_reply

@@ -42,10 +42,11 @@ from cohabit.house.store.contract import Write
 from cohabit.house.subscriptions import NO_GRANT, Grant, Outboxes, Subscription
 from cohabit.house.timekeeper import Timekeeper
 from cohabit.house.writer import Writer
-from cohabit.room.audit import Refusal
+from cohabit.room.command_modules import house_commands as of_features
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.refusals import Refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -491,9 +492,8 @@ class RoomRunner:
 
 def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:
     """Every command that can be called in this room: house, room and world commands."""
-    replaced = {command.name for command in room.extension.house_commands}
-    ours = [command for command in house_commands if command.name not in replaced]
-    return CommandTable([*room.extension.named([*ours, *room.extension.house_commands]), *room.commands])
+    house = {command.name: command for command in (*house_commands, *of_features(room.features))}
+    return CommandTable([*(command.renamed(room.tools) for command in house.values()), *room.commands])
 
 
 def _ignore(done: "asyncio.Future[None]") -> None:

@@ -14,7 +14,8 @@ from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye, SeatId
-from cohabit.room.decide import by_credential, refusal
+from cohabit.room.decide import by_credential
+from cohabit.room.decision import refusal
 
 if TYPE_CHECKING:
     from cohabit.house.runner import RoomRunner

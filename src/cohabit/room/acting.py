@@ -11,8 +11,8 @@ from cohabit.model.action import Action
 from cohabit.model.grant import Capability
 from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.validation_errors import in_words
+from cohabit.room.base import Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 
 C = Capability
 

@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs, Conflict
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
+from cohabit.room.base import BaseRoom
 from cohabit.scenario import check_claim
 from cohabit.world import World, WorldSpec, overrides
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 
 @lru_cache(256)
@@ -65,7 +62,7 @@ def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:
         taken[seat] = f"{claim!r} of {where}"
 
 
-def check_new_claim(room: "Room", claim: str) -> None:
+def check_new_claim(room: BaseRoom, claim: str) -> None:
     """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim. Not used in a
     replay: older rooms have such claims."""
     check_claim(claim)

@@ -4,8 +4,10 @@ A new command goes into the module of its topic. Add a new module to ``COMMAND_M
 order.
 """
 
+from collections.abc import Iterable
+
 from cohabit.model.cached import cached
-from cohabit.registry import standard_features
+from cohabit.registry import features_named
 from cohabit.room import (
     acting,
     audit,
@@ -17,11 +19,13 @@ from cohabit.room import (
     looking,
     members,
     messages,
+    remote,
     seats,
+    system,
     turns,
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
-from cohabit.room.extension import Extension, extension_named
+from cohabit.room.feature import Feature, tool_names
 from cohabit.world import Pace, World, overrides
 
 COMMAND_MODULES = (
@@ -40,41 +44,63 @@ COMMAND_MODULES = (
 )
 
 
+SYSTEM_MODULES = (system, remote)
+"""The modules that declare system entries."""
+
+
+def features_of(world: World) -> tuple[Feature, ...]:
+    """The features of a room with this world."""
+    return features_named(world.spec.features)
+
+
 def command_table(world: World) -> CommandTable:
     """The commands of a room with this world, and those of the world."""
-    extension = extension_named(world.spec.extension)
+    features = features_of(world)
     if overrides(world, "actions"):
-        return CommandTable(extension.named(commands_of(world)), room_commands(world))
-    return _table_of_class(type(world), world.pace, extension)
+        return CommandTable(_as_tools(commands_of(world), features), room_commands(world))
+    return _table_of_class(type(world), world.pace, features)
 
 
 def room_commands(world: World) -> CommandTable:
     """The commands of a room with this world, without those of the world."""
-    extension = extension_named(world.spec.extension)
-    return _room_commands(type(world), world.pace, extension)
+    return _room_commands(type(world), world.pace, features_of(world))
 
 
 @cached
-def _table_of_class(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
+def _table_of_class(world: type[World], pace: Pace, features: tuple[Feature, ...]) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
-    base = _room_commands(world, pace, extension)
-    return CommandTable(extension.named(commands_of_class(world)), base)
+    return CommandTable(_as_tools(commands_of_class(world), features), _room_commands(world, pace, features))
 
 
 @cached
-def _room_commands(world: type[World], pace: Pace, extension: Extension) -> CommandTable:
-    """The commands of a room with such a world, and those of the world's extension, which may replace them."""
-    commands = [made for made in _all_commands(extension) if made.only_if is None or made.only_if(world, pace)]
-    return CommandTable(extension.named(made.in_world(world) for made in commands))
+def _room_commands(world: type[World], pace: Pace, features: tuple[Feature, ...]) -> CommandTable:
+    """The commands of a room with such a world. Those of a feature may replace others with the same name."""
+    made = {command.name: command for command in every_room_command(features)}
+    here = [command for command in made.values() if command.only_if is None or command.only_if(world, pace)]
+    entries = [*(entry for module in SYSTEM_MODULES for entry in declared_in(module)), *_declared(features)]
+    return CommandTable(
+        _as_tools((command.in_world(world) for command in here), features),
+        system={entry.name: entry for entry in entries if entry.system},
+    )
 
 
-def _all_commands(extension: Extension) -> list[Command]:
-    """The commands of every room, and those of an extension, which may replace them."""
-    replaced = {command.name for command in extension.room_commands}
-    return [*(command for command in every_room_command() if command.name not in replaced), *extension.room_commands]
-
-
-def every_room_command() -> list[Command]:
-    """The commands of the kernel and of the features of every room."""
+def every_room_command(features: tuple[Feature, ...] | None = None) -> list[Command]:
+    """The commands of the kernel and of these features; by default those of every room."""
     ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
-    return [*ours, *(command for feature in standard_features() for command in feature.declared if not command.system)]
+    theirs = _declared(features_named(()) if features is None else features)
+    return [*ours, *(command for command in theirs if command.where == "room" and not command.system)]
+
+
+def house_commands(features: tuple[Feature, ...]) -> list[Command]:
+    """The house commands that these features add to their rooms."""
+    return [command for command in _declared(features) if command.where == "house"]
+
+
+def _declared(features: tuple[Feature, ...]) -> list[Command]:
+    return [command for feature in features for command in feature.declared]
+
+
+def _as_tools(commands: Iterable[Command], features: tuple[Feature, ...]) -> Iterable[Command]:
+    """These commands, with the MCP tool names that they have with these features."""
+    tools = tool_names(features)
+    return (command.renamed(tools) for command in commands) if tools.prefixed else commands

@@ -19,10 +19,11 @@ from cohabit.model.cached import cached
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
+from cohabit.room.tool_names import ToolNames
 from cohabit.world import ActionSpec, Pace, World, marked_methods, overrides
 
 if TYPE_CHECKING:
-    from cohabit.room.room import Room
+    from cohabit.room.base import BaseRoom
 
 Category = Literal["meta", "discovery", "action", "read", "control", "bus", "host"]
 Where = Literal["world", "room", "house"]
@@ -32,9 +33,9 @@ Handle = Annotated[str, Meta(description="the member's handle")]
 MAX_BACKEND = 80
 Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
 """The name of a model or service."""
-Ready = Callable[["Room", Member], bool]
-WaitBegins = Callable[["Room", Member, Mapping[str, Any]], Ready]
-NewsAfter = Callable[["Room", Member, Mapping[str, Any]], int | None]
+Ready = Callable[["BaseRoom", Member], bool]
+WaitBegins = Callable[["BaseRoom", Member, Mapping[str, Any]], Ready]
+NewsAfter = Callable[["BaseRoom", Member, Mapping[str, Any]], int | None]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -85,7 +86,7 @@ class Command(Declaration):
         for_front_end: bool = False,
         shows_world: bool = False,
         for_talk: bool = False,
-        listed_if: "Callable[[Room, Member], bool] | None" = None,
+        listed_if: "Callable[[BaseRoom, Member], bool] | None" = None,
         also: Mapping[Capability, str] = MappingProxyType({}),
         group: str = "",
         preconditions: tuple[str, ...] = (),
@@ -94,7 +95,7 @@ class Command(Declaration):
         result: Any = None,
         only_if: Callable[[type[World], Pace], bool] | None = None,
         choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None,
-        offered_if: Callable[["Room", Member], bool] | None = None,
+        offered_if: Callable[["BaseRoom", Member], bool] | None = None,
         offered_in: Callable[[Any, Member], bool] | None = None,
         admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
         audit: str = "",
@@ -145,8 +146,7 @@ class Command(Declaration):
         self.audit = audit  # the kind of change in the audit log; empty: it changes no permissions
         self.system = system  # a system entry: members cannot call it
         self.method = ""  # of a world, by name: `run` takes the world first
-        self.tool_name = name
-        self.as_called: Callable[[str], str] = str  # a text with the names of commands as they are called here
+        self.tools = ToolNames()  # what commands are called in this room
 
     def __repr__(self) -> str:
         return f"<Command {self.name} ({self.category})>"
@@ -209,10 +209,14 @@ class Command(Declaration):
         other.schema = {**self.schema, "properties": properties}
         return other
 
-    def renamed(self, tool_name: str, as_called: Callable[[str], str]) -> "Command":
+    @property
+    def tool_name(self) -> str:
+        return self.tools.of(self.name)
+
+    def renamed(self, tools: ToolNames) -> "Command":
         """The same command where commands have other tool names."""
         other = copy(self)
-        other.tool_name, other.as_called = tool_name, as_called
+        other.tools = tools
         return other
 
 
@@ -260,7 +264,7 @@ def declared_in(module: Any) -> list[Command]:
     return [c for value, c in made if isinstance(c, Command) and value.__module__ == module.__name__]
 
 
-def _sees_everything(room: "Room", member: Member) -> bool:
+def _sees_everything(room: "BaseRoom", member: Member) -> bool:
     eye = room.eye(member)
     return eye is not None and eye.sees == "all"
 
@@ -313,8 +317,16 @@ def _command_of(spec: ActionSpec, method: str = "") -> Command:
 class CommandTable:
     """Commands by name."""
 
-    def __init__(self, commands: Iterable[Command] = (), base: "CommandTable | None" = None) -> None:
+    def __init__(
+        self,
+        commands: Iterable[Command] = (),
+        base: "CommandTable | None" = None,
+        *,
+        system: Mapping[str, Command] = MappingProxyType({}),
+    ) -> None:
         """``base``: a table to begin with."""
+        self.system: Mapping[str, Command] = system if base is None else base.system
+        """System entries by name. Members cannot call them."""
         self.by_name: dict[str, Command] = {} if base is None else base.by_name.copy()
         self._by_tool_name: dict[str, Command] = {} if base is None else base._by_tool_name.copy()
         for command in commands:

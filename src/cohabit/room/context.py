@@ -1,21 +1,17 @@
 """The context passed to a room command: the room, the calling member, and the time."""
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom
 from cohabit.room.state import Member, RoomState
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 
 class Context(Struct, eq=False):
     """The context of one entry. ``me`` is None for system entries; ``tell`` adds a notice for other members."""
 
-    room: "Room"
+    room: BaseRoom
     state: RoomState  # of the room
     me: Member | None
     at: int

@@ -5,114 +5,23 @@ limit, in this order. It changes nothing, logs nothing and reads no clock. Tool 
 on the moment, such as ``by_grant``.
 """
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from msgspec import Struct
-
-from cohabit.errors import CohabitError, by_code
 from cohabit.model.grant import SEAT_BOUND, Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom
+from cohabit.room.budget import Budget
 from cohabit.room.commands import Command
+from cohabit.room.decision import ALLOWED, Decision
+from cohabit.room.seats import can_sit
 from cohabit.room.state import ALL_PERCEPTION, Member, RoomState, handle_of
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
-
-
-class Decision(Struct, frozen=True, gc=False):
-    """Allow or refuse. ``code`` is the wire code of the refusal, empty if allowed."""
-
-    code: str = ""
-    reason: str = ""
-    needs: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return not self.code
-
-
-ALLOWED = Decision()
-HOUR_MS = 3_600_000
-MANAGING = frozenset((Capability.MANAGE_MEMBERS, Capability.CONTROL_WORLD))
-
-
-class Budget:
-    """The rate limit per caller. ``spend`` counts a call; ``is_spent`` only reads."""
-
-    def __init__(self, per_second: int) -> None:
-        self.per_second = per_second
-        self._begins = self._ends = 0  # the second that is being counted, in ms
-        self._spent: dict[Hashable, int] = {}
-        self.exceeded = False  # by any caller in this second
-
-    def spend(self, caller: Hashable, at: int) -> None:
-        """Count one more call."""
-        if not self._begins <= at < self._ends:
-            self._begins = at - at % 1000
-            self._ends = self._begins + 1000
-            self._spent = {}
-            self.exceeded = False
-        spent = self._spent[caller] = self._spent.get(caller, 0) + 1
-        if spent > self.per_second:
-            self.exceeded = True
-
-    def is_spent(self, caller: Hashable, at: int) -> bool:
-        """Whether the caller has exceeded its limit in this second."""
-        return self._spent.get(caller, 0) > self.per_second and self._begins <= at < self._ends
-
-    @property
-    def refusal(self) -> Decision:
-        return Decision(
-            "BUSY", f"rate limit exceeded: more than {self.per_second} calls per second. Wait a second and retry"
-        )
-
-
-class StorageQuota:
-    """How many bytes each member may add to the record per hour, and whether the record may grow at all.
-
-    The house counts what was stored. ``exceeded`` is a quick check: if it is False, nothing is refused.
-    """
-
-    def __init__(self) -> None:
-        self.per_hour = 0  # by each member; 0: no limit
-        self.full = ""  # why nothing more may be added
-        self.exceeded = False
-        self._hour = -1
-        self._written: dict[str, int] = {}
-
-    def add(self, member: str, size: int, at: int) -> None:
-        """Count what a member has added."""
-        if at // HOUR_MS != self._hour:
-            self._hour = at // HOUR_MS
-            self._written = {}
-            self.exceeded = bool(self.full)
-        written = self._written[member] = self._written.get(member, 0) + size
-        if self.per_hour and written > self.per_hour:
-            self.exceeded = True
-
-    def set_full(self, reason: str) -> None:
-        """Refuse to add anything, except to members who can do something about it; an empty reason allows it again."""
-        self.full = reason
-        self.exceeded = bool(reason) or self.exceeded
-
-    def decide(self, member: Member, command: Command, at: int) -> Decision:
-        """Whether the member may run a command that adds to the record."""
-        if self.full and not (command.category in ("host", "control") and member.held & MANAGING):
-            return Decision("TOO_LARGE", self.full)
-        if self._written.get(member.id, 0) > self.per_hour > 0 and at // HOUR_MS == self._hour:
-            return Decision("BUSY", self.reason)
-        return ALLOWED
-
-    @property
-    def reason(self) -> str:
-        return f"you have written more than {self.per_hour} bytes to this room this hour; try again in the next hour"
 
 
 def decide(
     command: Command,
     member: Member | None,
-    room: "Room | None",
+    room: BaseRoom | None,
     at: int,
     via: str | None = None,
     credential: Credential | None = None,
@@ -145,7 +54,7 @@ def decide(
                 if decision.code:
                     return decision
             if room.quota.exceeded and command.records:
-                decision = room.quota.decide(member, command, at)
+                decision = room.quota.decide(member, command.category, at)
                 if decision.code:
                     return decision
             if room.budget.exceeded and room.budget.is_spent(member.id, at):
@@ -165,7 +74,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
     return ALLOWED
 
 
-def by_features(room: "Room", member: Member, command: Command) -> Decision:
+def by_features(room: BaseRoom, member: Member, command: Command) -> Decision:
     """Whether the features of the room allow the command."""
     for refuses in room.hooks.refuses:
         decision = refuses(room, member, command)
@@ -174,7 +83,7 @@ def by_features(room: "Room", member: Member, command: Command) -> Decision:
     return ALLOWED
 
 
-def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str | None) -> Decision:
+def _by_seat_and_turn(command: Command, member: Member, room: BaseRoom, via: str | None) -> Decision:
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} is back and plays its own seat")
     if member.handed_over and via is None:
@@ -189,12 +98,6 @@ def _by_seat_and_turn(command: Command, member: Member, room: "Room", via: str |
     if member.seat in to_move and not room.state.turn_based:
         return ALLOWED  # the common case
     return by_turn(room, member, command, to_move, not to_move and room.is_over())
-
-
-def refusal(decision: Decision) -> CohabitError:
-    """The error for a refusal."""
-    details = {"needs": list(decision.needs)} if decision.needs else {}
-    return by_code({"code": decision.code, "message": decision.reason, **details})
 
 
 def by_grant(member: Member, command: Command) -> Decision:
@@ -214,7 +117,7 @@ def by_grant(member: Member, command: Command) -> Decision:
     )
 
 
-def by_turn_order(room: "Room", member: Member, command: Command) -> Decision:
+def by_turn_order(room: BaseRoom, member: Member, command: Command) -> Decision:
     """Whether it is this member's turn in the order of a turn-based room, if the command depends on turns."""
     holder = room.state.turn_holder
     if holder is None or holder == member.id or not _depends_on_turns(member, command):
@@ -223,7 +126,7 @@ def by_turn_order(room: "Room", member: Member, command: Command) -> Decision:
     return Decision("TURN_NOT_YOURS", f"it is {handle_of(holder)}'s turn; wait for yours (turn order: {order})")
 
 
-def by_turn(room: "Room", member: Member, command: Command, to_move: Sequence[SeatId], over: bool) -> Decision:
+def by_turn(room: BaseRoom, member: Member, command: Command, to_move: Sequence[SeatId], over: bool) -> Decision:
     """The same, and for actions whether the world waits for this member.
 
     ``to_move``: the seats that the world waits for. ``over``: whether the game has ended.
@@ -248,7 +151,7 @@ def _next_game(state: RoomState) -> str:
     return f"the next one begins by itself, {state.rematch_ms / 1000:g} s after the end"
 
 
-def _without_seat(room: "Room", member: Member, command: Command) -> Decision:
+def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
     """Actions that need a seat require an existing one; ``act`` has no effect without a seat."""
     if not command.is_action:
         return ALLOWED
@@ -257,3 +160,12 @@ def _without_seat(room: "Room", member: Member, command: Command) -> Decision:
         said = (reason for without_seat in room.hooks.without_seat if (reason := without_seat(member, command)))
         return Decision("PERMISSION_DENIED", next(said, ours))
     return ALLOWED
+
+
+def offers(room: BaseRoom, member: Member, command: Command) -> bool:
+    """Whether lists of commands have this one: it is left out where it would only be refused."""
+    if command.needs_seat and member.seat is None and not can_sit(room, member):
+        return False
+    if room.hooks.refuses and by_features(room, member, command).code:
+        return False
+    return (command.offered_if is None or command.offered_if(room, member)) and room.house_offers(command, member)

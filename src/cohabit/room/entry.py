@@ -4,7 +4,7 @@ The house checks the credentials of newcomers (`house.gate`) and records the res
 member, ``knocked`` puts it into the lobby, where a host admits or denies it.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -14,17 +14,14 @@ from cohabit.model.grant import ROLES, Capability, Layer, capabilities, in_order
 from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import nearest
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, command
-from cohabit.room.context import Context
 from cohabit.room.former_members import identity_of, names_of
 from cohabit.room.grants import check_grantable
 from cohabit.room.kept_limits import limited_members, take_chat, take_limits
 from cohabit.room.members import Joined, new_member
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import free_handle
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 KnockId = Annotated[str, Meta(description="the id of the knock (see `lobby`)")]
@@ -97,7 +94,7 @@ def lobby(ctx: Context) -> Lobby:
     return Lobby([KnockLine(k.id, k.name, k.kind, k.how, k.since, k.denied) for k in ctx.state.knocks.values()])
 
 
-def _has_space(room: "Room", args: dict[str, Any], via: str | None) -> None:
+def _has_space(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
     if room.members_limit is not None and len(room.state.members) >= room.members_limit:
         raise PermissionDenied("this room is full")
 

@@ -12,8 +12,8 @@ which command a member joined, left or changed its seat. Questions change nothin
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
@@ -21,16 +21,19 @@ from cohabit.bodies import DepartMode
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.commands import Command, declared_in
+from cohabit.room.decision import Decision
 from cohabit.room.state import Member
+from cohabit.room.timers import Due
+from cohabit.room.tool_names import ToolNames
 from cohabit.world import Arrival
 
 if TYPE_CHECKING:
-    from cohabit.room.context import Context
-    from cohabit.room.decide import Decision
-    from cohabit.room.room import Room
+    from cohabit.room.base import BaseRoom, Context
 
-Due = tuple[int, str, dict[str, Any]]
-"""When a system entry is due, its name, and its arguments."""
+SPEEDS: Mapping[str, int] = MappingProxyType(
+    {"x0.5": 500, "x1": 1000, "x2": 2000, "x5": 5000, "x10": 10_000, "x20": 20_000}
+)
+"""Speeds of real-time worlds, in thousandths."""
 
 
 class Feature:
@@ -41,6 +44,11 @@ class Feature:
     modules: ClassVar[tuple[ModuleType, ...]] = ()
     """Modules that declare commands and system entries of this feature, besides the module of its class."""
 
+    tools: ClassVar[ToolNames] = ToolNames()
+    """What commands are called over MCP in rooms with this feature."""
+    speeds: ClassVar[Mapping[str, int]] = SPEEDS
+    """The speeds of a real-time world with this feature."""
+
     @cached_property
     def declared(self) -> tuple[Command, ...]:
         """Its commands and system entries."""
@@ -48,18 +56,18 @@ class Feature:
             made for module in (*self.modules, sys.modules[type(self).__module__]) for made in declared_in(module)
         )
 
-    def active(self, room: "Room") -> bool:
+    def active(self, room: "BaseRoom") -> bool:
         """Whether the room is to call the hooks. Asked whenever members, seats or grants may have changed."""
         return True
 
     # -- changes ----------------------------------------------------------------------------------
-    def follow(self, room: "Room", at: int, told: list[Told]) -> None:
+    def follow(self, room: "BaseRoom", at: int, told: list[Told]) -> None:
         """An entry was applied: bring the feature in line with the room."""
 
-    def acted(self, room: "Room", member: Member) -> None:
+    def acted(self, room: "BaseRoom", member: Member) -> None:
         """A member has acted in the world."""
 
-    def round_ended(self, room: "Room") -> None:
+    def round_ended(self, room: "BaseRoom") -> None:
         """The choices of a round were carried out."""
 
     def game_ends(self, ctx: "Context") -> None:
@@ -68,7 +76,7 @@ class Feature:
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
         """The game of a save continues. ``played``: who played which seat in it."""
 
-    def reopened(self, room: "Room", gap: int) -> None:
+    def reopened(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
 
     def speaks(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
@@ -79,16 +87,16 @@ class Feature:
         """A member takes a seat, or any. Returns True if the feature has seated it."""
         return False
 
-    def leaves_seat(self, room: "Room", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def leaves_seat(self, room: "BaseRoom", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member leaves its seat. Returns how the world is told about it."""
         return mode
 
     # -- questions --------------------------------------------------------------------------------
-    def due(self, room: "Room") -> Iterable[Due]:
+    def due(self, room: "BaseRoom") -> Iterable[Due]:
         """The system entries that are due at a time."""
         return ()
 
-    def refuses(self, room: "Room", member: Member, command: Command) -> "Decision | None":
+    def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
         """Why a member may not run a command, although its grant allows it."""
         return None
 
@@ -96,19 +104,19 @@ class Feature:
         """Why a member without a seat may not run an action; empty: in the usual words."""
         return ""
 
-    def holds_on(self, room: "Room", seat: SeatId) -> str:
+    def holds_on(self, room: "BaseRoom", seat: SeatId) -> str:
         """Why the player of a seat may not leave it now; empty: it may."""
         return ""
 
-    def arrives(self, room: "Room", member: Member, arrival: Arrival) -> Arrival:
+    def arrives(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
 
-    def lines(self, room: "Room", member: Member) -> str:
+    def lines(self, room: "BaseRoom", member: Member) -> str:
         """Lines of a member's view."""
         return ""
 
-    def last_words(self, room: "Room", member: Member) -> str:
+    def last_words(self, room: "BaseRoom", member: Member) -> str:
         """What a member is told with its action if it was its last one here; empty: it was not."""
         return ""
 
@@ -117,22 +125,22 @@ class Hooks(Struct, frozen=True, eq=False):
     """The hooks that the active features of a room override, in flat tuples: a hook that nobody overrides costs the
     comparison of an empty tuple."""
 
-    follow: tuple[Callable[["Room", int, list[Told]], None], ...]
-    acted: tuple[Callable[["Room", Member], None], ...]
-    round_ended: tuple[Callable[["Room"], None], ...]
+    follow: tuple[Callable[["BaseRoom", int, list[Told]], None], ...]
+    acted: tuple[Callable[["BaseRoom", Member], None], ...]
+    round_ended: tuple[Callable[["BaseRoom"], None], ...]
     game_ends: tuple[Callable[["Context"], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
-    reopened: tuple[Callable[["Room", int], None], ...]
+    reopened: tuple[Callable[["BaseRoom", int], None], ...]
     speaks: tuple[Callable[["Context", str, list[str]], list[str]], ...]
     seats_member: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
-    leaves_seat: tuple[Callable[["Room", Member, Seat, DepartMode], DepartMode], ...]
-    due: tuple[Callable[["Room"], Iterable[Due]], ...]
-    refuses: tuple[Callable[["Room", Member, Command], "Decision | None"], ...]
+    leaves_seat: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
+    due: tuple[Callable[["BaseRoom"], Iterable[Due]], ...]
+    refuses: tuple[Callable[["BaseRoom", Member, Command], Decision | None], ...]
     without_seat: tuple[Callable[[Member, Command], str], ...]
-    holds_on: tuple[Callable[["Room", SeatId], str], ...]
-    arrives: tuple[Callable[["Room", Member, Arrival], Arrival], ...]
-    lines: tuple[Callable[["Room", Member], str], ...]
-    last_words: tuple[Callable[["Room", Member], str], ...]
+    holds_on: tuple[Callable[["BaseRoom", SeatId], str], ...]
+    arrives: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
+    lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    last_words: tuple[Callable[["BaseRoom", Member], str], ...]
 
 
 @cache
@@ -147,3 +155,15 @@ def hooks_of(features: tuple[Feature, ...]) -> Hooks:
 
 def _overrides(feature: Feature, hook: str) -> bool:
     return getattr(type(feature), hook) is not getattr(Feature, hook)
+
+
+@cache
+def tool_names(features: tuple[Feature, ...]) -> ToolNames:
+    """What commands are called in a room with these features."""
+    return next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
+
+
+@cache
+def speeds_of(features: tuple[Feature, ...]) -> Mapping[str, int]:
+    """The speeds of a real-time world in a room with these features."""
+    return next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)

@@ -1,7 +1,7 @@
 """The time of a real-time world: pause, resume, set_speed, list_speeds."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -9,13 +9,11 @@ from cohabit.errors import PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.model.suggest import nearest
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
+from cohabit.room.feature import speeds_of
 from cohabit.room.state import Member
 from cohabit.world import Pace, World
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 
@@ -29,7 +27,7 @@ class Paused(Struct):
     paused: bool
 
 
-def _without_consent(room: "Room", member: Member) -> list[Member]:
+def _without_consent(room: BaseRoom, member: Member) -> list[Member]:
     """The others who have to ask for a pause before this member's one begins.
 
     A pause must not be a weapon: every player who is present has to agree. Where it would stop a time limit, those who
@@ -46,7 +44,7 @@ def _without_consent(room: "Room", member: Member) -> list[Member]:
     ]
 
 
-def _may_pause(room: "Room", member: Member) -> bool:
+def _may_pause(room: BaseRoom, member: Member) -> bool:
     return room.state.paused or not any(m.played_by_bot for m in _without_consent(room, member))
 
 
@@ -98,7 +96,7 @@ class SpeedSet(Struct):
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def set_speed(ctx: Context, speed_id: Annotated[str, Meta(description="the id of a speed, such as x5")]) -> SpeedSet:
     """Set how fast the world's time runs."""
-    speeds = ctx.room.extension.speeds
+    speeds = speeds_of(ctx.room.features)
     if speed_id not in speeds:
         raise UnknownAsset(
             f"unknown speed {speed_id[:40]!r}; use one of {', '.join(speeds)}",
@@ -132,17 +130,17 @@ class Speeds(Struct):
 @command(category="discovery", only_if=_has_clock)
 def list_speeds(ctx: Context) -> Speeds:
     """The speeds that `set_speed` takes, and the current one."""
-    speeds = ctx.room.extension.speeds
+    speeds = speeds_of(ctx.room.features)
     return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
 
 
-def advance(room: "Room", ticks: int, told: list[Told]) -> None:
+def advance(room: BaseRoom, ticks: int, told: list[Told]) -> None:
     """Advance the time of a real-time world."""
     room.state.tick += ticks
     told.extend(room.crash_on_error(room.world.advance, ticks))
 
 
-def end_pause(room: "Room", at: int) -> None:
+def end_pause(room: BaseRoom, at: int) -> None:
     """End a pause. The turn timer resumes with its remaining time."""
     state = room.state
     if state.paused:
@@ -151,7 +149,7 @@ def end_pause(room: "Room", at: int) -> None:
     clock_changed(room)
 
 
-def clock_changed(room: "Room") -> None:
+def clock_changed(room: BaseRoom) -> None:
     """Tell a real-time world whether it is paused and how fast it runs."""
     if room.pace == "clock":
         room.crash_on_error(room.world.clock, room.state.paused, room.state.speed)

@@ -3,8 +3,8 @@
 from hashlib import blake2b
 
 from cohabit.room import game_time, seats
+from cohabit.room.base import Context
 from cohabit.room.claims import named_seats, seats_needed
-from cohabit.room.context import Context
 from cohabit.room.seats import remember_seat, seat_in_game
 from cohabit.room.state import RoomState
 from cohabit.world import Seat

@@ -23,8 +23,8 @@ from cohabit.model.grant import (
     in_order,
     names_held,
 )
+from cohabit.room.base import Context
 from cohabit.room.commands import Handle, command
-from cohabit.room.context import Context
 from cohabit.room.former_members import identity_of
 from cohabit.room.kept_limits import limited_members
 from cohabit.room.seats import remember_seat, require_seat, seat_in_game

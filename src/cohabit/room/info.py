@@ -1,6 +1,6 @@
 """Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -8,17 +8,14 @@ from cohabit.agents.brain import label_of
 from cohabit.model.action import ActionSpace
 from cohabit.model.grant import Capability
 from cohabit.model.timestamps import utc
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Resource, command
-from cohabit.room.context import Context
-from cohabit.room.decide import by_grant
+from cohabit.room.decide import by_grant, offers
 from cohabit.room.grants import grant_wire
 from cohabit.room.looking import CAN_VIEW, watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
-from cohabit.room.turns import is_awaited, is_turn_of, takes_turns
+from cohabit.room.turn_order import ends_turns
 from cohabit.world import Standing, World
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 OPTIONAL = "? marks what can be left out"
@@ -57,8 +54,8 @@ def whoami(ctx: Context) -> WhoAmI:
         scenario=state.scenario,
         partial_intel=state.partial_intel,
         grant=grant_wire(me),
-        your_turn=is_turn_of(ctx.room, me),
-        takes_turns=me.seat is not None or me.claim is not None or is_awaited(ctx.room, me),
+        your_turn=ctx.room.is_turn_of(me),
+        takes_turns=me.seat is not None or me.claim is not None or (state.step_ticks > 0 and me in ctx.room.awaited()),
         name=me.name,
         seat=me.seat,
         claim=me.claim,
@@ -118,7 +115,7 @@ def session_info(ctx: Context) -> SessionInfo:
         scenario=state.scenario,
         partial_intel=state.partial_intel,
         turn_based=ctx.room.has_turns,
-        ends_turns=takes_turns(state),
+        ends_turns=ends_turns(state),
         member_count=len(state.members),
         members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
@@ -191,10 +188,10 @@ class Rules(Struct):
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions, and the commands you may use."""
-    world, as_called = ctx.room.world, ctx.room.extension.as_called
+    world, as_called = ctx.room.world, ctx.room.tools.in_text
     title, description = about_world(world)
     description = as_called(description)
-    mine = [c for c in allowed_commands(ctx.room, ctx.member) if ctx.room.offers(ctx.member, c)]
+    mine = [c for c in allowed_commands(ctx.room, ctx.member) if offers(ctx.room, ctx.member, c)]
     space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action and c.for_model], world.spec.examples)
     actions = as_called(space.to_text())
     others = ", ".join(_in_short(c) for c in mine if c.for_model and not c.is_action)
@@ -216,23 +213,23 @@ def rules(ctx: Context) -> Rules:
     )
 
 
-def allowed_commands(room: "Room", member: Member) -> list[Command]:
+def allowed_commands(room: BaseRoom, member: Member) -> list[Command]:
     """The commands that a member is allowed to use in this room, also those that are not possible now. Those about the
     whole house are not among them."""
     found = [c for c in room.callable_here if c.about != "house" and not c.joins and by_grant(member, c)]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 
 
-def later_text(room: "Room", member: Member) -> str:
+def later_text(room: BaseRoom, member: Member) -> str:
     """The commands of this kind of world that are not possible now. A model reads the rules once, so they name them."""
-    later = [c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not room.offers(member, c)]
+    later = [c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not offers(room, member, c)]
     return f"When they are possible: {', '.join(map(_in_short, later))}" if later else ""
 
 
-def unlisted_text(room: "Room", member: Member) -> str:
+def unlisted_text(room: BaseRoom, member: Member) -> str:
     """The commands of this kind of world that the short list of tools does not have, or not yet."""
     found = [
-        c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not (c.listed and room.offers(member, c))
+        c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not (c.listed and offers(room, member, c))
     ]
     if not found:
         return ""

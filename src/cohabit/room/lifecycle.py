@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import PermissionDenied
 from cohabit.model.grant import Capability
+from cohabit.room.base import Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.games import begin_again, next_seed
 from cohabit.room.remote import RemoteWorld
 from cohabit.scenario import parse_seed

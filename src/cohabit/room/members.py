@@ -1,7 +1,7 @@
 """Members: adding and removing them, add_member, remove_member and leave."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -10,16 +10,13 @@ from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
 from cohabit.room import seats
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import Backend, Handle, command
-from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
 from cohabit.room.kept_limits import keep_chat, keep_limits
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import check_claim, check_handle
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 FORMER_KEPT = 1_000
@@ -50,7 +47,7 @@ def check_invitation(
     return named
 
 
-def _may_add(room: "Room", args: dict[str, Any], via: str | None) -> None:
+def _may_add(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
     if args.get("claim") is not None:
         check_new_claim(room, args["claim"])
     if args.get("stand_in") is not None:

@@ -9,8 +9,8 @@ from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, MAX_MESSAGE, TEAM, Message
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
+from cohabit.room.base import Context
 from cohabit.room.commands import Resource, WaitMs, command
-from cohabit.room.context import Context
 from cohabit.room.state import REMEMBERED_DROPS, SPARE_DROPS, Inbox, Member, RoomState, handle_of
 
 C = Capability

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
 from typing import Any, Self
 
@@ -13,9 +12,7 @@ import msgspec
 from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import Seat
-from cohabit.room import remote, system
-from cohabit.room.commands import Command, CommandTable, declared_in
-from cohabit.room.feature import Feature
+from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
 from cohabit.room.state import Box, RoomState
@@ -23,17 +20,6 @@ from cohabit.room.timers import Timers
 from cohabit.world import World, overrides
 
 MakeWorld = Callable[[str, Mapping[str, Any]], World]
-
-
-@cache
-def system_entries(features: tuple[Feature, ...]) -> dict[str, Command]:
-    """The system entries of a room with these features, by name."""
-    declared = (
-        *declared_in(system),
-        *declared_in(remote),
-        *(made for feature in features for made in feature.declared),
-    )
-    return {made.name: made for made in declared if made.system}
 
 
 class WorldInterrupted(BaseException):
@@ -44,10 +30,10 @@ class RecordedRoom:
     """The part of a room that follows from its record."""
 
     __slots__ = (
-        "_checkpoint", "_refusals", "checks_refusals", "record", "replay_is_quick", "state", "timers", "world",
+        "_checkpoint", "_refusals", "checks_refusals", "commands", "record", "replay_is_quick", "state", "timers",
+        "world",
     )  # fmt: skip
     commands: CommandTable
-    system_entries: Mapping[str, Command]
 
     def __init__(self, state: RoomState, world: World) -> None:
         self.state = state
@@ -105,7 +91,7 @@ class RecordedRoom:
     @classmethod
     def _opened(cls, state: RoomState, opening: Mapping[str, Any], world: World, at: int) -> Self:
         room, args = cls(state, world), {"state": opening}
-        room._write(at, room.system_entries["open"], None, args, args)
+        room._write(at, room.commands.system["open"], None, args, args)
         room._checkpoint = room.record.tail[0]
         return room
 
@@ -161,7 +147,7 @@ class RecordedRoom:
     def _replay_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
             entry = line.entry
-            command = self.system_entries[entry.do] if entry.by is None else self.commands.named(entry.do)
+            command = self.commands.system[entry.do] if entry.by is None else self.commands.named(entry.do)
             try:
                 result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:

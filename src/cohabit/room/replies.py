@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
+from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, Conflict, OutcomeUnknown
 from cohabit.model.record import Entry
 from cohabit.model.strict_json import sorted_json
-from cohabit.room.commands import Command
 from cohabit.room.state import KeptReply, Member, RoomState
 
 KEYS_KEPT = 32
 """Keys remembered per member."""
 
 
-def kept_reply(state: RoomState, member: Member, command: Command, args: Any, key: str) -> KeptReply | None:
+def kept_reply(state: RoomState, member: Member, command: Declaration, args: Any, key: str) -> KeptReply | None:
     """The stored reply for this key, if any."""
     if not 0 < len(key) <= 200 or not key.isprintable():
         raise BadArgs("the idempotency key must be 1 to 200 printable characters")

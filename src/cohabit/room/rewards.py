@@ -1,19 +1,16 @@
 """The total rewards of the seats, in worlds that count them (``World.returns``)."""
 
 from math import isclose, isfinite
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom
 from cohabit.world import Outcome
 
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
-
-def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outcome:
+def rewarded(room: BaseRoom, by: str, outcome: Outcome, told: list[Told]) -> Outcome:
     """The outcome with the actor's reward, as reported by ``World.returns``."""
     seat = room.state.members[by].seat
     gains = report_returns(room, told, seat)
@@ -23,7 +20,7 @@ def rewarded(room: "Room", by: str, outcome: Outcome, told: list[Told]) -> Outco
     return msgspec.structs.replace(outcome, reward=gain)
 
 
-def report_returns(room: "Room", told: list[Told], actor: SeatId | None = None) -> dict[SeatId, float]:
+def report_returns(room: BaseRoom, told: list[Told], actor: SeatId | None = None) -> dict[SeatId, float]:
     """Add up the rewards, and notify each seat whose total has changed. Returns the changes.
 
     ``actor``: the seat that acted. What the others get is the doing of the world, not of the actor.

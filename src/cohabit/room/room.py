@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -16,46 +16,32 @@ from cohabit.errors import (
     CohabitError,
     GameRejected,
     OutOfBounds,
-    PermissionDenied,
     ScopeViolation,
     TooLarge,
     Unauthorized,
     UnknownAsset,
 )
-from cohabit.model.action import Action, ActionResult
+from cohabit.model.action import ActionResult
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.limits import too_large
-from cohabit.model.observation import Observation
 from cohabit.model.record import Entry, Told
-from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.registry import standard_features
-from cohabit.room import rewards, seats, turns, visibility
-from cohabit.room.audit import Audit
-from cohabit.room.command_modules import command_table
+from cohabit.model.seat import SeatId
+from cohabit.room import rewards, seats, turns
+from cohabit.room.base import BaseRoom, Context
+from cohabit.room.command_modules import command_table, features_of
 from cohabit.room.commands import Command
-from cohabit.room.context import Context
-from cohabit.room.decide import Budget, StorageQuota, by_credential, by_features, by_grant, decide, refusal
-from cohabit.room.extension import extension_named
-from cohabit.room.feature import Hooks, hooks_of
-from cohabit.room.recorded import RecordedRoom, WorldInterrupted, system_entries
+from cohabit.room.decide import by_credential, by_grant, decide
+from cohabit.room.decision import refusal
+from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, ShownViews
+from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
-from cohabit.room.view import Turn, View, as_sent, make_turn, make_view
-from cohabit.world import Outcome, World, overridden, overrides
+from cohabit.world import Outcome, World
 
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
 BLIND = "The game refused this. You don't have permission to see why."
-DIGEST_EVERY = 256
-"""After this many entries the room records a digest of its state, so a replay can be verified."""
-VIEWS_CACHED = 64
-"""How many views are kept until the next entry. With more viewpoints, keeping them costs more than it saves."""
-TURNS_CACHED = 16
-"""For how many sets of seats to move the room remembers what it says about the turn."""
-CALLS_PER_SECOND = 1_000
-"""How many calls one member may make to one room; more are refused with BUSY."""
 
 
 class Admitted(Struct, frozen=True, gc=False):
@@ -69,81 +55,17 @@ class Admitted(Struct, frozen=True, gc=False):
     kept: KeptReply | None = None
 
 
-class Room(RecordedRoom):
+class Room(BaseRoom):
     """A room. Create one with ``create``, ``restore`` or ``replay``."""
 
-    # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
-    __slots__ = (
-        "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
-        "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
-        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
-        "callable_here", "check_brain", "commands", "counts_calls", "digest_every", "extension", "features",
-        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "quota",
-        "roster_version", "seats", "shown", "system_entries",
-    )  # fmt: skip
+    __slots__ = ()
 
     def __init__(self, state: RoomState, world: World) -> None:
-        super().__init__(state, world)
-        self.pace = world.pace
-        self.extension = extension_named(world.spec.extension)
-        self.features = standard_features()
-        self.system_entries = system_entries(self.features)
-        self.audit = Audit()
-        self.budget = Budget(CALLS_PER_SECOND)
-        self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
-        self.quota = StorageQuota()
-        self.shown = ShownViews()
-        self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
-        self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
-        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
-        self.members_limit: int | None = None  # ditto
-        self.digest_every = DIGEST_EVERY
-        self.commands = command_table(world)
-        self.callable_here = self.commands  # the house adds its own …
-        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # … and when it offers them
-        self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
-        self.roster_version = 0  # incremented when permissions or visibility may have changed
-        self._to_move: Sequence[SeatId] | None = None
-        self._is_over: bool | None = None
-        self._turn: Turn | None = None
-        self._turns: dict[tuple[bool, tuple[SeatId, ...]], Turn] = {}
-        self._turns_of: object = None  # the roster that they are about
-        self._roster_is_known = False  # False: it may have changed since
-        self._views: dict[Eye, View] = {}
-        self._eyes: dict[str, Eye | None] = {}
-        self._by_identity: dict[str, str] | None = None
-        self._players: dict[SeatId, str] | None = None
-        # Methods that a world does not override are not called.
-        own = overridden(type(world))
-        self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
-        self._observe = self._observe_with_goals if self._has_goals else world.observe
-        self._observe_data = self._observe
-        if "observe_data" in own:
-            self._observe_data = self._observe_data_with_goals if self._has_goals else world.observe_data
-        # How the text of a view names legal actions; None: the world lists only examples.
-        names = self.extension.tool_name if self.extension.prefixed else str
-        self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
-        self._takes_turns = self.pace in ("turns", "rounds")
-        self._has_returns = "returns" in own
-        self._shows_returns = self._has_returns and world.spec.tell_rewards
-        self._overrides_is_over = "is_over" in own
-        self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
-        self.hooks = self._active_hooks()
+        super().__init__(state, world, features_of(world), command_table(world))
 
-    @property
-    def has_turns(self) -> bool:
-        """Whether members take turns: in the world's order, in the room's, or in steps."""
-        return self._takes_turns or turns.takes_turns(self.state)
-
-    @property
-    def opens_alike(self) -> bool:
-        """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
-        is: the world never changes its seats, and it keeps no returns."""
-        return not (self.has_arrivals or self.has_moving_seats or self._has_returns)
-
-    @property
-    def id(self) -> str:
-        return self.state.id
+    def commands_for(self, member: Member) -> list[Command]:
+        """The commands that this member's grant allows, regardless of whose turn it is."""
+        return [c for c in self.commands if by_grant(member, c)]
 
     # -- calls ------------------------------------------------------------------------------------
     def call(
@@ -252,11 +174,6 @@ class Room(RecordedRoom):
         if command is not None and command.unwrap is not None:
             command = self.commands.get(command.unwrap(args)[0])
         return command is not None and member is not None and command.is_action and self.is_blind(member)
-
-    def is_blind(self, member: Member) -> bool:
-        """True if a member acts for a seat but may not see what the seat sees."""
-        eye = self.eye(member)
-        return eye is None or (eye.sees == "public" and not self.world.spec.open_information)
 
     def _refused(self, who: str, name: str, at: int, error: CohabitError) -> None:
         self.audit.refused(at, who, name if name in self.commands else "?", error.code, error.message)
@@ -419,218 +336,16 @@ class Room(RecordedRoom):
         the house was set back, the record continues from its last entry."""
         now = max(at + self.ahead_ms, self.record.at)
         if not self.timers.idle:
-            while (due := self.timers.due(self, now)) is not None:
+            while (due := self.timers.due(self.state, now, self._dues)) is not None:
                 self.system(due[0], due[1], at)
         return now
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
         """Record a system entry: ticks, presence, a timeout."""
-        command, now = self.system_entries[do], max(at + self.ahead_ms, self.record.at)
+        command, now = self.commands.system[do], max(at + self.ahead_ms, self.record.at)
         return self.crash_on_bug(self._write, now, command, None, args, command.check(args))
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do, on the clock of the house."""
-        deadline = None if self.timers.idle else self.timers.next_deadline(self)
+        deadline = None if self.timers.idle else self.timers.next_deadline(self.state, self._dues)
         return None if deadline is None else deadline - self.ahead_ms
-
-    def to_move(self) -> Sequence[SeatId]:
-        """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""
-        if self._to_move is None:
-            self._to_move = self.world.to_move()
-        return self._to_move
-
-    def is_over(self) -> bool:
-        """Whether the game is over. Cached until the next entry."""
-        if self._is_over is None:
-            self._is_over = self.world.is_over() if self._overrides_is_over else not self.to_move()
-        return self._is_over
-
-    def movers(self) -> list[str]:
-        """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
-        return self.turn().movers
-
-    def turn(self) -> Turn:
-        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until the roster
-        changes, because most games come back to the same few."""
-        turn = self._turn
-        if turn is None:
-            if not self._roster_is_known:
-                self._compare_roster()
-            over = self.is_over()
-            key = over, tuple(self.to_move())
-            turn = self._turns.get(key)
-            if turn is None:
-                if len(self._turns) >= TURNS_CACHED:
-                    self._turns = {}
-                movers, runs = turns.movers(self), turns.runs_by_itself(self)
-                turn = self._turns[key] = make_turn(self.state, key[1], movers, over, runs)
-            self._turn = turn
-        return turn
-
-    def _compare_roster(self) -> None:
-        """Forget the turns if they are about other players or time limits. A rematch changes neither."""
-        state = self.state
-        roster = (
-            [(member.id, member.seat) for member in state.members.values()],
-            state.seats, state.turn_ms, state.rematch_ms,
-        )  # fmt: skip
-        if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
-            self._turns = {}
-        self._turns_of, self._roster_is_known = roster, True
-
-    def _drop_world_cache(self) -> None:
-        """Drop cached answers from the world."""
-        self._to_move = None
-        self._is_over = None
-        self._turn = None
-        if self._views:
-            self._views = {}
-
-    def roster_changed(self) -> None:
-        """Drop everything cached about members, permissions and the world."""
-        self.roster_version += 1
-        self._eyes = {}
-        self._by_identity = None
-        self._players = None
-        self._roster_is_known = False
-        self._drop_world_cache()
-        self.hooks = self._active_hooks()
-
-    def _active_hooks(self) -> Hooks:
-        return hooks_of(tuple([feature for feature in self.features if feature.active(self)]))
-
-    def set_seats(self, seats: Sequence[Seat]) -> None:
-        """Replace the list of seats."""
-        self.state.seats = list(seats)
-        self.seats = {s.id: s for s in seats}
-        self.roster_changed()
-
-    # -- members ----------------------------------------------------------------------------------
-    def member_of(self, identity: str) -> Member | None:
-        """The member with this identity."""
-        if self._by_identity is None:
-            # A copy of the list: the house calls this while the room may be running on its own thread.
-            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
-        found = self._by_identity.get(identity)
-        return self.state.members.get(found) if found is not None else None
-
-    def seat_of(self, member: Member) -> Seat | None:
-        return self.seats.get(member.seat) if member.seat is not None else None
-
-    def commands_for(self, member: Member) -> list[Command]:
-        """The commands that this member's grant allows, regardless of whose turn it is."""
-        return [c for c in self.commands if by_grant(member, c)]
-
-    def offers(self, member: Member, command: Command) -> bool:
-        """Whether lists of commands have this one: it is left out where it would only be refused."""
-        if command.needs_seat and member.seat is None and not seats.can_sit(self, member):
-            return False
-        if self.hooks.refuses and by_features(self, member, command).code:
-            return False
-        return (command.offered_if is None or command.offered_if(self, member)) and self.house_offers(command, member)
-
-    # -- seeing -----------------------------------------------------------------------------------
-    def eye(self, member: Member) -> Eye | None:
-        """This member's viewpoint; None if its grant lets it see nothing."""
-        eye = self._eyes.get(member.id)
-        if eye is None and member.id not in self._eyes:
-            eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
-        return eye
-
-    def eye_of(self, member: Member, query: Command | None = None) -> Eye:
-        """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
-        eye = self.eye(member)
-        if eye is None:
-            raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
-        if query is not None and query.sees_all and eye.sees != "all":
-            raise PermissionDenied(f"{query.name} shows what fog hides; it requires read_all", needs=["read_all"])
-        return eye
-
-    def view(self, member: Member) -> View:
-        """What this member sees. All views come from here."""
-        return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
-
-    def view_through(self, eye: Eye) -> View:
-        """What an eye sees, as values and as text. Cached until the next entry."""
-        view = self._views.get(eye)
-        if view is not None:
-            return view
-        try:
-            turn, seat = self._turn or self.turn(), eye.seat
-            own, total = "", None
-            choices: Sequence[Action] = ()
-            if seat is not None:
-                if seat in turn.seats:
-                    if self._takes_turns:
-                        own = "\nIt is your turn."
-                    if self._has_legal:
-                        choices = self.world.legal(self.seats[seat]) or ()
-                if self._shows_returns and (self.state.returns or self.world.returns()):
-                    total = self.state.returns.get(seat, 0.0)
-            view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-        if len(self._views) < VIEWS_CACHED:
-            self._views[eye] = view
-        return view
-
-    def observe(self, eye: Eye) -> Observation:
-        """What an eye sees, as values alone."""
-        observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
-        try:
-            return observe(eye)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def observe_data(self, eye: Eye) -> Observation:
-        """What an eye sees, without the text where the world can leave it out."""
-        try:
-            return self._observe_data(eye)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def observe_with_choices(self, member: Member, text: bool = True) -> Observation:
-        """What this member sees, as values alone, with its legal actions: the observation of its view.
-
-        ``text=False`` leaves out its text, where the world can.
-        """
-        eye = self._eyes.get(member.id) or self.eye_of(member)
-        try:
-            seen = self._observe(eye) if text else self._observe_data(eye)
-            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
-                choices = self.world.legal(self.seats[eye.seat])
-                if choices:
-                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
-            return seen
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
-
-    def fallback(self, member: Member) -> Action | None:
-        """What this member's seat does if the agent that plays it gives no usable answer."""
-        seat = self.seat_of(member)
-        if seat is None or not (self._has_legal or overrides(self.world, "fallback")):
-            return None
-        fallback: Action | None = self.crash_on_bug(self.world.fallback, seat)
-        return fallback
-
-    def _observe_with_goals(self, eye: Eye) -> Observation:
-        return self._with_goals(self.world.observe(eye), eye)
-
-    def _observe_data_with_goals(self, eye: Eye) -> Observation:
-        return self._with_goals(self.world.observe_data(eye), eye)
-
-    def _with_goals(self, seen: Observation, eye: Eye) -> Observation:
-        seat = self.seats.get(eye.seat) if eye.seat is not None else None
-        if seat is not None and not seen.current_goals:
-            goals = self.world.goals(seat)
-            if goals:
-                seen = msgspec.structs.replace(seen, current_goals=list(goals))
-        return seen

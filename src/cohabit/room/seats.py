@@ -1,7 +1,7 @@
 """Seats: who has which one, sit and stand_up."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -10,13 +10,10 @@ from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied,
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.state import Member, RoomState
 from cohabit.world import Arrival, overrides
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 
@@ -25,15 +22,15 @@ class Seated(Struct):
     seat: str | None
 
 
-def _may_change_seats(room: "Room", member: Member) -> bool:
+def _may_change_seats(room: BaseRoom, member: Member) -> bool:
     return member.claim is None and can_sit(room, member)
 
 
-def _may_leave_seat(room: "Room", member: Member) -> bool:
+def _may_leave_seat(room: BaseRoom, member: Member) -> bool:
     return member.claim is None and member.seat is not None
 
 
-def can_sit(room: "Room", member: Member) -> bool:
+def can_sit(room: BaseRoom, member: Member) -> bool:
     """Whether this member can take a seat now, or will get the one that it claims."""
     if member.claim is not None:
         return True
@@ -85,7 +82,7 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     remember_seat(room, me)
 
 
-def open_to(room: "Room") -> list[SeatId]:
+def open_to(room: BaseRoom) -> list[SeatId]:
     """The seats that a member without one can take now."""
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
     return [seat.id for seat in room.state.seats if seat.id not in taken]
@@ -168,7 +165,7 @@ def stand_up(ctx: Context) -> Seated:
     return Seated(None)
 
 
-def check_may_leave(room: "Room", seat: SeatId) -> None:
+def check_may_leave(room: BaseRoom, seat: SeatId) -> None:
     """Refuse to leave a seat that a feature holds on to, such as a body that is falling."""
     for holds_on in room.hooks.holds_on:
         if why := holds_on(room, seat):
@@ -179,7 +176,7 @@ def _claimed(member: Member) -> str:
     return f"seat {member.seat}" if member.seat is not None else f"the claim {member.claim}"
 
 
-def require_seat(room: "Room", seat: str, usable: Sequence[SeatId]) -> None:
+def require_seat(room: BaseRoom, seat: str, usable: Sequence[SeatId]) -> None:
     """Refuse a seat that does not exist, and name those that the caller can choose."""
     if seat not in room.seats:
         raise UnknownAsset(
@@ -188,14 +185,14 @@ def require_seat(room: "Room", seat: str, usable: Sequence[SeatId]) -> None:
         )
 
 
-def follow_seats(room: "Room") -> None:
+def follow_seats(room: BaseRoom) -> None:
     """Adopt the world's current seats if they changed."""
     seats = room.crash_on_error(room.world.seats_now)
     if seats is not None and list(seats) != room.state.seats:
         adopt_seats(room, seats)
 
 
-def adopt_seats(room: "Room", seats: Sequence[Seat]) -> None:
+def adopt_seats(room: BaseRoom, seats: Sequence[Seat]) -> None:
     """Adopt these seats and assign claimed ones.
 
     A claim binds once: ``auto:N`` is the N-th seat this world ever opened, so closing a seat never moves a member to
@@ -240,7 +237,7 @@ def seat_for_claim(seats_ever: Sequence[SeatId], claim: str) -> SeatId | None:
     return seats_ever[number] if number < len(seats_ever) else None
 
 
-def are_unchanged(room: "Room", seats: Sequence[Seat]) -> bool:
+def are_unchanged(room: BaseRoom, seats: Sequence[Seat]) -> bool:
     """Whether everybody keeps their seat in a new game with these seats, as in most rematches. In a world that hides
     nothing, claims get their seats as soon as those are free, so a new game has none to assign."""
     return room.world.spec.open_information and not room.has_moving_seats and seats == room.state.seats
@@ -267,7 +264,7 @@ def _end_looks_through(state: RoomState, player: Member) -> None:
             end_look(member)
 
 
-def leave_seat(room: "Room", member: Member, mode: DepartMode) -> None:
+def leave_seat(room: BaseRoom, member: Member, mode: DepartMode) -> None:
     """Free a member's seat. Other claims may then bind to it. ``mode``: see ``bodies.EmbodiedWorld``; worlds without
     bodies get only ``left`` and ``removed``."""
     _end_looks_through(room.state, member)
@@ -282,7 +279,7 @@ def leave_seat(room: "Room", member: Member, mode: DepartMode) -> None:
     adopt_seats(room, seats if seats is not None else room.state.seats)
 
 
-def remember_seat(room: "Room", member: Member) -> None:
+def remember_seat(room: BaseRoom, member: Member) -> None:
     """Remember the seat whose hidden information a member sees, so it cannot take another one in this game.
 
     That is its own seat, or the one that it looks through.

@@ -7,8 +7,8 @@ from cohabit.errors import RecordCorrupt
 from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
 from cohabit.room import game_time, saves, turns
+from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
-from cohabit.room.context import Context
 from cohabit.room.entry import let_in, managers
 from cohabit.room.games import begin, begin_again, next_seed, resume
 from cohabit.room.members import drop_member, forget_former

@@ -4,14 +4,14 @@ The room has no clock of its own. ``Timers.due`` returns what is due by a given 
 record entry.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from cohabit.room.feature import Due
 from cohabit.room.state import RoomState
 from cohabit.world import World, overrides
 
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
+Due = tuple[int, str, dict[str, Any]]
+"""When a system entry is due, its name, and its arguments."""
 
 
 def can_skip(world: World) -> bool:
@@ -35,12 +35,9 @@ class Timers:
         self.idle = False
         self._stale = True
 
-    def _first(self, room: "Room") -> Due | None:
-        state = room.state
+    def _first(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> Due | None:
         if self._stale:
-            due = _member_timers(state)
-            for dues in room.hooks.due:
-                due.extend(dues(room))
+            due = [*_member_timers(state), *of_features()]
             self._member_timers = min(due, key=_when) if due else None
             self._stale = False
         first = self._member_timers
@@ -53,13 +50,15 @@ class Timers:
             first = again, "rematch_due", {}
         return first
 
-    def due(self, room: "Room", at: int) -> tuple[str, dict[str, Any]] | None:
+    def due(
+        self, state: RoomState, at: int, of_features: Callable[[], Iterable[Due]]
+    ) -> tuple[str, dict[str, Any]] | None:
         """The first thing that is due by ``at``."""
-        first = self._first(room)
+        first = self._first(state, of_features)
         return first[1:] if first is not None and first[0] <= at else None
 
-    def next_deadline(self, room: "Room") -> int | None:
-        first = self._first(room)
+    def next_deadline(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> int | None:
+        first = self._first(state, of_features)
         return first[0] if first is not None else None
 
 

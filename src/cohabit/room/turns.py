@@ -1,7 +1,6 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -9,80 +8,23 @@ from msgspec import Struct
 from cohabit.errors import BadArgs, TurnNotYours
 from cohabit.model.grant import Capability
 from cohabit.model.record import Told
-from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.game_time import advance
-from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import turn_ends
-
-if TYPE_CHECKING:
-    from cohabit.room.room import Room
 
 C = Capability
 
 
-def is_turn_of(room: "Room", member: Member) -> bool:
-    """Whether this member holds the turn, or the world waits for its seat."""
-    holder = room.state.turn_holder
-    if holder is not None:
-        return holder == member.id
-    if room.state.step_ticks:
-        return member.id not in room.state.passed and member in awaited(room)
-    return member.seat in room.to_move()
-
-
-def awaited(room: "Room") -> list[Member]:
-    """The members that a step waits for: the players, or without players everybody who acts in the whole world."""
-    members, to_move = room.state.members.values(), room.to_move()
-    return [m for m in members if m.seat in to_move] or [
-        m for m in members if C.ACT_GLOBAL in m.held and not room.is_over()
-    ]
-
-
-def movers(room: "Room") -> list[str]:
-    """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
-    state = room.state
-    if room.is_over():
-        return []
-    if state.turn_based and (holder := state.turn_holder) is not None:
-        return [handle_of(holder)]
-    if state.step_ticks:
-        return [m.handle for m in awaited(room) if m.id not in state.passed]
-    names = _seat_names(state)
-    return [names.get(seat, seat) for seat in room.to_move()]
-
-
-def _seat_names(state: RoomState) -> dict[SeatId, str]:
-    """Seat id to the handle of the member who has it, or to the seat's name if it is empty."""
-    names = {s.id: s.name or s.id for s in state.seats}
-    names.update({m.seat: m.handle for m in state.members.values() if m.seat is not None})
-    return names
-
-
-def late(room: "Room") -> list[Member]:
+def late(room: BaseRoom) -> list[Member]:
     """The members whose time runs out if the turn, round or step ends now."""
     state = room.state
     if state.turn_holder is not None:
         return [state.members[state.turn_holder]]
     if state.step_ticks:
-        return [m for m in awaited(room) if m.id not in state.passed]
+        return [m for m in room.awaited() if m.id not in state.passed]
     return [m for m in state.members.values() if m.seat in state.waiting_for]
-
-
-def is_awaited(room: "Room", member: Member) -> bool:
-    """Whether a stepped clock waits for this member."""
-    return room.state.step_ticks > 0 and member in awaited(room)
-
-
-def takes_turns(state: RoomState) -> bool:
-    """Whether members end their turns with turn_advance."""
-    return state.turn_based or state.step_ticks > 0
-
-
-def runs_by_itself(room: "Room") -> bool:
-    """Whether time passes without anybody's turn."""
-    return room.pace == "clock" and not takes_turns(room.state)
 
 
 class TurnAdvanced(Struct, omit_defaults=True):
@@ -94,7 +36,7 @@ class TurnAdvanced(Struct, omit_defaults=True):
     note: str = ""
 
 
-def _takes_turns(room: "Room", member: Member) -> bool:
+def _takes_turns(room: BaseRoom, member: Member) -> bool:
     state = room.state
     if state.step_ticks:
         return member.seat is not None or C.ACT_GLOBAL in member.held
@@ -135,8 +77,8 @@ def _ended_turn(me: Member) -> None:
 
 def _pass(ctx: Context) -> TurnAdvanced:
     state, me = ctx.state, ctx.member
-    waiting = [m for m in awaited(ctx.room) if m.id not in state.passed]
-    forced = me not in awaited(ctx.room)
+    waiting = [m for m in ctx.room.awaited() if m.id not in state.passed]
+    forced = me not in ctx.room.awaited()
     if forced and C.ACT_GLOBAL not in me.held:
         raise BadArgs("this step waits for the players only; you cannot pass")
     _ended_turn(me)
@@ -159,14 +101,14 @@ def _step_waits(ctx: Context, missing: list[str]) -> str:
     return f"Time advances when {shown} {'has' if len(missing) == 1 else 'have'} passed{limit}."
 
 
-def step(room: "Room", at: int, told: list[Told]) -> None:
+def step(room: BaseRoom, at: int, told: list[Told]) -> None:
     """Advance a stepped clock."""
     state = room.state
     state.passed, state.turn_started = [], at
     _pass_time(room, state.step_ticks, told)
 
 
-def next_turn(room: "Room", at: int, told: list[Told]) -> str:
+def next_turn(room: BaseRoom, at: int, told: list[Told]) -> str:
     """Give the turn to the next member in the order. Returns its handle."""
     state = room.state
     state.turn_index = (state.turn_index + 1) % len(state.turn_order)
@@ -176,14 +118,14 @@ def next_turn(room: "Room", at: int, told: list[Told]) -> str:
     return handle_of(state.turn_order[state.turn_index])
 
 
-def _pass_time(room: "Room", ticks: int, told: list[Told]) -> None:
+def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:
     """Advance the time. What happens meanwhile is not the doing of the member who happened to pass last."""
     news: list[Told] = []
     advance(room, ticks, news)
     told.extend(_by_world(news))
 
 
-def resolve(room: "Room", told: list[Told]) -> None:
+def resolve(room: BaseRoom, told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
     told.extend(_by_world(room.crash_on_error(room.world.resolve)))
     for round_ended in room.hooks.round_ended:

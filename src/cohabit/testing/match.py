@@ -11,7 +11,6 @@ from cohabit.room.opening import opening_state
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-from cohabit.room.turns import awaited
 from cohabit.scenario import Scenario
 
 BEAT = 50
@@ -57,7 +56,7 @@ class Match:
         if not self.room.state.step_ticks:
             self.room.system("ticks", {"n": min(self.beat, ticks - self.tick)}, self._now())
             return
-        for member in awaited(self.room):
+        for member in self.room.awaited():
             via = member.stand_in if member.played_by_bot else None
             self.room.call(member.id, "turn_advance", at=self._now(), via=via)
 

@@ -12,8 +12,8 @@ from cohabit.house import commands as house_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
 from cohabit.room import info
+from cohabit.room.base import Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.looking import CAN_VIEW
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member, RoomState

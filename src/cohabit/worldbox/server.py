@@ -25,7 +25,8 @@ from cohabit.house.house import House
 from cohabit.house.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
-from cohabit.room.decide import by_turn_order, refusal
+from cohabit.room.decide import by_turn_order
+from cohabit.room.decision import refusal
 from cohabit.room.state import Member
 from cohabit.worldbox.names import EXTENSION
 from cohabit.worldbox.wire import (
@@ -114,7 +115,7 @@ class PortInUse:
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:
-    return runner.room.extension.name == EXTENSION
+    return any(feature.name == EXTENSION for feature in runner.room.features)
 
 
 # -- the app ----------------------------------------------------------------------------------------

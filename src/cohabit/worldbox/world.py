@@ -103,7 +103,7 @@ class WorldBox(RemoteWorld):
     """
 
     spec = WorldSpec(
-        name="worldbox", title="WorldBox", seats=0, pace="step", fog=True, quick=True, extension="worldbox"
+        name="worldbox", title="WorldBox", seats=0, pace="step", fog=True, quick=True, features=("worldbox",)
     )  # fmt: skip
 
     how_to_connect = "start it with `cohabit worldbox --bridge URL`"

@@ -8,9 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from cohabit import registry
 from cohabit.errors import CohabitError, every_error
 from cohabit.house.house import House
-from cohabit.room.extension import Extension, register
+from cohabit.room.feature import Feature
+from cohabit.room.tool_names import ToolNames
 from cohabit.scenario import AgentSpec, Scenario
 
 KEY = "cohabit/key"
@@ -74,14 +76,21 @@ async def test_a_tool_result_has_readable_text_and_values_that_match_its_schema(
         assert (await client.call_tool("heap")).structured_content == {"result": 18}
 
 
-async def test_an_extension_can_put_a_prefix_before_tools(table: Any, era: str, tmp_path: Path) -> None:
-    register(Extension("boxes", tool_prefix="box_", prefixed=frozenset({"take", "heap", "wait_for_turn"})))
+class Boxes(Feature):
+    name = "boxes"
+    tools = ToolNames("box_", frozenset({"take", "heap", "wait_for_turn"}))
+
+
+async def test_a_feature_can_put_a_prefix_before_tools(
+    table: Any, era: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.PROTOCOLS, "boxes", f"{__name__}:Boxes")
     world = tmp_path / "boxed.py"
     world.write_text(
         "from cohabit.worlds.nim import Nim\n"
         "from cohabit.world import WorldSpec\n"
         "class Boxed(Nim):\n"
-        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, extension='boxes')\n"
+        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, features=('boxes',))\n"
     )
     agents = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(("cat", "dog"))]
     _, tokens = await table.house.create_room(Scenario(world=f"{world}:Boxed", agents=agents), "boxed")

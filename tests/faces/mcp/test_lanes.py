@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from cohabit import registry
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.server import McpFace
 from cohabit.house.house import House
-from cohabit.room.extension import Extension, register
+from cohabit.room.feature import Feature
+from cohabit.room.tool_names import ToolNames
 from cohabit.scenario import AgentSpec, Scenario
 
 AT_ONCE, MAY_WAIT = True, False
@@ -39,14 +41,21 @@ async def test_whether_a_tool_may_wait_is_declared(table: Any, room: str | None,
     assert answers_at_once(table, "ann", room, tool) == expected
 
 
-async def test_a_prefix_hides_no_wait_and_a_suffix_makes_none(table: Any, tmp_path: Path) -> None:
-    register(Extension("slow-boxes", tool_prefix="box_", prefixed=frozenset({"recv_messages"})))
+class SlowBoxes(Feature):
+    name = "slow-boxes"
+    tools = ToolNames("box_", frozenset({"recv_messages"}))
+
+
+async def test_a_prefix_hides_no_wait_and_a_suffix_makes_none(
+    table: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.PROTOCOLS, "slow-boxes", f"{__name__}:SlowBoxes")
     world = tmp_path / "slow_boxes.py"
     world.write_text(
         "from cohabit.worlds.nim import Nim\n"
         "from cohabit.world import WorldSpec, query\n"
         "class Boxed(Nim):\n"
-        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, extension='slow-boxes')\n"
+        "    spec = WorldSpec(name='boxed', seats=2, pace='turns', quick=True, features=('slow-boxes',))\n"
         "    @query()\n"
         "    def count_events(self, eye) -> int:\n"
         "        '''How many.'''\n"

@@ -14,10 +14,9 @@ from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
 from cohabit.features.bodies.views import bodies_text, world_of
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
-from cohabit.room.context import Context
 from cohabit.room.feature import Feature
-from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 
@@ -25,13 +24,13 @@ class Bodies(Feature):
     name = "bodies"
     modules = (avatars, actions)
 
-    def active(self, room: Room) -> bool:
+    def active(self, room: BaseRoom) -> bool:
         return isinstance(room.world, EmbodiedWorld)
 
-    def follow(self, room: Room, at: int, told: list[Told]) -> None:
+    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         avatars.follow(room, at, told)
 
-    def acted(self, room: Room, member: Member) -> None:
+    def acted(self, room: BaseRoom, member: Member) -> None:
         """Count an action of a body. In rounds, a choice counts once."""
         avatar = avatars.controlled(room, member) if has_chosen(room, member) else None
         if avatar is not None:
@@ -54,7 +53,7 @@ class Bodies(Feature):
         check_limit(room, member)
         return False
 
-    def leaves_seat(self, room: Room, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def leaves_seat(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member that leaves the room while its body is in danger leaves it in the world."""
         if mode in ("left", "removed") and room.crash_on_error(world_of(room).body, seat.id).unsafe:
             mode = "dormant"
@@ -66,15 +65,15 @@ class Bodies(Feature):
     def without_seat(self, member: Member, command: Command) -> str:
         return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"
 
-    def holds_on(self, room: Room, seat: SeatId) -> str:
+    def holds_on(self, room: BaseRoom, seat: SeatId) -> str:
         """A body that is falling, fighting or the like cannot be left."""
         unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
         return f"you cannot leave this body now: {unsafe}" if unsafe else ""
 
-    def lines(self, room: Room, member: Member) -> str:
+    def lines(self, room: BaseRoom, member: Member) -> str:
         return bodies_text(room, member)
 
 
-def has_chosen(room: Room, member: Member) -> bool:
+def has_chosen(room: BaseRoom, member: Member) -> bool:
     """Whether an action counts: in rounds, only the first choice of a round does."""
     return room.pace != "rounds" or member.seat in room.state.waiting_for

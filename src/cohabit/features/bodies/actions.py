@@ -11,8 +11,8 @@ from cohabit.features.bodies.avatars import has_bodies, is_embodied, required
 from cohabit.features.bodies.views import body_of, embodied, sees_body, world_of
 from cohabit.model.avatar import EmbodiedObservation, Emote, Stance
 from cohabit.model.grant import Capability
+from cohabit.room.base import Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.world import Outcome, Pace, World
 
 C = Capability

@@ -38,9 +38,8 @@ from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
 from cohabit.room import seats
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
-from cohabit.room.room import Room
 from cohabit.room.state import Member, OwnedAvatar, RoomState
 from cohabit.world import Arrival, Pace, World
 
@@ -62,7 +61,7 @@ AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (s
 
 
 # -- keeping avatars in step with seats and bodies ----------------------------------------------------
-def follow(room: Room, at: int, told: list[Told]) -> None:
+def follow(room: BaseRoom, at: int, told: list[Told]) -> None:
     """After an entry: bind the avatars of those who took a seat, release those of members who left one, and note
     deaths."""
     avatars = room.state.avatars
@@ -91,7 +90,7 @@ def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
     seats.remember_seat(room, me)
 
 
-def _is_on_dead_body(room: Room, me: Member) -> bool:
+def _is_on_dead_body(room: BaseRoom, me: Member) -> bool:
     seat = room.seat_of(me)
     return seat is not None and not world_of(room).is_alive(seat.id)
 
@@ -115,13 +114,13 @@ def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
             made.state = State.DESTROYED
 
 
-def _new_avatar(room: Room, member: Member, at: int, seat: SeatId) -> OwnedAvatar:
+def _new_avatar(room: BaseRoom, member: Member, at: int, seat: SeatId) -> OwnedAvatar:
     made = _add(room, owner_of(member), room.seats[seat].name or member.name or member.handle, at)
     made.seat = seat
     return made
 
 
-def _add(room: Room, owner: str, name: str, at: int) -> OwnedAvatar:
+def _add(room: BaseRoom, owner: str, name: str, at: int) -> OwnedAvatar:
     state = room.state
     gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
     for old in gone[:-MAX_DESTROYED]:
@@ -141,7 +140,7 @@ def _new_id(state: RoomState) -> str:
             return f"avatar-{made}"
 
 
-def _bind(room: Room, avatar: OwnedAvatar, member: Member, at: int) -> None:
+def _bind(room: BaseRoom, avatar: OwnedAvatar, member: Member, at: int) -> None:
     """A member takes control. A built-in player may have handed its seat to it."""
     if avatar.by is not None:
         _release(room, avatar, State.SUSPENDED, at)
@@ -155,7 +154,7 @@ def _bind(room: Room, avatar: OwnedAvatar, member: Member, at: int) -> None:
         visit.avatar = avatar.id
 
 
-def _release(room: Room, avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
+def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
     """End a session: count what it was, and let go of the body. Returns its figures. ``count=False``: the world has
     other bodies now, so what this one has done is not known any more."""
     deeds: dict[str, int] = {}
@@ -181,7 +180,7 @@ def _release(room: Room, avatar: OwnedAvatar, state: State, at: int, count: bool
     }  # fmt: skip
 
 
-def _die(room: Room, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
+def _die(room: BaseRoom, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     assert body.death is not None
     avatar.deaths += 1
@@ -198,14 +197,14 @@ def _die(room: Room, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
     told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
 
 
-def _reward(room: Room, avatar: OwnedAvatar) -> float:
+def _reward(room: BaseRoom, avatar: OwnedAvatar) -> float:
     """As the world counts it now: the room reports it only at the end of an entry."""
     total: float = room.crash_on_error(room.world.returns).get(avatar.seat, 0.0)
     return total
 
 
 # -- reading ------------------------------------------------------------------------------------------
-def controlled(room: Room, member: Member) -> OwnedAvatar | None:
+def controlled(room: BaseRoom, member: Member) -> OwnedAvatar | None:
     """The avatar that this member controls."""
     if member.seat is None:
         return None
@@ -217,25 +216,25 @@ def has_bodies(world: type[World], pace: Pace) -> bool:
     return issubclass(world, EmbodiedWorld)
 
 
-def is_embodied(room: Room, member: Member) -> bool:
+def is_embodied(room: BaseRoom, member: Member) -> bool:
     return controlled(room, member) is not None
 
 
-def _is_disembodied(room: Room, member: Member) -> bool:
+def _is_disembodied(room: BaseRoom, member: Member) -> bool:
     return controlled(room, member) is None
 
 
-def _may_have_another(room: Room, member: Member) -> bool:
+def _may_have_another(room: BaseRoom, member: Member) -> bool:
     return may_have_another(room, member, beside=member.seat)
 
 
-def _has_another(room: Room, member: Member) -> bool:
+def _has_another(room: BaseRoom, member: Member) -> bool:
     """Whether a member could change its body for another one of its own."""
     waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
     return waiting and is_embodied(room, member)
 
 
-def _is_dead(room: Room, member: Member) -> bool:
+def _is_dead(room: BaseRoom, member: Member) -> bool:
     own = list(avatars_of(room, owner_of(member)))
     return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
 
@@ -246,7 +245,7 @@ def avatars(ctx: Context) -> AvatarRoster:
     return roster(ctx.room, ctx.member)
 
 
-def roster(room: Room, member: Member) -> AvatarRoster:
+def roster(room: BaseRoom, member: Member) -> AvatarRoster:
     own = list(avatars_of(room, owner_of(member)))
     active = controlled(room, member)
     return AvatarRoster(
@@ -302,7 +301,7 @@ def jack_in(
     return jacked_in(ctx.room, me, "You are back in your body." if wakes else "You have a new body.")
 
 
-def jacked_in(room: Room, me: Member, message: str) -> JackInResult:
+def jacked_in(room: BaseRoom, me: Member, message: str) -> JackInResult:
     """The result of taking a body. Its senses are only for a member who may see what its seat sees."""
     avatar, eye = required(room, me), room.eye(me)
     seen = embodied(room, avatar, me, room.observe(eye)) if eye is not None and eye.sees != "public" else None
@@ -339,7 +338,7 @@ def enter_body(
 
 
 def _arrival(
-    room: Room,
+    room: BaseRoom,
     me: Member,
     avatar: OwnedAvatar | None,
     bonuses: Mapping[str, float] | None = None,
@@ -404,7 +403,7 @@ def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
     return stats
 
 
-def check_leaving(room: Room, avatar: OwnedAvatar, mode: Mode) -> None:
+def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
     """Refuse to leave a body that is in danger, and to despawn one too many."""
     seats.check_may_leave(room, avatar.seat)
     if mode == "despawn" and sum(known.despawned for known in avatars_of(room, avatar.owner)) >= MAX_DESPAWNED:
@@ -438,7 +437,7 @@ def respawn(
     return jacked_in(room, me, "Your avatar lives again.")
 
 
-def _respawn_option(room: Room, avatar: OwnedAvatar, option: str | None) -> str:
+def _respawn_option(room: BaseRoom, avatar: OwnedAvatar, option: str | None) -> str:
     options = [known.id for known in room.crash_on_error(world_of(room).body, avatar.seat).respawn_options]
     if not options:
         raise GameRejected("nobody comes back to life in this world; create another avatar (`jack_in`)")
@@ -453,14 +452,14 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
     _bind(room, avatar, me, ctx.at)
 
 
-def _dead_avatar(room: Room, me: Member) -> OwnedAvatar:
+def _dead_avatar(room: BaseRoom, me: Member) -> OwnedAvatar:
     dead = newest_dead(room, me)
     if dead is None:
         raise GameRejected("you have no dead avatar here")
     return dead
 
 
-def required(room: Room, me: Member) -> OwnedAvatar:
+def required(room: BaseRoom, me: Member) -> OwnedAvatar:
     avatar = controlled(room, me)
     if avatar is None:
         raise GameRejected("you control no avatar here; `jack_in` takes one, `respawn` brings a dead one back")

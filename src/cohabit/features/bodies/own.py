@@ -7,7 +7,7 @@ from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.avatar import AvatarState
 from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
-from cohabit.room.room import Room
+from cohabit.room.base import BaseRoom
 from cohabit.room.state import Member, OwnedAvatar
 
 State = AvatarState
@@ -19,7 +19,7 @@ def owner_of(member: Member) -> str:
     return member.identity or member.id
 
 
-def avatars_of(room: Room, owner: str) -> Iterator[OwnedAvatar]:
+def avatars_of(room: BaseRoom, owner: str) -> Iterator[OwnedAvatar]:
     return (avatar for avatar in room.state.avatars.values() if avatar.owner == owner)
 
 
@@ -28,13 +28,13 @@ def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
     return max(reversed(avatars), key=lambda avatar: avatar.last_active)
 
 
-def newest_dead(room: Room, me: Member) -> OwnedAvatar | None:
+def newest_dead(room: BaseRoom, me: Member) -> OwnedAvatar | None:
     """The dead avatar of a member that could come back to life, if the world allows that."""
     dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
     return newest(dead) if dead else None
 
 
-def to_take(room: Room, me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
+def to_take(room: BaseRoom, me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
     """The avatar of a member to jack into; None: a new one. A member has at most one that does not wait for it."""
     own = list(avatars_of(room, owner_of(me)))
     if avatar_id is None:
@@ -49,24 +49,24 @@ def to_take(room: Room, me: Member, avatar_id: str | None = None) -> OwnedAvatar
     return avatar
 
 
-def check_limit(room: Room, me: Member, beside: SeatId | None = None) -> None:
+def check_limit(room: BaseRoom, me: Member, beside: SeatId | None = None) -> None:
     """Refuse one avatar more than an agent may have."""
     if not may_have_another(room, me, beside):
         limit = _limit(room)
         raise GameRejected(f"you have {_kept(room, me, beside)} avatars here, the most is {limit}; use one of them")
 
 
-def may_have_another(room: Room, me: Member, beside: SeatId | None = None) -> bool:
+def may_have_another(room: BaseRoom, me: Member, beside: SeatId | None = None) -> bool:
     """Whether an agent may have one more avatar. ``beside``: a body that it keeps, also if it is dead, because it can
     come back to life."""
     return _kept(room, me, beside) < _limit(room)
 
 
-def _kept(room: Room, me: Member, beside: SeatId | None) -> int:
+def _kept(room: BaseRoom, me: Member, beside: SeatId | None) -> int:
     own = avatars_of(room, owner_of(me))
     return sum(avatar.state is not State.DESTROYED or avatar.seat == beside for avatar in own)
 
 
-def _limit(room: Room) -> int:
+def _limit(room: BaseRoom) -> int:
     assert isinstance(room.world, EmbodiedWorld)
     return room.world.avatars_per_agent

@@ -6,8 +6,8 @@ from cohabit.model.avatar import Avatar, EmbodiedObservation
 from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.timestamps import utc
+from cohabit.room.base import BaseRoom
 from cohabit.room.decide import by_grant, by_turn
-from cohabit.room.room import Room
 from cohabit.room.state import Member, OwnedAvatar
 
 SEES_OWN = frozenset((Capability.READ_OWN, Capability.READ_ALL))
@@ -17,16 +17,16 @@ SENSES = (
 """What an observation has under the same name as the body."""
 
 
-def has_bodies(room: Room) -> bool:
+def has_bodies(room: BaseRoom) -> bool:
     return isinstance(room.world, EmbodiedWorld)
 
 
-def world_of(room: Room) -> EmbodiedWorld:
+def world_of(room: BaseRoom) -> EmbodiedWorld:
     assert isinstance(room.world, EmbodiedWorld)
     return room.world
 
 
-def body_of(room: Room, avatar: OwnedAvatar) -> BodyState:
+def body_of(room: BaseRoom, avatar: OwnedAvatar) -> BodyState:
     """The body of an avatar, or what one is like that it does not have yet, or no longer."""
     if avatar.despawned:
         return BodyState(health=0.0)
@@ -36,17 +36,17 @@ def body_of(room: Room, avatar: OwnedAvatar) -> BodyState:
     return body
 
 
-def shown(room: Room, avatar: OwnedAvatar, owner: Member) -> Avatar:
+def shown(room: BaseRoom, avatar: OwnedAvatar, owner: Member) -> Avatar:
     """An avatar as its owner sees it, who may not be allowed to see its body."""
     return _shown(room, avatar, body_of(room, avatar) if sees_body(room, owner) else BodyState())
 
 
-def sees_body(room: Room, member: Member) -> bool:
+def sees_body(room: BaseRoom, member: Member) -> bool:
     """Whether a member may see what its body sees and has."""
     return room.world.spec.open_information or not member.held.isdisjoint(SEES_OWN)
 
 
-def _shown(room: Room, avatar: OwnedAvatar, body: BodyState) -> Avatar:
+def _shown(room: BaseRoom, avatar: OwnedAvatar, body: BodyState) -> Avatar:
     playtime = avatar.playtime_ms
     if avatar.by is not None:
         playtime += max(0, room.record.at - avatar.bound_at)
@@ -58,7 +58,7 @@ def _shown(room: Room, avatar: OwnedAvatar, body: BodyState) -> Avatar:
     )  # fmt: skip
 
 
-def bodies_text(room: Room, me: Member) -> str:
+def bodies_text(room: BaseRoom, me: Member) -> str:
     """A line for a member that controls no body, or could change it for another one of its own."""
     if Capability.ACT not in me.held or me.handed_over or room.is_over():
         return ""
@@ -80,7 +80,7 @@ def bodies_text(room: Room, me: Member) -> str:
     return "You control no body now. `jack_in` takes a new one."
 
 
-def embodied(room: Room, avatar: OwnedAvatar, me: Member, seen: Observation) -> EmbodiedObservation:
+def embodied(room: BaseRoom, avatar: OwnedAvatar, me: Member, seen: Observation) -> EmbodiedObservation:
     """An observation of the member that controls this avatar, with what the body feels, hears and can do."""
     body, world = body_of(room, avatar), world_of(room)
     available, blocked = _actions(room, avatar, me)
@@ -99,7 +99,7 @@ def embodied(room: Room, avatar: OwnedAvatar, me: Member, seen: Observation) -> 
     )
 
 
-def _actions(room: Room, avatar: OwnedAvatar, me: Member) -> tuple[list[str], dict[str, str]]:
+def _actions(room: BaseRoom, avatar: OwnedAvatar, me: Member) -> tuple[list[str], dict[str, str]]:
     """The actions of the world that a member may do: those that it can do now, and why it cannot do the others. An
     action that waits for its turn says that first."""
     world = world_of(room)

@@ -12,7 +12,7 @@ from cohabit.features.bodies.views import body_of, has_bodies, world_of
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
-from cohabit.room.room import Room
+from cohabit.room.base import BaseRoom
 from cohabit.room.state import Member, Visit
 from cohabit.room.visibility import ACCOUNT
 from cohabit.world import overrides
@@ -21,7 +21,7 @@ MAX_STEPS, GAME_OVER = "max_steps", "game_over"
 ACHIEVEMENT = "achievement:"
 
 
-def is_enforced(room: Room, text: str) -> bool:
+def is_enforced(room: BaseRoom, text: str) -> bool:
     """Whether the room ends a visit by this condition. Others are notes for the agent."""
     condition = exit_condition(text)
     return condition is not None and (has_bodies(room) or condition.kind not in OF_BODIES)
@@ -33,7 +33,7 @@ def time_limit(conditions: tuple[str, ...]) -> int | None:
     return min([int(one.value * 1000) for one in found if one is not None and one.kind == "playtime"], default=None)
 
 
-def find_ended(room: Room, at: int, told: list[Told]) -> None:
+def find_ended(room: BaseRoom, at: int, told: list[Told]) -> None:
     """Note which visits have come to their end, and which of them can end now. For after every entry."""
     state = room.state
     due: list[str] = []
@@ -59,7 +59,7 @@ def explained(text: str) -> str:
     return f"{text} (one of your goals)" if condition is not None and condition.kind == "goal_complete" else text
 
 
-def visit_text(room: Room, member: Member) -> str:
+def visit_text(room: BaseRoom, member: Member) -> str:
     """A line of the view about the visit of a member, if it is one or was."""
     visit = room.state.visits.get(member.identity)
     if visit is None:
@@ -75,14 +75,14 @@ def visit_text(room: Room, member: Member) -> str:
     return f"Your visit: {known}. `exit_game` ends it." if known else "You are on a visit; `exit_game` ends it."
 
 
-def ended_text(room: Room, member: Member) -> str:
+def ended_text(room: BaseRoom, member: Member) -> str:
     """What a member is told with its last action, if its visit ends now."""
     if member.identity not in room.state.visits_due:
         return ""
     return f"Your visit is over ({room.state.visits[member.identity].ends}): you are on your way to the Nexus."
 
 
-def _reason(room: Room, identity: str, visit: Visit, at: int) -> str:
+def _reason(room: BaseRoom, identity: str, visit: Visit, at: int) -> str:
     """Why a visit is over; empty: it is not."""
     if visit.max_steps is not None and visit.steps >= visit.max_steps:
         return MAX_STEPS
@@ -99,13 +99,15 @@ def _reason(room: Room, identity: str, visit: Visit, at: int) -> str:
     return GAME_OVER if not has_bodies(room) or overrides(room.world, "is_over") else ""
 
 
-def _body(room: Room, identity: str) -> BodyState | None:
+def _body(room: BaseRoom, identity: str) -> BodyState | None:
     member = room.member_of(identity)
     avatar = avatars.controlled(room, member) if member is not None else None
     return body_of(room, avatar) if avatar is not None else None
 
 
-def _holds(room: Room, identity: str, visit: Visit, condition: ExitCondition, at: int, body: BodyState | None) -> bool:
+def _holds(
+    room: BaseRoom, identity: str, visit: Visit, condition: ExitCondition, at: int, body: BodyState | None
+) -> bool:
     if condition.kind == "steps":
         return condition.holds_for(visit.steps)
     if condition.kind == "playtime":
@@ -120,7 +122,7 @@ def _holds(room: Room, identity: str, visit: Visit, condition: ExitCondition, at
     return condition.holds_for(100 * body.health / whole if condition.percent else body.health)
 
 
-def _has_achieved(room: Room, identity: str, visit: Visit) -> bool:
+def _has_achieved(room: BaseRoom, identity: str, visit: Visit) -> bool:
     """Whether one of the agent's goals for this visit is an achievement of this world that it has now."""
     if not has_bodies(room):
         return False
@@ -135,7 +137,7 @@ def _has_achieved(room: Room, identity: str, visit: Visit) -> bool:
     return False
 
 
-def _can_end(room: Room, member: Member) -> bool:
+def _can_end(room: BaseRoom, member: Member) -> bool:
     """Whether the body of a member can be left now. In rounds, its last choice is carried out first."""
     if room.pace == "rounds" and member.seat in room.seats and not room.is_over():
         acts = avatars.controlled(room, member) is not None or not has_bodies(room)

@@ -17,10 +17,9 @@ from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.travel import EntryPackage
 from cohabit.room import seats
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import system_entry
-from cohabit.room.context import Context
 from cohabit.room.members import drop_member
-from cohabit.room.room import Room
 from cohabit.room.state import Member, Visit
 from cohabit.room.visibility import ACCOUNT
 
@@ -120,7 +119,7 @@ def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
     )  # fmt: skip
 
 
-def receipt(room: Room, identity: str, woken: bool = False) -> Receipt:
+def receipt(room: BaseRoom, identity: str, woken: bool = False) -> Receipt:
     """What came of the last arrival of this identity."""
     me, visit = room.member_of(identity), room.state.visits.get(identity)
     ticket = room.state.tickets[identity]

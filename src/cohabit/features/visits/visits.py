@@ -15,10 +15,9 @@ from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
 from cohabit.room import seats
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.context import Context
 from cohabit.room.grants import check_grantable
-from cohabit.room.room import Room
 from cohabit.room.state import Member, NexusEntry
 
 C = Capability
@@ -73,7 +72,7 @@ def open_to_nexus(
     return _shown(ctx.room)
 
 
-def _shown(room: Room) -> OpenToNexus:
+def _shown(room: BaseRoom) -> OpenToNexus:
     entry, visitors = room.state.nexus, len(room.state.visits)
     if entry is None:
         return OpenToNexus(False, visitors=visitors)
@@ -96,7 +95,7 @@ class Exited(Struct, omit_defaults=True):
     message: str = ""
 
 
-def _is_visiting(room: Room, member: Member) -> bool:
+def _is_visiting(room: BaseRoom, member: Member) -> bool:
     return member.identity in room.state.visits
 
 
@@ -163,7 +162,7 @@ def _where_to(package: ExitPackage) -> str:
     return f"You are on your way to {package.destination}. If you cannot enter it, the Nexus tells you why."
 
 
-def _check_carried(room: Room, me: Member, carry: dict[str, int]) -> dict[str, int]:
+def _check_carried(room: BaseRoom, me: Member, carry: dict[str, int]) -> dict[str, int]:
     """Refuse to carry out what is not portable, or what the body does not have."""
     if not carry:
         return {}
@@ -184,7 +183,7 @@ def _check_carried(room: Room, me: Member, carry: dict[str, int]) -> dict[str, i
 
 
 def end_visit(
-    room: Room,
+    room: BaseRoom,
     at: int,
     identity: str,
     reason: str,
@@ -228,7 +227,7 @@ def end_visit(
     return package
 
 
-def forget_admissions(room: Room) -> None:
+def forget_admissions(room: BaseRoom) -> None:
     """The membership that an agent had for its visits is over. If it becomes a member again, that is its own doing, and
     does not end when the Nexus confirms its packages."""
     leaving = room.state.leaving
@@ -237,7 +236,7 @@ def forget_admissions(room: Room) -> None:
             leaving[ticket] = msgspec.structs.replace(package, admitted=False)
 
 
-def ongoing(room: Room, identity: str) -> dict[str, Any] | None:
+def ongoing(room: BaseRoom, identity: str) -> dict[str, Any] | None:
     """What a visitor has done so far in its visit, without the parts that only a release counts."""
     visit = room.state.visits.get(identity)
     if visit is None:

@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Stora
 from cohabit.house.disk import sync_folder
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.audit import REFUSALS_KEPT, Refusal
+from cohabit.room.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 4

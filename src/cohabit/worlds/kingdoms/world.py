@@ -133,7 +133,7 @@ class Kingdoms(OrderActions):
 
     spec = WorldSpec(
         name="kingdoms", version=3, title="Kingdoms", seats=(0, 16), pace="clock", fog=True, tick_ms=100, examples=True,
-        tell_rewards=False, extension="worldbox", front_end="map.html",
+        tell_rewards=False, features=("worldbox",), front_end="map.html",
     )  # fmt: skip
 
     def __init__(

@@ -1,0 +1,357 @@
+"""The room as commands and features see it: its members, whose turn it is, and what each member sees. And the context
+of an entry, which they are given.
+
+``Room`` adds the calls.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.model.action import Action
+from cohabit.model.observation import Observation
+from cohabit.model.record import Told
+from cohabit.model.seat import Eye, Seat, SeatId
+from cohabit.room import turn_order, visibility
+from cohabit.room.budget import Budget, StorageQuota
+from cohabit.room.commands import Command, CommandTable
+from cohabit.room.feature import Feature, Hooks, hooks_of, tool_names
+from cohabit.room.recorded import RecordedRoom, WorldInterrupted
+from cohabit.room.refusals import Audit
+from cohabit.room.shown import ShownViews
+from cohabit.room.state import Member, RoomState
+from cohabit.room.timers import Due
+from cohabit.room.view import Turn, View, as_sent, make_turn, make_view
+from cohabit.world import World, overridden, overrides
+
+DIGEST_EVERY = 256
+"""After this many entries the room records a digest of its state, so a replay can be verified."""
+VIEWS_CACHED = 64
+"""How many views are kept until the next entry. With more viewpoints, keeping them costs more than it saves."""
+TURNS_CACHED = 16
+"""For how many sets of seats to move the room remembers what it says about the turn."""
+CALLS_PER_SECOND = 1_000
+"""How many calls one member may make to one room; more are refused with BUSY."""
+
+
+class BaseRoom(RecordedRoom):
+    """A room without its calls."""
+
+    # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
+    __slots__ = (
+        "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
+        "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
+        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
+        "callable_here", "check_brain", "counts_calls", "digest_every", "features", "has_arrivals", "has_moving_seats",
+        "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown", "tools",
+    )  # fmt: skip
+
+    def __init__(self, state: RoomState, world: World, features: tuple[Feature, ...], commands: CommandTable) -> None:
+        super().__init__(state, world)
+        self.pace = world.pace
+        self.features = features
+        self.tools = tool_names(features)
+        self.audit = Audit()
+        self.budget = Budget(CALLS_PER_SECOND)
+        self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
+        self.quota = StorageQuota()
+        self.shown = ShownViews()
+        self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
+        self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
+        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
+        self.members_limit: int | None = None  # ditto
+        self.digest_every = DIGEST_EVERY
+        self.commands = commands
+        self.callable_here = commands  # with those of the house, which it adds
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether the house does
+        self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
+        self.roster_version = 0  # incremented when permissions or visibility may have changed
+        self._to_move: Sequence[SeatId] | None = None
+        self._is_over: bool | None = None
+        self._turn: Turn | None = None
+        self._turns: dict[tuple[bool, tuple[SeatId, ...]], Turn] = {}
+        self._turns_of: object = None  # the roster that they are about
+        self._roster_is_known = False  # False: it may have changed since
+        self._views: dict[Eye, View] = {}
+        self._eyes: dict[str, Eye | None] = {}
+        self._by_identity: dict[str, str] | None = None
+        self._players: dict[SeatId, str] | None = None
+        # Methods that a world does not override are not called.
+        own = overridden(type(world))
+        self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
+        self._observe = self._observe_with_goals if self._has_goals else world.observe
+        self._observe_data = self._observe
+        if "observe_data" in own:
+            self._observe_data = self._observe_data_with_goals if self._has_goals else world.observe_data
+        # How the text of a view names legal actions; None: the world lists only examples.
+        names = self.tools.of if self.tools.prefixed else str
+        self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
+        self._takes_turns = self.pace in ("turns", "rounds")
+        self._has_returns = "returns" in own
+        self._shows_returns = self._has_returns and world.spec.tell_rewards
+        self._overrides_is_over = "is_over" in own
+        self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
+        self.hooks = self._active_hooks()
+
+    @property
+    def has_turns(self) -> bool:
+        """Whether members take turns: in the world's order, in the room's, or in steps."""
+        return self._takes_turns or turn_order.ends_turns(self.state)
+
+    @property
+    def opens_alike(self) -> bool:
+        """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
+        is: the world never changes its seats, and it keeps no returns."""
+        return not (self.has_arrivals or self.has_moving_seats or self._has_returns)
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    # -- whose turn it is -------------------------------------------------------------------------
+    def to_move(self) -> Sequence[SeatId]:
+        """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""
+        if self._to_move is None:
+            self._to_move = self.world.to_move()
+        return self._to_move
+
+    def is_over(self) -> bool:
+        """Whether the game is over. Cached until the next entry."""
+        if self._is_over is None:
+            self._is_over = self.world.is_over() if self._overrides_is_over else not self.to_move()
+        return self._is_over
+
+    def movers(self) -> list[str]:
+        """The handles of the members (or the names of empty seats) whose turn it is; empty when the game is over."""
+        return self.turn().movers
+
+    def awaited(self) -> list[Member]:
+        """The members that a step of the clock waits for."""
+        return turn_order.awaited(self.state, self.to_move(), self.is_over())
+
+    def is_turn_of(self, member: Member) -> bool:
+        """Whether this member holds the turn, or the world waits for its seat."""
+        state, holder = self.state, self.state.turn_holder
+        if holder is not None:
+            return holder == member.id
+        if state.step_ticks:
+            return member.id not in state.passed and member in self.awaited()
+        return member.seat in self.to_move()
+
+    @property
+    def runs_by_itself(self) -> bool:
+        """Whether time passes without anybody's turn."""
+        return self.pace == "clock" and not turn_order.ends_turns(self.state)
+
+    def turn(self) -> Turn:
+        """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until the roster
+        changes, because most games come back to the same few."""
+        turn = self._turn
+        if turn is None:
+            if not self._roster_is_known:
+                self._compare_roster()
+            over = self.is_over()
+            key = over, tuple(self.to_move())
+            turn = self._turns.get(key)
+            if turn is None:
+                if len(self._turns) >= TURNS_CACHED:
+                    self._turns = {}
+                movers = turn_order.movers(self.state, key[1], over)
+                turn = self._turns[key] = make_turn(self.state, key[1], movers, over, self.runs_by_itself)
+            self._turn = turn
+        return turn
+
+    def _compare_roster(self) -> None:
+        """Forget the turns if they are about other players or time limits. A rematch changes neither."""
+        state = self.state
+        roster = (
+            [(member.id, member.seat) for member in state.members.values()],
+            state.seats, state.turn_ms, state.rematch_ms,
+        )  # fmt: skip
+        if state.turn_based or state.step_ticks or roster != self._turns_of:  # the room's own turns depend on more
+            self._turns = {}
+        self._turns_of, self._roster_is_known = roster, True
+
+    # -- what changes -----------------------------------------------------------------------------
+    def _drop_world_cache(self) -> None:
+        """Drop cached answers from the world."""
+        self._to_move = None
+        self._is_over = None
+        self._turn = None
+        if self._views:
+            self._views = {}
+
+    def roster_changed(self) -> None:
+        """Drop everything cached about members, permissions and the world."""
+        self.roster_version += 1
+        self._eyes = {}
+        self._by_identity = None
+        self._players = None
+        self._roster_is_known = False
+        self._drop_world_cache()
+        self.hooks = self._active_hooks()
+
+    def set_seats(self, seats: Sequence[Seat]) -> None:
+        """Replace the list of seats."""
+        self.state.seats = list(seats)
+        self.seats = {s.id: s for s in seats}
+        self.roster_changed()
+
+    def _active_hooks(self) -> Hooks:
+        return hooks_of(tuple([feature for feature in self.features if feature.active(self)]))
+
+    def _dues(self) -> Iterable[Due]:
+        """The system entries that features have due at a time."""
+        return [due for dues in self.hooks.due for due in dues(self)]
+
+    # -- members ----------------------------------------------------------------------------------
+    def member_of(self, identity: str) -> Member | None:
+        """The member with this identity."""
+        if self._by_identity is None:
+            # A copy of the list: the house calls this while the room may be running on its own thread.
+            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
+        found = self._by_identity.get(identity)
+        return self.state.members.get(found) if found is not None else None
+
+    def seat_of(self, member: Member) -> Seat | None:
+        return self.seats.get(member.seat) if member.seat is not None else None
+
+    # -- seeing -----------------------------------------------------------------------------------
+    def eye(self, member: Member) -> Eye | None:
+        """This member's viewpoint; None if its grant lets it see nothing."""
+        eye = self._eyes.get(member.id)
+        if eye is None and member.id not in self._eyes:
+            eye = self._eyes[member.id] = visibility.eye_for(self.state, member, self.seats, self.world.spec.fog)
+        return eye
+
+    def is_blind(self, member: Member) -> bool:
+        """True if a member acts for a seat but may not see what the seat sees."""
+        eye = self.eye(member)
+        return eye is None or (eye.sees == "public" and not self.world.spec.open_information)
+
+    def eye_of(self, member: Member, query: Command | None = None) -> Eye:
+        """The member's eye, for a query if one is given, or PERMISSION_DENIED."""
+        eye = self.eye(member)
+        if eye is None:
+            raise PermissionDenied("you don't have permission to view this world; a host can grant it", needs=["watch"])
+        if query is not None and query.sees_all and eye.sees != "all":
+            raise PermissionDenied(f"{query.name} shows what fog hides; it requires read_all", needs=["read_all"])
+        return eye
+
+    def view(self, member: Member) -> View:
+        """What this member sees. All views come from here."""
+        return self.view_through(self._eyes.get(member.id) or self.eye_of(member))
+
+    def view_through(self, eye: Eye) -> View:
+        """What an eye sees, as values and as text. Cached until the next entry."""
+        view = self._views.get(eye)
+        if view is not None:
+            return view
+        try:
+            turn, seat = self._turn or self.turn(), eye.seat
+            own, total = "", None
+            choices: Sequence[Action] = ()
+            if seat is not None:
+                if seat in turn.seats:
+                    if self._takes_turns:
+                        own = "\nIt is your turn."
+                    if self._has_legal:
+                        choices = self.world.legal(self.seats[seat]) or ()
+                if self._shows_returns and (self.state.returns or self.world.returns()):
+                    total = self.state.returns.get(seat, 0.0)
+            view = make_view(self.state, self._observe(eye), turn, own, choices, total, self._legal_names)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+        if len(self._views) < VIEWS_CACHED:
+            self._views[eye] = view
+        return view
+
+    def observe(self, eye: Eye) -> Observation:
+        """What an eye sees, as values alone."""
+        observe = self._observe  # in Python 3.11, calling what is in an attribute is slow
+        try:
+            return observe(eye)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def observe_data(self, eye: Eye) -> Observation:
+        """What an eye sees, without the text where the world can leave it out."""
+        try:
+            return self._observe_data(eye)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def observe_with_choices(self, member: Member, text: bool = True) -> Observation:
+        """What this member sees, as values alone, with its legal actions: the observation of its view.
+
+        ``text=False`` leaves out its text, where the world can.
+        """
+        eye = self._eyes.get(member.id) or self.eye_of(member)
+        try:
+            seen = self._observe(eye) if text else self._observe_data(eye)
+            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
+                choices = self.world.legal(self.seats[eye.seat])
+                if choices:
+                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
+            return seen
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
+
+    def fallback(self, member: Member) -> Action | None:
+        """What this member's seat does if the agent that plays it gives no usable answer."""
+        seat = self.seat_of(member)
+        if seat is None or not (self._has_legal or overrides(self.world, "fallback")):
+            return None
+        fallback: Action | None = self.crash_on_bug(self.world.fallback, seat)
+        return fallback
+
+    def _observe_with_goals(self, eye: Eye) -> Observation:
+        return self._with_goals(self.world.observe(eye), eye)
+
+    def _observe_data_with_goals(self, eye: Eye) -> Observation:
+        return self._with_goals(self.world.observe_data(eye), eye)
+
+    def _with_goals(self, seen: Observation, eye: Eye) -> Observation:
+        seat = self.seats.get(eye.seat) if eye.seat is not None else None
+        if seat is not None and not seen.current_goals:
+            goals = self.world.goals(seat)
+            if goals:
+                seen = msgspec.structs.replace(seen, current_goals=list(goals))
+        return seen
+
+
+class Context(Struct, eq=False):
+    """The context of one entry. ``me`` is None for system entries; ``tell`` adds a notice for other members."""
+
+    room: BaseRoom
+    state: RoomState  # of the room
+    me: Member | None
+    at: int
+    told: list[Told] = []
+
+    @property
+    def member(self) -> Member:
+        """The calling member. Not for system entries."""
+        assert self.me is not None
+        return self.me
+
+    def tell(
+        self,
+        text: str,
+        kind: str = "info",
+        seats: tuple[SeatId, ...] | None = None,
+        members: tuple[str, ...] | None = None,
+        shows: str = "",
+    ) -> None:
+        """Add a notice, for everyone unless seats or members are given. ``shows``: the argument that goes with it."""
+        self.told.append(Told(text, kind, seats, members, shows=shows))
