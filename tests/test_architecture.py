@@ -11,7 +11,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
     "errors", "model", "fair", "declare", "world", "bodies", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
-    "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "wsap", "house", "workspace", "worlds",
+    "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
     "testing", "faces", "nexus", "worldbox", "starbound",
 ]  # fmt: skip

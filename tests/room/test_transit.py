@@ -8,6 +8,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, GameCrash, GameRejec
 from cohabit.features.visits.transit import receipt
 from cohabit.features.visits.visits import MAX_KINDS, ongoing
 from cohabit.model.travel import Travel
+from cohabit.room.decide import offers
 from cohabit.room.room import Room
 
 from .caves import bodies
@@ -235,11 +236,11 @@ def test_only_visitors_leave_for_the_nexus_and_only_they_are_offered_to() -> Non
     room = game()
     member(room)
     ada = room.state.members["ada"]
-    assert not room.offers(ada, room.commands.named("exit_game"))
+    assert not offers(room, ada, room.commands.named("exit_game"))
     with pytest.raises(GameRejected, match="you did not come here through the Nexus; use jack_out, stand_up or leave"):
         act(room, "exit_game")
     arrive(room)
-    assert room.offers(ada, room.commands.named("exit_game"))
+    assert offers(room, ada, room.commands.named("exit_game"))
 
 
 def test_a_visitor_whose_package_has_arrived_leaves_the_room_if_it_came_only_for_the_visit() -> None:

@@ -357,9 +357,9 @@ def test_a_call_looks_for_a_timer_only_in_a_room_that_has_one(monkeypatch: pytes
     asked: list[int] = []
     due = Timers.due
 
-    def counted(timers: Timers, state: RoomState, at: int) -> Any:
+    def counted(timers: Timers, state: RoomState, at: int, of_features: Any) -> Any:
         asked.append(at)
-        return due(timers, state, at)
+        return due(timers, state, at, of_features)
 
     monkeypatch.setattr(Timers, "due", counted)
     room = make_room(RED, BLUE, GOD, HOST)
