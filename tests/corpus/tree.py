@@ -25,6 +25,8 @@ from cohabit.testing.clock import FakeClock
 __all__ = ["Clock", "House", "Refusal", "Store", "at_rest", "connect", "create", "open_house", "without_token"]
 Clock, Refusal = FakeClock, CohabitError
 house_module.LOOP_LIMIT_S = 60.0  # a world that waits for a busy machine must not be taken for one that hangs
+NOTHING = Write()
+"""It is written to learn that everything before it has been written."""
 LASTING_THREADS = ("cohabit-writer", "cohabit-watchdog", "cohabit-agents", "cohabit-world-")
 
 
@@ -41,6 +43,9 @@ class Store(MemoryStore):
         return self.power is not None and self.power <= 0
 
     def commit(self, writes: Sequence[Write]) -> None:
+        writes = [write for write in writes if write is not NOTHING]
+        if not writes:
+            return
         self.commits += 1
         if self.power is not None:
             if self.power <= 0:
@@ -70,6 +75,7 @@ async def at_rest(house: House, store: Store) -> None:
         for runner in [*house.rooms.values(), house.ledger.runner]:
             with suppress(CohabitError):  # a room that has stopped, a disk that fails
                 await runner.drained()
+        await house.writer.submit(NOTHING)
         busy = [t for t in threading.enumerate() if t.name.startswith("cohabit-")]
         if any(not thread.name.startswith(LASTING_THREADS) for thread in busy):
             await asyncio.sleep(0.0005)
