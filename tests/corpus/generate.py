@@ -65,7 +65,7 @@ ROOMS = {
     "turns": "create den lanterns turn_based=true ticks_per_turn=5 turn_seconds=40 config={ticks:150}",
     "lounge": "create den lounge guests=true",
     "caves": f"create den {CAVES}:Caves guests=true nexus=true stand_in_seconds=10",
-    "turn_caves": f"create den {CAVES}:TurnCaves guests=true turn_seconds=30",
+    "turn_caves": f"create den {CAVES}:TurnCaves guests=true",
     "whist": "create den whist turn_seconds=60 rematch_seconds=20 partial_intel=true",
     "statecraft": "create den statecraft turn_seconds=60 rematch_seconds=20 config={turns:6}",
     "tictactoe": "create den tictactoe rematch_seconds=10",

@@ -9,7 +9,7 @@
     visitor: join room=den name=Zoe @as:zoe   without a token
     end asked · +5000 · watch ann · unwatch ann · fail 2 · kill · stop 1000 · look ann bob
 
-A value is JSON, ``[a, b]``, ``{a: 1}``, a part of an earlier reply, or a text (in quotes if it has spaces).
+A value is JSON, ``[a,b]``, ``{a:1}``, a part of an earlier reply, or a text (in quotes if it has spaces).
 """
 
 import json

@@ -8,7 +8,7 @@ A script is ``{"steps": […]}``; each step is one of
     {"end": STEP}                                               what came of a call that waited, or was begun ``later``
     {"advance": MS}                                             let time pass
     {"watch": WHO, "cursor": …, "views": …}  {"unwatch": WHO}   subscribe, unsubscribe
-    {"fail": N}                                                 the power fails after N more commits
+    {"fail": N}                                                 the power fails after N more writes
     {"kill": MS}  {"stop": MS}                                  the house dies or closes, and is opened after MS
     {"look": [WHO, …]}                                          everything that these members can read
 
@@ -167,7 +167,10 @@ class Play:
 
     async def _create(self, step: Mapping[str, Any]) -> Any:
         text = json.dumps(self._placed(step["create"]))
-        room, tokens = await tree.create(self.house, text, step["room"], step.get("seed", 7))
+        try:
+            room, tokens = await tree.create(self.house, text, step["room"], step.get("seed", 7))
+        except tree.Refusal as refused:
+            raise ValueError(f"the script is wrong: {refused.as_text()}") from None
         for who, token in tokens.items():
             for name in (f"{who}@{room}", *(() if who in self.tokens else (who,))):
                 self.tokens[name], self.rooms[name] = token, room

@@ -31,7 +31,11 @@ LASTING_THREADS = ("cohabit-writer", "cohabit-watchdog", "cohabit-agents", "coha
 
 
 class Store(MemoryStore):
-    """A store whose power can fail: after ``power`` more commits nothing is stored."""
+    """A store whose power can fail: after ``power`` more writes nothing is stored.
+
+    How many writes are committed at once depends on the time that they take. So they are counted one by one: a batch for
+    which there is not enough power is refused, and the house then tries its writes singly.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,9 +52,10 @@ class Store(MemoryStore):
             return
         self.commits += 1
         if self.power is not None:
-            if self.power <= 0:
+            if self.power < len(writes):
+                self.power = self.power if len(writes) > 1 else 0
                 raise StorageFailed("the power has failed")
-            self.power -= 1
+            self.power -= len(writes)
         super().commit(writes)
 
 
