@@ -48,6 +48,10 @@ ALWAYS = ("capabilities", "view", "whoami", "events", "roster", "session_info")
 RARELY = ("introduction", "rules")
 """Only by the last look."""
 PENDING = object()
+WAITING = ("wait_for_turn", "next_view", "events", "observe", "recv_messages", "join", "wait_for_game")
+"""Commands that may wait until something happens, although no argument says so."""
+MANY_RESTS = (300, 2)
+"""How often the house is at rest before a call counts as one that waits: over a network, and without one."""
 
 
 class Reader:
@@ -183,12 +187,11 @@ class Play:
         self.later[len(self.replies)] = task = asyncio.ensure_future(doing)
         if step.get("later"):
             return PENDING
-        for _ in range(2 if self.face == "python" else 500):
+        may_wait, rested = step["call"] in WAITING, 0
+        while not task.done() and not self.store.is_off and not (may_wait and rested > MANY_RESTS[self.face == "python"]):
             await self.at_rest()
-            if task.done() or self.store.is_off:
-                break
-            if self.face != "python":  # it may be on its way
-                await asyncio.sleep(0.01)
+            await asyncio.sleep(0 if self.face == "python" else 0.01)  # it may be on its way
+            rested += 1
         if self.store.is_off:
             return {"power": "failed"}
         return await self._end({"end": len(self.replies)})
@@ -247,6 +250,9 @@ class Play:
         for who in step["look"]:
             mine: dict[str, Any] = {}
             seen[who] = mine
+            with suppress(tree.Refusal):  # it is seen, which stops the agent that plays for it
+                await self._ask(who, "whoami", {}, self.rooms.get(who))
+            await self.at_rest()
             for command, args in READS:
                 offered = command in ALWAYS or command in mine["capabilities"]
                 if not offered or (command in RARELY and "last" not in step):

@@ -14,6 +14,7 @@ import msgspec
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.faces.python import connect
 from cohabit.house import house as house_module
+from cohabit.house import runner as runner_module
 from cohabit.house.gate import knock
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -24,7 +25,8 @@ from cohabit.testing.clock import FakeClock
 
 __all__ = ["Clock", "House", "Refusal", "Store", "at_rest", "connect", "create", "open_house", "without_token"]
 Clock, Refusal = FakeClock, CohabitError
-house_module.LOOP_LIMIT_S = 60.0  # a world that waits for a busy machine must not be taken for one that hangs
+house_module.LOOP_LIMIT_S = 60.0  # a world that waits for a busy machine must not be taken for one that hangs …
+runner_module.SLOW_S = 60.0  # … or for one that is slow
 NOTHING = Write()
 """It is written to learn that everything before it has been written."""
 LASTING_THREADS = ("cohabit-writer", "cohabit-watchdog", "cohabit-agents", "cohabit-world-")
