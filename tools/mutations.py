@@ -223,11 +223,11 @@ WITHOUT_EFFECT = (
         "No refusal of the guard is that long; a longer one would not fit into the frame that closes a WebSocket.",
     ),
     WithoutEffect(
-        "room/decide.py", "self._spent.get(caller, 0) > self", "self._spent.get(caller, 1) > self",
+        "room/budget.py", "self._spent.get(caller, 0) > self", "self._spent.get(caller, 1) > self",
         "A limit is at least one call a second, which one call does not exceed.",
     ),
     WithoutEffect(
-        "room/decide.py", "self._hour = -1", "self._hour = -2",
+        "room/budget.py", "self._hour = -1", "self._hour = -2",
         "An hour that is never counted; hours begin at 0.",
     ),
     WithoutEffect(
@@ -252,19 +252,19 @@ WITHOUT_EFFECT = (
     ),
     *(
         WithoutEffect(file, "round(", ", 7)", "How many decimals of a sum of rewards are kept.")
-        for file in ("room/avatars.py", "room/visits.py")
+        for file in ("features/bodies/avatars.py", "features/visits/visits.py")
     ),
     WithoutEffect(
-        "room/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
+        "features/bodies/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
         "The numbers from which ids are made only have to differ, and nobody is shown them.",
     ),
     WithoutEffect(
-        "room/avatar_views.py", "playtime += max(0, ", "playtime += max(1, ",
+        "features/bodies/views.py", "playtime += max(0, ", "playtime += max(1, ",
         "A millisecond of a time that is shown in seconds.",
     ),
     *(
         WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
-        for file in ("room/embodied.py", "room/one_seat.py")
+        for file in ("wsap/embodied.py", "wsap/one_seat.py")
     ),
     *(
         WithoutEffect("room/visibility.py", was, becomes, "About how many characters a value has: it is an estimate.")
@@ -279,7 +279,7 @@ WITHOUT_EFFECT = (
         "It is compared only with an earlier value of itself.",
     ),
     WithoutEffect(
-        "room/audit.py", "default=0) + 1", "default=0) + 2",
+        "room/refusals.py", "default=0) + 1", "default=0) + 2",
         "Numbers of refusals only have to grow, and nobody is shown them.",
     ),
     WithoutEffect(
