@@ -32,21 +32,21 @@ from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
 from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
-from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
+from cohabit.lab.files import encode_lines
 from cohabit.lab.fingerprint import fingerprints
 from cohabit.lab.folder import (
     DecisionLine,
     Played,
     TimingLine,
     answers_path,
-    encode_lines,
     open_folder,
     record_lines,
     spending_path,
     write_record,
 )
 from cohabit.lab.game import Game, GameSpec, purposes
+from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
 
 PENDING_PER_WORKER = 4

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied
-from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.clone import facts, objects, refs
 from cohabit.workspace.formats import JOURNAL, commenting
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER
 from cohabit.workspace.formats.markers import first_marker
@@ -13,21 +12,19 @@ from cohabit.workspace.merging.mending import damage, undamaged
 from cohabit.workspace.merging.merge import JOURNAL_PATH, POINTER_PATH, is_protocol
 from cohabit.workspace.merging.ownership import foreign_changes
 from cohabit.workspace.person.identity import Identity
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 MAX_NAMED = 3
 """Changes in one message."""
 
 
-def check_write(ws: "Workspace", path: str, text: str) -> None:
+def check_write(ws: Workspace, path: str, text: str) -> None:
     """Raises PermissionDenied if ``text`` as the content of ``path`` would speak for another agent."""
     if is_protocol(path):
         _check(ws, {path: text}, "written", allowed=[text_here(ws, path) or ""])
 
 
-def with_comments(ws: "Workspace", path: str, before: str, text: str) -> str:
+def with_comments(ws: Workspace, path: str, before: str, text: str) -> str:
     """``text`` with a hidden comment in each new entry of the agent, as the tools write it."""
     who = identity_of(ws)
     if who is None or POINTER_PATH.fullmatch(path):
@@ -35,18 +32,18 @@ def with_comments(ws: "Workspace", path: str, before: str, text: str) -> str:
     return commenting.with_comments(path, before, text, who.agent_id, ws.now())
 
 
-def check_add(ws: "Workspace", paths: Sequence[str]) -> None:
+def check_add(ws: Workspace, paths: Sequence[str]) -> None:
     """The same for files as they are, before they are staged."""
     found = {path: text_here(ws, path) for path in paths if is_protocol(path)}
     if found:
         _check(ws, found, "added")
 
 
-def _check(ws: "Workspace", texts: Mapping[str, str | None], done: str, allowed: Sequence[str] = ()) -> None:
+def _check(ws: Workspace, texts: Mapping[str, str | None], done: str, allowed: Sequence[str] = ()) -> None:
     published = _published(ws, [*texts, JOURNAL])
     archives = _archives(ws) if any(JOURNAL_PATH.fullmatch(path) for path in texts) else []
     source = published.get(JOURNAL, "")
-    who, known = identity_of(ws), written.known(ws)
+    who, known = identity_of(ws), facts.written(ws)
     for path, text in texts.items():
         may = [*allowed, source] if path != JOURNAL else [*allowed, *archives]
         before = published.get(path)
@@ -69,21 +66,21 @@ def refusal(path: str, wrong: Sequence[str], done: str) -> PermissionDenied:
     )
 
 
-def identity_of(ws: "Workspace") -> Identity | None:
+def identity_of(ws: Workspace) -> Identity | None:
     try:
         return ws.identity
     except BadArgs:
         return None
 
 
-def text_here(ws: "Workspace", path: str) -> str | None:
+def text_here(ws: Workspace, path: str) -> str | None:
     """The text of a file; None if there is none, or if it is a link or a folder."""
     with suppress(BadArgs):
         return ws.tree.text(path)
     return None
 
 
-def _published(ws: "Workspace", paths: Sequence[str]) -> dict[str, str]:
+def _published(ws: Workspace, paths: Sequence[str]) -> dict[str, str]:
     """The texts of the last commit, by path."""
     head = refs.head(ws)
     if head is None:
@@ -92,7 +89,7 @@ def _published(ws: "Workspace", paths: Sequence[str]) -> dict[str, str]:
     return {name.partition(":")[2]: text for name, text in found.items()}
 
 
-def _archives(ws: "Workspace") -> list[str]:
+def _archives(ws: Workspace) -> list[str]:
     try:
         names = [entry.name for entry in ws.tree.entries(ARCHIVE_FOLDER)]
     except (FileNotFoundError, BadArgs):

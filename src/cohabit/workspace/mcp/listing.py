@@ -30,7 +30,7 @@ def listed(profile: "Profile") -> list[dict[str, Any]]:
 
 def made() -> str:
     """The required content of the file."""
-    from cohabit.workspace.tool import tools
+    from cohabit.workspace.tools import tools
 
     entries = [{"profile": tool.profile, "tool": described(tool)} for tool in tools().values()]
     return msgspec.json.format(msgspec.json.encode(entries), indent=1).decode() + "\n"
