@@ -169,6 +169,14 @@ def test_importing_cohabit_loads_nothing_heavy() -> None:
     assert out.stdout.strip() == "[]"
 
 
+def test_no_module_imports_the_public_front() -> None:
+    """``cohabit`` itself names what users type, from all parts; a module imports each name from where it is defined."""
+    parts = {path.stem for path in SRC.iterdir()}
+    for path in SRC.rglob("*.py"):
+        names = {name.partition(".")[2] for name in imported(path, types=True) if name.partition(".")[0] == "cohabit"}
+        assert not {name for name in names if name.partition(".")[0] not in parts}, path.relative_to(SRC)
+
+
 def test_import_strings_are_in_the_registry_only() -> None:
     """An import that is hidden in a string would hide a dependency from the test above."""
     allowed = {"registry.py", "__init__.py", "faces/cli/__init__.py"}  # the last two import their own modules late

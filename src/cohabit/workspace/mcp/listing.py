@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from cohabit.workspace.tool import Profile, Tool
 
 FILE: Final = Path(__file__).with_name("listing.json")
-REMOTE: Final = frozenset({"workspace_init", "fetch", "pull", "push", "sync", "claim", "release"})
-"""Tools that use the remote."""
 DESTRUCTIVE: Final = frozenset({"write", "delete", "resolve", "abandon"})
 """Tools that can remove something that is not committed."""
 IDEMPOTENT: Final = frozenset({"workspace_switch", "fetch", "pull", "push", "add", "ack", "sync", "claim", "release"})
@@ -52,6 +50,6 @@ def hints(tool: "Tool") -> dict[str, bool]:
         "readOnlyHint": (not tool.writes, False),
         "destructiveHint": (tool.name in DESTRUCTIVE or not tool.writes, True),  # has no meaning if a tool only reads
         "idempotentHint": (tool.name in IDEMPOTENT, False),
-        "openWorldHint": (tool.name in REMOTE, True),
+        "openWorldHint": (tool.remote, True),
     }
     return {hint: value for hint, (value, assumed) in known.items() if value != assumed}

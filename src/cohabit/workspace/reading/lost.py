@@ -12,9 +12,8 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Block, Journal
 from cohabit.workspace.limits import MAX_FILE_BYTES
-from cohabit.workspace.merging.losses import Loss, losses, missing_entries, same_names
+from cohabit.workspace.merging.losses import Loss, keeps, losses, missing_entries, same_names
 from cohabit.workspace.merging.merge import is_protocol
-from cohabit.workspace.reading.keeping import keeps
 
 MAX_COMMITS: Final = 200
 """Commits that changed journal or inbox and are examined, newest first."""

@@ -15,7 +15,7 @@ from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import ID, Item
 from cohabit.workspace.formats.quoting import listed
-from cohabit.workspace.sharing import advance, integrate, origin, plan, publish
+from cohabit.workspace.sharing import advance, origin, publish
 from cohabit.workspace.sharing.fairness import PUSH_SECONDS, backoff
 from cohabit.workspace.workspace import Workspace
 
@@ -117,17 +117,12 @@ def _commit(ws: Workspace, onto: str, text: str, message: str) -> str:
 
 def _update_clone(ws: Workspace, theirs: str) -> Answer:
     """Bring the change into this clone. If that is not possible, a note says so: the remote has the change anyway."""
-    ours = refs.head(ws)
     try:
-        ahead, behind = integrate.ahead_behind(ws, ours, theirs)
-        if not behind:
-            return {}
-        integration = integrate.Integration(theirs)
-        if ahead and ours is not None:
-            integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+        integration, move = publish.to_commit(ws, theirs)
         if integration.commit is None:
             return {"note": "shared; this clone is not updated yet because of a conflict: call push"}
-        move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+        if move is None:
+            return {}
         if move.blocking:
             return {
                 "note": f"shared; this clone is not updated because of uncommitted changes: {listed(move.blocking)}"

@@ -220,22 +220,28 @@ class _Push:
         return {"head": {"local": ref, "remote": ref}, "hash": {"from": str(before)[:7], "to": commit[:7]}}
 
 
+def to_commit(ws: Workspace, theirs: str) -> tuple[Integration, Move | None]:
+    """The commit that contains the work of this clone and a commit of the remote, and the move to it; no move if they
+    conflict, or if this clone has the commit."""
+    ours = refs.head(ws)
+    ahead, behind = integrate.ahead_behind(ws, ours, theirs)
+    integration = Integration(theirs)
+    if ahead and behind and ours is not None:
+        integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+    if not behind or integration.commit is None:
+        return integration, None
+    return integration, plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+
+
 def _catch_up(ws: Workspace, theirs: str) -> Move | None:
     """The move of this clone to a commit that the remote has, after another call committed or wrote here meanwhile.
     Raises Conflict if that has to wait; the next sync does it."""
-    ours = refs.head(ws)
-    ahead, behind = integrate.ahead_behind(ws, ours, theirs)
-    if not behind:
-        return None
-    integration = Integration(theirs)
-    if ahead and ours is not None:
-        integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+    integration, move = to_commit(ws, theirs)
     if integration.commit is None:
         raise Conflict("another call committed something that conflicts")
-    move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
-    if move.blocking:
+    if move is not None and move.blocking:
         raise Conflict("another call changed files that are not committed")
-    return replace(move, renumbered=(*integration.renumbered, *move.renumbered))
+    return move and replace(move, renumbered=(*integration.renumbered, *move.renumbered))
 
 
 # -- answers --------------------------------------------------------------------------------------
