@@ -10,7 +10,7 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "errors", "model", "fair", "declare", "world", "bodies", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
+    "version", "errors", "model", "fair", "declare", "world", "bodies", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
     "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
     "testing", "faces", "nexus", "worldbox", "starbound",
@@ -23,7 +23,7 @@ KNOWN = {
     "agents": {"worlds"},  # a brain is written for one world
     "worldbox": {"worlds"},  # its commands take the same arguments as those of Kingdoms
 }
-STANDS_ALONE = {"workspace": {"errors", "model", "declare", "workspace"}}
+STANDS_ALONE = {"workspace": {"version", "errors", "model", "declare", "workspace"}}
 ALLOWED = {
     part: STANDS_ALONE.get(part)
     or {p for p in ORDER[: i + 1] if p == part or p not in BY_REGISTRY_ONLY or p in KNOWN.get(part, ())}
@@ -38,14 +38,15 @@ def modules() -> list[Path]:
 
 
 @functools.cache
-def imported(path: Path) -> frozenset[str]:
-    """Every module this file imports, wherever in the file; what is for the type checker alone does not count."""
+def imported(path: Path, *, types: bool = False) -> frozenset[str]:
+    """Every module or name of a module that this file imports, wherever in the file. What is for the type checker alone
+    counts only with ``types``."""
     found: set[str] = set()
     tree = ast.parse(path.read_text())
     skip = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if not types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
@@ -54,8 +55,13 @@ def imported(path: Path) -> frozenset[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return frozenset(found)
+
+
+def libraries(path: Path) -> set[str]:
+    """The top-level packages that this file imports."""
+    return {name.partition(".")[0] for name in imported(path)}
 
 
 def part_of(module: str) -> str | None:
@@ -73,12 +79,65 @@ def test_a_module_imports_only_what_is_above_it(path: Path) -> None:
     assert not wrong, f"{own} may import {sorted(ALLOWED[own])}, not {sorted(wrong)}"
 
 
-@pytest.mark.parametrize("part", ["model", "room", "worlds"])
+MOST_IN_A_CIRCLE = 4
+"""Files of one folder that may import one another in a circle."""
+STILL_IN_CIRCLES = {
+    "house/agent_status", "house/audit_log", "house/bots", "house/command_list", "house/commands", "house/creating",
+    "house/credentials", "house/door", "house/egress", "house/entry_policy", "house/fanout", "house/feed",
+    "house/front_ends", "house/gate", "house/history", "house/house", "house/introduction", "house/invites",
+    "house/ledger", "house/media", "house/observing", "house/reopening", "house/runner", "house/running/remote",
+    "house/saves", "house/subscriptions", "house/waiting",
+}  # fmt: skip
+"""Files in a circle that is larger or goes through several folders. The list may only get shorter."""
+
+
+def circles() -> dict[str, frozenset[str]]:
+    """Each file that is in a circle of imports, with all files of that circle. What is imported for the type checker
+    alone counts: a file that names another's type has to be read together with it."""
+    files = {path.relative_to(SRC).with_suffix("").as_posix(): path for path in SRC.rglob("*.py")}
+    file_of = {f"cohabit/{name}".removesuffix("/__init__").replace("/", "."): name for name in files}
+    leads_to = {
+        name: {
+            other
+            for full in imported(path, types=True)
+            if (other := file_of.get(full) or file_of.get(full.rpartition(".")[0])) and other != name
+        }
+        for name, path in files.items()
+    }
+    reached = {name: reachable(leads_to, name) for name in files}
+    return {
+        name: frozenset(other for other in reached[name] if name in reached[other])
+        for name in files
+        if name in reached[name]
+    }
+
+
+def reachable(leads_to: dict[str, set[str]], start: str) -> set[str]:
+    found, ahead = set[str](), [start]
+    while ahead:
+        new = leads_to[ahead.pop()] - found
+        found |= new
+        ahead += new
+    return found
+
+
+def test_no_circle_of_imports_goes_through_several_folders_or_many_files() -> None:
+    wrong = {
+        name
+        for name, circle in circles().items()
+        if len(circle) > MOST_IN_A_CIRCLE or len({other.rpartition("/")[0] for other in circle}) > 1
+    }
+    new, untied = wrong - STILL_IN_CIRCLES, STILL_IN_CIRCLES - wrong
+    assert not new, f"these files have come into a circle of imports: {sorted(new)}"
+    assert not untied, f"these are in no such circle any more, take them off the list: {sorted(untied)}"
+
+
+@pytest.mark.parametrize("part", ["model", "room", "features", "worlds"])
 def test_the_core_knows_no_clock_no_event_loop_and_no_chance(part: str) -> None:
     for path in (SRC / part).rglob("*.py"):
         if path.name == "connector.py":  # of a remote world: the house runs it, outside of the room
             continue
-        wrong = {name.split(".")[0] for name in imported(path)} & NO_CLOCK_NO_LOOP
+        wrong = libraries(path) & NO_CLOCK_NO_LOOP
         if path.parts[-2:] == ("crafter", "draws.py"):  # a generator of its own, with the state of the original's
             wrong -= {"random"}
         assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
@@ -90,7 +149,7 @@ def test_the_files_of_a_board_are_read_and_merged_without_a_disk_or_git(part: st
     for path in (SRC / "workspace" / part).glob("*.py"):
         found = imported(path)
         wrong = {name for name in found if name.startswith("cohabit.workspace.") and not name.startswith(known)}
-        wrong |= found & {"os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile"}
+        wrong |= libraries(path) & {"os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile"}
         assert not wrong, f"{path.relative_to(SRC)} imports {sorted(wrong)}"
 
 
@@ -99,6 +158,14 @@ def test_importing_cohabit_loads_nothing_heavy() -> None:
     script = f"import cohabit, sys; print(sorted(set(sys.modules) & {heavy!r}))"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_no_module_imports_the_public_front() -> None:
+    """``cohabit`` itself names what users type, from all parts; a module imports each name from where it is defined."""
+    parts = {path.stem for path in SRC.iterdir()}
+    for path in SRC.rglob("*.py"):
+        names = {name.partition(".")[2] for name in imported(path, types=True) if name.partition(".")[0] == "cohabit"}
+        assert not {name for name in names if name.partition(".")[0] not in parts}, path.relative_to(SRC)
 
 
 def test_import_strings_are_in_the_registry_only() -> None:
@@ -112,7 +179,7 @@ def test_import_strings_are_in_the_registry_only() -> None:
 
 def test_the_room_reads_no_files() -> None:
     for path in (SRC / "room").glob("*.py"):
-        assert not imported(path) & {"os", "pathlib", "io", "shutil", "tempfile"}, path.name
+        assert not libraries(path) & {"os", "pathlib", "io", "shutil", "tempfile"}, path.name
 
 
 LOOKUPS = {"begin", "call", "find", "get", "named", "offer", "resolve", "with_tool_name"}

@@ -15,7 +15,7 @@ from cohabit.house.catalogue import every_command
 from cohabit.house.settings import settings_table
 from cohabit.registry import BACKENDS
 from cohabit.scenario import AgentSpec, Scenario, presets
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -69,7 +69,7 @@ DOCS = "tests/test_docs.py"  # the reference pages have the arguments of command
 TARGETS = (
     Target(
         "room",
-        ("room/*.py",),
+        ("room/*.py", "features/*.py", "features/*/*.py"),
         ("tests/room", "tests/model", "tests/nexus", DECLARED, DOCS),
         ("tests/house", "tests/testing", *FACES),
     ),

@@ -17,7 +17,7 @@ from cohabit import __version__
 from cohabit.workspace.mcp import listing
 from cohabit.workspace.mcp.skill import NAME as SKILL
 from cohabit.workspace.mcp.skill import skill
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 PLUGIN: Final = "cohabit"
 SERVER: Final = "workspace"

@@ -15,7 +15,8 @@ from cohabit.house.settings import settings_table
 from cohabit.model.grant import ROLES, Capability, alias_families
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.commands import Command, commands_of
-from cohabit.workspace.tool import Profile, Tool, tools
+from cohabit.workspace.tool import Profile, Tool
+from cohabit.workspace.tools import tools
 
 NOTE = "<!-- Made by `python tools/reference.py`; edit the code instead. -->\n"
 COMMANDS = """\

@@ -11,6 +11,7 @@ from cohabit.model.observation import Achievement, Effect, Entity, Event, Goal, 
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
+from cohabit.version import __version__ as __version__
 from cohabit.world import ActionSpec, ArraySpec, Arrival, Outcome, Range, Standing, World, WorldSpec, action, query
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from cohabit.house.settings import Settings
     from cohabit.lab.match import match
 
-__version__ = "0.1.0"
 __all__ = [
     "Achievement", "Action", "ActionDef", "ActionResult", "ActionSpace", "ActionSpec", "ArraySpec", "Arrival",
     "Client", "CohabitError", "Effect", "Entity",

@@ -29,7 +29,17 @@ SELDOM = {
     "narrow", "load_world", "require_disclosure", "set_entry", "stand_up", "pause", "invite", "add_member",
     "issue_credential", "rotate_credential", "revoke_credential", "create_room", "turn_advance",
 }  # fmt: skip
-NEVER = {"picture", "screenshot", "save_world", "front_end", "schemas", "rules", "introduction", "worlds", "create_room"}
+NEVER = {
+    "picture",
+    "screenshot",
+    "save_world",
+    "front_end",
+    "schemas",
+    "rules",
+    "introduction",
+    "worlds",
+    "create_room",
+}
 """Their replies are large, or the scripts that are written by hand have them."""
 CAPABILITIES = (
     "watch", "read_own", "read_all", "read_roster", "read_chat", "receive_directed", "see_screen", "act", "act_global",
@@ -249,7 +259,9 @@ class Walk:
         if progress < 0.6 or self.random.random() < 0.6:
             names = [name for name in names if name not in SELDOM] or names
         role = self.role[who]
-        fewest = sorted(names, key=lambda n: (self.covered[n, role, True] + self.covered[n, role, False] / 3, self.random.random()))
+        fewest = sorted(
+            names, key=lambda n: (self.covered[n, role, True] + self.covered[n, role, False] / 3, self.random.random())
+        )
         command = self.random.choice(fewest[:6] if self.random.random() < 0.7 else names)
         more: dict[str, Any] = {}
         if self.random.random() < 0.05:
@@ -380,7 +392,9 @@ class Sweep(Walk):
             for number, who in enumerate([*self.members]):
                 if command == "leave" and who == "hera":
                     continue
-                await self._call(who, command, self._target(command, number), **({"as": who} if command == "rotate_token" else {}))
+                await self._call(
+                    who, command, self._target(command, number), **({"as": who} if command == "rotate_token" else {})
+                )
             await self._do({"advance": 3000})
 
     def _target(self, command: str, number: int) -> dict[str, Any]:
@@ -396,7 +410,9 @@ class Sweep(Walk):
 def main(only: str = "") -> None:
     logging.getLogger("cohabit").setLevel(logging.CRITICAL)
     covered: Counter[tuple[str, str, bool]] = Counter()
-    walks = [(f"walk_{name}_{number + 1}", Walk(name, number, covered)) for name in WALKS for number in range(WALKS[name][0])]
+    walks = [
+        (f"walk_{name}_{number + 1}", Walk(name, number, covered)) for name in WALKS for number in range(WALKS[name][0])
+    ]
     sweeps = [(f"sweep_{name}", Sweep(name, 0, covered)) for name in SWEEPS]
     for title, walk in (*sweeps, *walks):
         if only in title:

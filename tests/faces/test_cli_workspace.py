@@ -26,7 +26,7 @@ from cohabit.faces.cli.workspace.person import person_environment
 from cohabit.faces.cli.workspace.verbs import MAX_ROWS, VERBS, Verb, todo
 from cohabit.workspace.limits import MAX_COMMITS
 from cohabit.workspace.sharing import rewritten
-from cohabit.workspace.tool import find
+from cohabit.workspace.tools import find
 
 ROOT = Path(__file__).parents[2]
 ESC = "\x1b"

@@ -808,9 +808,9 @@ def test_a_remote_that_is_told_by_its_name_alone_is_no_place_to_be_hidden(tmp_pa
     made = connector.setup.open_for(
         tmp_path / "clone", "deck", str(tmp_path / "deck.git"), Identity("ann", "Ann", "a@b.c")
     )
-    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made)._private_paths()
+    assert (str(tmp_path / "deck.git"), "the remote") in Session.of(made).private_paths()
     made.remote = "deck.git"  # in "/somewhere/deck.git" it would hide what has to be found
-    assert "the remote" not in dict(map(reversed, Session.of(made)._private_paths()))  # type: ignore[arg-type]
+    assert "the remote" not in dict(map(reversed, Session.of(made).private_paths()))  # type: ignore[arg-type]
     made.close()
 
 

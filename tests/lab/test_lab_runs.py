@@ -19,12 +19,11 @@ from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
-from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
 from cohabit.lab.match import match_design
-from cohabit.lab.progress import ProgressLines, progress_bar
+from cohabit.lab.progress import DecisionCount, ProgressLines, progress_bar
 from cohabit.lab.results import Results, seconds_text
 from cohabit.lab.run import run
 from cohabit.lab.scoring import winners

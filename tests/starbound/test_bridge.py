@@ -16,8 +16,7 @@ from tests.starbound.games import TOKEN, VIEW, Game, Served, a_bridge, obedient
 
 from cohabit.errors import BadArgs, CohabitError, OutcomeUnknown, Unreachable
 from cohabit.starbound.bridge import CONNECTED_MS, MAX_PLAYERS, MAX_QUEUED, TIMEOUT_MS, Bridge
-from cohabit.starbound.views import observation_of
-from cohabit.starbound.wire import MAX_BODY, as_plain, read_outcome, read_view
+from cohabit.starbound.wire import MAX_BODY, as_plain, observation_of, read_outcome, read_view
 from cohabit.testing.clock import FakeClock
 
 TIMED_OUT = "Timeout waiting for game response"

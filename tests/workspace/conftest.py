@@ -19,7 +19,7 @@ from cohabit.workspace.clone import setup
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session import Session
-from cohabit.workspace.sharing import publish
+from cohabit.workspace.sharing import fairness
 from cohabit.workspace.tool import Tool
 from cohabit.workspace.workspace import Workspace
 
@@ -67,7 +67,7 @@ def now() -> Clock:
 @pytest.fixture(autouse=True)
 def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents in this process push again at once; see ``test_fairness`` for their turns."""
-    monkeypatch.setattr(publish, "MAX_TURN_PAUSE", 0.0)
+    monkeypatch.setattr(fairness, "MAX_TURN_PAUSE", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.workspace.formats.inbox import Inbox
-from cohabit.workspace.tool import Tool, find, tools
+from cohabit.workspace.tool import Tool
+from cohabit.workspace.tools import find, tools
 
 NAMES = list(tools("full"))
 

@@ -19,7 +19,7 @@ from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.workspace.formats import template
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 FILE, PROGRAM, LINK, MODULE, FOLDER = "100644", "100755", "120000", "160000", "40000"
 HOOKS = (

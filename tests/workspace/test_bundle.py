@@ -14,7 +14,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import bundle
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 IDENTITY = {"agent_id": "ann-desktop", "agent_name": "Ann", "agent_email": "ann@example.org"}
 EMPTY = [getattr(sys, "_base_executable", sys.executable), "-S"]

@@ -227,7 +227,7 @@ def test_a_persons_lines_in_the_attributes_are_kept(clone: Clone) -> None:
     place.write_text("*.png binary\n")
     ws = ann.workspace()
     for _ in range(2):
-        driver.install(ws)
+        driver.install(ws.git)
     assert place.read_text() == driver.ATTRIBUTES + "*.png binary\n"
 
 

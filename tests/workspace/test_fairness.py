@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from cohabit.workspace.sharing import publish
-from cohabit.workspace.sharing.publish import Turn
+from cohabit.workspace.sharing import fairness, publish
+from cohabit.workspace.sharing.fairness import Turn
 
 PUSH, FETCH, MERGE = 0.1, 0.1, 0.2
 
@@ -58,33 +58,33 @@ def simulated(agents: int, pushes: int, seed: int) -> list[Agent]:
             then(now + 0.05, who, "begin", 0.0)
         else:
             agent.losses += 1
-            again = now + publish.backoff(agent.losses, now - since, publish.PUSH_SECONDS)
+            again = now + fairness.backoff(agent.losses, now - since, fairness.PUSH_SECONDS)
             then(again + FETCH, who, "fetch", again)
     return found
 
 
 @pytest.fixture(autouse=True)
 def turns(no_turns: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "MAX_TURN_PAUSE", 5.0)
+    monkeypatch.setattr(fairness, "MAX_TURN_PAUSE", 5.0)
 
 
 @pytest.mark.parametrize("agents", [2, 4, 8])
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_is_overtaken_for_long_and_everybody_gets_a_share(agents, seed, monkeypatch):
-    monkeypatch.setattr(publish, "random", random.Random(seed))
+    monkeypatch.setattr(fairness, "random", random.Random(seed))
     found = simulated(agents, 100 * agents, seed)
     assert max(agent.overtaken for agent in found) <= 6 * agents
     assert min(agent.pushes for agent in found) >= 50
 
 
 def test_without_turns_one_agent_would_push_nearly_alone(monkeypatch):
-    monkeypatch.setattr(publish, "MAX_TURN_PAUSE", 0.0)
+    monkeypatch.setattr(fairness, "MAX_TURN_PAUSE", 0.0)
     found = simulated(4, 400, 1)
     assert max(agent.pushes for agent in found) > 300
 
 
 def test_an_agent_waits_only_after_a_push_without_a_merge_or_after_lost_races(monkeypatch):
-    monkeypatch.setattr(publish, "random", random.Random(1))
+    monkeypatch.setattr(fairness, "random", random.Random(1))
     assert Turn(10.0, 0.5, True, 0).pause(10.0) == 0.0
     assert Turn(10.0, 0.5, False, 0).pause(10.0) >= 2.0
     assert Turn(10.0, 0.5, True, 3).pause(10.0) >= 1.5

@@ -33,7 +33,7 @@ def messages(found: list[dict]) -> list[str]:
 @pytest.fixture
 def pair(board):
     ann, bob = board("ann-cli"), board("bob-cli")
-    driver.install(ann)
+    driver.install(ann.git)
     ann.tree.write("inbox.md", INBOX.encode())
     commits.add(ann, ["inbox.md"])
     committed(ann, "journal.md", message="began")

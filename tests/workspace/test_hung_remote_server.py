@@ -14,7 +14,7 @@ from tests.workspace.test_waiting import Hung
 
 from cohabit.workspace.mcp.protocol import Call
 from cohabit.workspace.mcp.server import Job, Jobs
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 REMOTE = ("fetch", "pull", "push", "sync", "claim", "release")
 LOCAL = {

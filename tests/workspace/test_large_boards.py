@@ -17,10 +17,10 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.recent import Recent
 from cohabit.workspace.merging import ownership
+from cohabit.workspace.merging.losses import keeps
 from cohabit.workspace.merging.ownership import foreign_changes
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import blame, lost
-from cohabit.workspace.reading.keeping import keeps
 from cohabit.workspace.session import Session
 
 Clone = Callable[[str], Session]

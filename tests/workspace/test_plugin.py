@@ -13,7 +13,7 @@ import pytest
 
 from cohabit import __version__
 from cohabit.workspace.mcp.skill import NAME, skill
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 ROOT = Path(__file__).parent.parent.parent
 NO_TOOLS = {

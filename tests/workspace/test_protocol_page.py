@@ -16,7 +16,7 @@ from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.formats.stamps import Hidden
 from cohabit.workspace.session import Session
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from cohabit.errors import BadArgs, TooLarge, UnknownAsset
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.limits import MAX_TODOS
-from cohabit.workspace.tool import find
+from cohabit.workspace.tools import find
 from cohabit.workspace.workspace import Workspace
 
 Open = Callable[..., Workspace]

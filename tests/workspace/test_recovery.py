@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from cohabit.errors import StorageFailed
-from cohabit.workspace.clone import plain_git, recovery
+from cohabit.workspace.clone import plain_git
 from cohabit.workspace.clone.git import Git
 from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.session import Session
-from cohabit.workspace.sharing import advance
+from cohabit.workspace.sharing import advance, recovery
 
 Clone = Callable[[str], Session]
 NEWS = {f"drafts/{n}.md": f"by ann, number {n}\n" * 50 for n in range(4)}

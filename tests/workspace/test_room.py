@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.workspace.room import ROOM_NAMES, member_identity, room_tools
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=64) | st.sampled_from(
     ["ann", "Ann", "ANN", "ann ", "a..b", "<ann>", "-", "你好", "ann-claude-code"]

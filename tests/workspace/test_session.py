@@ -8,7 +8,7 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Internal, PermissionDenied, UnknownCommand
 from cohabit.workspace.session import Session
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 FOUR = ["workspace_init", "workspace_list", "workspace_switch", "workspace_info"]
 

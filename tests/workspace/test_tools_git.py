@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cohabit.errors import BadArgs, UnknownAsset
-from cohabit.workspace.tool import tools
+from cohabit.workspace.tools import tools
 
 EMPTY = {"changes": 0, "insertions": 0, "deletions": 0}
 

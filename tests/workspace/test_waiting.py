@@ -11,7 +11,7 @@ import pytest
 from cohabit.errors import Unreachable
 from cohabit.workspace.clone import git as git_module
 from cohabit.workspace.session import Session
-from cohabit.workspace.sharing import origin, publish
+from cohabit.workspace.sharing import fairness, origin
 
 Clone = Callable[[str], Session]
 
@@ -123,7 +123,7 @@ def test_what_others_commit_in_the_clone_during_a_push_is_kept_and_shared_by_the
 
 
 def test_an_agent_that_keeps_losing_waits_less_and_soon_not_at_all() -> None:
-    longest = [max(publish.backoff(losses, 1.0, 50.0) for _ in range(300)) for losses in range(1, 9)]
+    longest = [max(fairness.backoff(losses, 1.0, 50.0) for _ in range(300)) for losses in range(1, 9)]
     assert longest[0] > longest[1] > longest[2]
     assert sum(longest) < 3.0
     assert longest[4:] == [0.0] * 4

@@ -18,7 +18,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from cohabit import __version__
 from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand, internal_error
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_for
@@ -27,6 +26,7 @@ from cohabit.house.challenges import LIFE_MS
 from cohabit.house.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
+from cohabit.version import __version__
 
 MAX_JOIN_BODY = 16 * 1024
 Handler = Callable[[Request], Awaitable[Response]]

@@ -3,10 +3,10 @@
 from functools import lru_cache
 from typing import Any
 
-from cohabit import __version__
 from cohabit.errors import every_error
 from cohabit.house.catalogue import every_command
 from cohabit.room.commands import Command
+from cohabit.version import __version__
 
 
 @lru_cache(maxsize=4)

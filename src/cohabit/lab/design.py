@@ -112,7 +112,7 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     # -- the plan ---------------------------------------------------------------------------------
     def _specs(self, title: str, plan: WorldPlan) -> Iterator[GameSpec]:
-        seeds = _every_seed(plan.seeds if plan.seeds is not None else self.seeds)
+        seeds = every_seed(plan.seeds if plan.seeds is not None else self.seeds)
         most = plan.games if plan.games is not None else self.games
         for levels, changes in _conditions({**self.factors, **plan.factors}):
             config, fields = _apply(plan.config, changes)
@@ -195,7 +195,7 @@ def _apply(config: Mapping[str, Any], changes: Level) -> tuple[dict[str, Any], d
     return made, fields
 
 
-def _every_seed(seeds: int | list[int]) -> list[int]:
+def every_seed(seeds: int | list[int]) -> list[int]:
     return list(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
 
 
@@ -329,29 +329,29 @@ def _check_factors(where: str, factors: Mapping[str, list[Any] | dict[str, Level
 
 
 def _check_numbers(where: str, plan: Design | WorldPlan) -> None:
-    _check_seeds(f"{where}seeds", plan.seeds)
+    check_seeds(f"{where}seeds", plan.seeds)
     for name, least, most in (
         ("games", 1, MAX_GAMES), ("step_ticks", 1, 10**9), ("max_ticks", 0, 10**9), ("max_decisions", 1, 10**9),
     ):  # fmt: skip
-        _check_range(where + name, getattr(plan, name), least, most)
+        check_range(where + name, getattr(plan, name), least, most)
     if plan.seconds is not None and not 0 < plan.seconds <= MAX_SECONDS:
         raise BadArgs(f"{where}seconds: must be above 0 and at most {MAX_SECONDS}, not {plan.seconds:g}")
 
 
-def _check_range(where: str, number: int | None, least: int, most: int) -> None:
+def check_range(where: str, number: int | None, least: int, most: int) -> None:
     if number is not None and not least <= number <= most:
         raise BadArgs(f"{where}: must be from {least} to {most:,}, not {number}")
 
 
-def _check_seeds(where: str, seeds: int | list[int] | None) -> None:
+def check_seeds(where: str, seeds: int | list[int] | None) -> None:
     if not isinstance(seeds, list):
-        _check_range(where, seeds, 1, MAX_GAMES)
+        check_range(where, seeds, 1, MAX_GAMES)
         return
     if not seeds:
         raise BadArgs(f"{where}: there must be at least one")
     known: set[int] = set()
     for place, seed in enumerate(seeds):
-        _check_range(f"{where}[{place}]", seed, 0, 2**63 - 1)
+        check_range(f"{where}[{place}]", seed, 0, 2**63 - 1)
         if seed in known:
             raise BadArgs(f"{where}[{place}]: duplicate seed {seed}")
         known.add(seed)
@@ -365,7 +365,7 @@ def _check_title(where: str, title: str) -> None:
 def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
     """Make every world and every player once."""
     for player in design.every_player():
-        with _location(f"player {player!r}"):
+        with location(f"player {player!r}"):
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
             check_brain(design.brain(player))
@@ -375,7 +375,7 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
         if (spec.world, spec.config, len(spec.players)) in seen:
             continue
         seen.append((spec.world, spec.config, len(spec.players)))
-        with _location(f"worlds.{spec.setting}"):
+        with location(f"worlds.{spec.setting}"):
             world = make_world(located(spec.world, design.folder), spec.config)
             fewest, most = world.spec.seat_range
             if not fewest <= len(spec.players) <= most:
@@ -387,7 +387,7 @@ def _check_scripts(specs: Sequence[GameSpec]) -> None:
     """Refuse built-in scripts for other worlds."""
     found = dict.fromkeys((spec.setting, spec.world, brain) for spec in specs for brain in spec.players)
     for setting, world, brain in found:
-        with _location(f"worlds.{setting}"):
+        with location(f"worlds.{setting}"):
             check_plays(brain, world)
 
 
@@ -413,7 +413,7 @@ def check_brain(brain: str) -> None:
 
 
 @contextmanager
-def _location(where: str) -> Iterator[None]:
+def location(where: str) -> Iterator[None]:
     """Prefix the message of an error with the key that it is about."""
     try:
         yield

@@ -72,5 +72,10 @@ def _list(items: Iterable[str]) -> str:
 
 
 def _text(text: str) -> str:
-    plain = one_line("".join(letter if letter.isprintable() else " " for letter in text))
-    return escape(plain if len(plain) <= MAX_TEXT else plain[: MAX_TEXT - 1] + "…")
+    return escape(shown(text, MAX_TEXT))
+
+
+def shown(text: str, limit: int) -> str:
+    """A text that can quote others, on one line."""
+    line = one_line("".join(letter if letter.isprintable() else " " for letter in text))
+    return line if len(line) <= limit else line[: limit - 1] + "…"

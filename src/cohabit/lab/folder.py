@@ -16,11 +16,9 @@ finished. A killed run can leave more than that; it is removed, and the game is 
 ``timings.jsonl`` may have lines of games that were played twice; the last one counts.
 """
 
-import fcntl
-import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +29,10 @@ from cohabit.agents.decision import Decision
 from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.atomic import write_atomically
 from cohabit.lab.design import Design, parse_design
+from cohabit.lab.files import Log, encode_lines, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same
 from cohabit.lab.game import GameResult, GameSpec
-from cohabit.lab.logs import read_log
 from cohabit.room.record import GENESIS, Line, read_lines
 
 DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
@@ -75,10 +72,6 @@ class Played(Struct, frozen=True, gc=False):
     decisions: bytes
     timing: TimingLine
     record: bytes = b""
-
-
-_encoder = msgspec.json.Encoder()
-encode_lines = _encoder.encode_lines
 
 
 class RecordLine(Struct, gc=False):
@@ -176,10 +169,10 @@ def _each(path: Path, kind: type[Any]) -> Iterator[Any]:
 class RunFolder:
     """An open folder, locked by this process."""
 
-    def __init__(self, folder: Path, games: list[GameResult], handles: dict[str, int]) -> None:
+    def __init__(self, folder: Path, games: list[GameResult], logs: dict[str, Log]) -> None:
         self.folder = folder
         self.games = games
-        self._handles = handles
+        self._logs = logs
         self._unsynced = 0
 
     def add(self, played: Played) -> None:
@@ -197,7 +190,7 @@ class RunFolder:
 
     def sync(self) -> None:
         for name in (TIMINGS, DECISIONS, GAMES):
-            os.fsync(self._handles[name])
+            self._logs[name].sync()
         self._unsynced = 0
 
     def spent(self) -> tuple[float, float]:
@@ -209,10 +202,8 @@ class RunFolder:
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
 
     def _append(self, name: str, text: bytes) -> None:
-        view = memoryview(text)
-        self._unsynced += len(view)
-        while view:
-            view = view[os.write(self._handles[name], view) :]
+        self._unsynced += len(text)
+        self._logs[name].append(text)
 
 
 def spending_path(folder: Path) -> Path:
@@ -233,37 +224,21 @@ def answers_path(folder: Path, game: str) -> Path:
 def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[GameSpec]) -> Iterator[RunFolder]:
     """Open the folder of a run, or create it. It never mixes designs or versions."""
     folder.mkdir(parents=True, exist_ok=True)
-    handles: dict[str, int] = {}
-    try:
-        handles[GAMES] = _open(folder / GAMES)
-        _lock(handles[GAMES], folder)
+    with ExitStack() as opened:
+        logs = {GAMES: opened.enter_context(closing(Log(folder / GAMES)))}
+        logs[GAMES].lock()
         _claim(folder, design, prints)
-        for name in (DECISIONS, TIMINGS):
-            handles[name] = _open(folder / name)
+        logs |= {name: opened.enter_context(closing(Log(folder / name))) for name in (DECISIONS, TIMINGS)}
         (folder / RECORDS).mkdir(exist_ok=True)
         (folder / UNFINISHED).mkdir(exist_ok=True)
-        games = _finished(folder, handles, planned)
+        games = _finished(folder, logs, planned)
         SpendingLog(spending_path(folder)).repair()
         sync_folder(folder)
-        run = RunFolder(folder, games, handles)
+        run = RunFolder(folder, games, logs)
         try:
             yield run
         finally:
             run.sync()
-    finally:
-        for handle in handles.values():
-            os.close(handle)
-
-
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-
-
-def _lock(handle: int, folder: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise Conflict(f"another run is writing to {folder}") from None
 
 
 def _claim(folder: Path, design: Design, prints: Prints) -> None:
@@ -288,7 +263,7 @@ def _without_cap(text: bytes) -> dict[str, Any]:
     return plain
 
 
-def _finished(folder: Path, handles: dict[str, int], planned: Sequence[GameSpec]) -> list[GameResult]:
+def _finished(folder: Path, logs: dict[str, Log], planned: Sequence[GameSpec]) -> list[GameResult]:
     """The finished games. What was written of others is removed."""
     games, size = read_log(folder / GAMES, GameResult)
     for number, (game, spec) in enumerate(zip(games, planned, strict=False), 1):
@@ -296,9 +271,9 @@ def _finished(folder: Path, handles: dict[str, int], planned: Sequence[GameSpec]
             raise RecordCorrupt(f"{GAMES}, line {number}: expected the game {spec.id}, not {game.spec.id}")
     if len(games) > len(planned):
         raise RecordCorrupt(f"{GAMES}, line {len(planned) + 1}: not part of the design")
-    os.ftruncate(handles[GAMES], size)
+    logs[GAMES].cut(size)
     finished = {game.spec.id: game.decisions for game in games}
-    os.ftruncate(handles[DECISIONS], _size_of(folder / DECISIONS, finished))
+    logs[DECISIONS].cut(_size_of(folder / DECISIONS, finished))
     return games
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from math import inf
 from multiprocessing import get_context, parent_process
@@ -32,21 +32,22 @@ from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
 from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
-from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
+from cohabit.lab.files import encode_lines
 from cohabit.lab.fingerprint import fingerprints
 from cohabit.lab.folder import (
     DecisionLine,
     Played,
+    RunFolder,
     TimingLine,
     answers_path,
-    encode_lines,
     open_folder,
     record_lines,
     spending_path,
     write_record,
 )
 from cohabit.lab.game import Game, GameSpec, purposes
+from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
 
 PENDING_PER_WORKER = 4
@@ -117,45 +118,35 @@ def run(
     table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
         workers = 1
-    with quiet():
-        if folder is None:
-            return _in_memory(table, specs, workers, on_game, count)
-        with open_folder(folder, design, fingerprints(design), specs) as kept:
-            worlds = sorted({located(spec.world, design.folder) for spec in specs})
-            results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
-            spent = kept.spent()
-            on_game(len(kept.games), len(specs))
-            try:
-                for played in _play(table, specs[len(kept.games) :], workers, spent, count, results):
-                    kept.add(played)
-                    on_game(len(kept.games), len(specs))
-            except RunStopped as stopped:
-                results.stopped = str(stopped)
-            else:
+    with quiet(), _opened(folder, design, specs) as kept:
+        results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
+        if kept:
+            results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
+            results.spent = kept.spent()
+        on_game(len(results.games), len(specs))
+        try:
+            for played in _play(table, specs[len(results.games) :], workers, count, results):
+                (kept.add if kept else results.keep)(played)
+                on_game(len(results.games), len(specs))
+        except RunStopped as stopped:
+            results.stopped = str(stopped)
+        else:
+            if kept:
                 kept.finish()
+        if kept:
             results.spent = kept.spent()
     return results
 
 
-def _in_memory(
-    table: Table, specs: Sequence[GameSpec], workers: int, on_game: Progress, count: DecisionCount
-) -> Results:
-    results = Results(table.design, [], planned=len(specs))
-    on_game(0, len(specs))
-    try:
-        for played in _play(table, specs, workers, (0.0, 0.0), count, results):
-            results.keep(played)
-            on_game(len(results.games), len(specs))
-    except RunStopped as stopped:
-        results.stopped = str(stopped)
-    return results
+def _opened(folder: Path | None, design: Design, specs: Sequence[GameSpec]) -> AbstractContextManager[RunFolder | None]:
+    return nullcontext() if folder is None else open_folder(folder, design, fingerprints(design), specs)
 
 
 def _play(
-    table: Table, specs: Sequence[GameSpec], workers: int, spent: tuple[float, float], count: DecisionCount,
-    results: Results,
-) -> Iterator[Played]:  # fmt: skip
-    """The games in order. ``spent``: what was paid and reserved before; the results get the sums at the end."""
+    table: Table, specs: Sequence[GameSpec], workers: int, count: DecisionCount, results: Results
+) -> Iterator[Played]:
+    """The games in order. The results have what was paid and reserved before, and get the sums at the end."""
+    spent = results.spent
     if workers <= 1 or len(specs) <= 1:
         here = TotalsHere(*spent)
         try:
@@ -204,31 +195,25 @@ def results_in_order(
 
 
 def _play_here(table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount) -> Iterator[Played]:
-    """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
+    """The games in this process."""
     done = 0
-    if _has_loop():
-        with ThreadPoolExecutor(1, "lab") as thread:
-            while done < len(specs):
-                batch = Batch()
-                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, batch)).result()
-                done += len(batch.games)
-                yield from _until_stopped(batch)
-        return
-    with asyncio.Runner() as runner:
+    with event_loop() as run_in_loop:
         while done < len(specs):
             batch = Batch()
-            runner.run(_play_some(table, specs[done:], spending, count, batch))
+            run_in_loop(_play_some(table, specs[done:], spending, count, batch))
             done += len(batch.games)
             yield from _until_stopped(batch)
 
 
-def run_async(work: Coroutine[Any, Any, None]) -> None:
-    """Run something to its end, on another thread if this one has an event loop already."""
+@contextmanager
+def event_loop() -> Iterator[Callable[[Coroutine[Any, Any, None]], None]]:
+    """Runs coroutines to their end. A notebook already has an event loop; then they run on another thread."""
     if not _has_loop():
-        asyncio.run(work)
+        with asyncio.Runner() as runner:
+            yield runner.run
         return
     with ThreadPoolExecutor(1, "lab") as thread:
-        thread.submit(asyncio.run, work).result()
+        yield lambda work: thread.submit(asyncio.run, work).result()
 
 
 def _has_loop() -> bool:

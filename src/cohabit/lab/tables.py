@@ -11,8 +11,8 @@ import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, Difference, PlayerInCondition, analyse, between_conditions
-from cohabit.lab.atomic import atomic_file, write_atomically
 from cohabit.lab.estimates import Estimate
+from cohabit.lab.files import atomic_file, write_atomically
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners
@@ -43,6 +43,11 @@ def can_write_parquet() -> bool:
 
 # -- the tables of a report -------------------------------------------------------------------------
 _ESTIMATE: dict[str, Kind] = {"mean": "number", "half_width_95": "number", "seeds": "integer"}
+_TALLY: dict[str, Kind] = {
+    "decisions": "integer", "failures": "integer", "outcomes": "json", "prompt_tokens": "integer",
+    "completion_tokens": "integer", "dollars": "number", "charged": "number",
+}  # fmt: skip
+_WHOLE_TALLY: dict[str, Kind] = {**_TALLY, "unpriced": "integer", "requests": "integer", "causes": "json"}
 
 
 def _estimated(found: Estimate | None) -> Row:
@@ -65,7 +70,7 @@ def _player_rows(results: Results) -> Iterator[Row]:
 def _player_row(
     found: ConditionResults, lineup: str, player: PlayerInCondition, problems: Mapping[tuple[str, str], str]
 ) -> Row:
-    tally, share = player.tally, player.win_interval
+    share = player.win_interval
     return {
         "setting": found.condition.setting,
         "factors": found.condition.factors,
@@ -81,16 +86,7 @@ def _player_row(
         "share_low_95": share[0] if share else None,
         "share_high_95": share[1] if share else None,
         **_estimated(player.score),
-        "decisions": tally.decisions,
-        "failures": tally.failures,
-        "outcomes": tally.outcomes,
-        "prompt_tokens": tally.prompt_tokens,
-        "completion_tokens": tally.completion_tokens,
-        "dollars": tally.dollars,
-        "charged": tally.charged,
-        "unpriced": tally.unpriced,
-        "requests": tally.requests,
-        "causes": tally.causes,
+        **{name: getattr(player.tally, name) for name in _WHOLE_TALLY},
         "median_seconds": player.median_seconds,
         "commonest_problem": problems.get((found.condition.title, player.player), ""),
     }
@@ -101,7 +97,6 @@ def _game_rows(results: Results) -> Iterator[Row]:
     for game in results.games:
         best, points, decided = winners(game), scores(game), game.spec.id not in without
         for seat, player in enumerate(game.spec.named):
-            tally = game.tallies[seat]
             yield {
                 "game": game.spec.id,
                 "setting": game.spec.setting,
@@ -117,13 +112,7 @@ def _game_rows(results: Results) -> Iterator[Row]:
                 "decided": decided,
                 "ended": game.ended,
                 "ticks": game.ticks,
-                "decisions": tally.decisions,
-                "failures": tally.failures,
-                "outcomes": tally.outcomes,
-                "prompt_tokens": tally.prompt_tokens,
-                "completion_tokens": tally.completion_tokens,
-                "dollars": tally.dollars,
-                "charged": tally.charged,
+                **{name: getattr(game.tallies[seat], name) for name in _TALLY},
                 "standing": next((s.data for s in game.standings if s.seat == game.seats[seat]), {}),
                 "record": f"records/{game.spec.id}.jsonl",
             }
@@ -198,17 +187,13 @@ def _bounds(interval: tuple[float, float] | None) -> Row:
     return {"low_95": low, "high_95": high}
 
 
-_COSTS: dict[str, Kind] = {
-    "prompt_tokens": "integer", "completion_tokens": "integer", "dollars": "number", "charged": "number",
-}  # fmt: skip
 TABLES: dict[str, Table] = {
     "players": Table(
         {
             "setting": "text", "factors": "json", "lineup": "text", "player": "text", "games": "integer",
             "won": "integer", "drawn": "integer", "stopped": "integer", "against_itself": "integer",
             "compared": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
-            "decisions": "integer", "failures": "integer", "outcomes": "json", **_COSTS, "unpriced": "integer",
-            "requests": "integer", "causes": "json", "median_seconds": "number", "commonest_problem": "text",
+            **_WHOLE_TALLY, "median_seconds": "number", "commonest_problem": "text",
         },
         _player_rows,
     ),
@@ -216,8 +201,7 @@ TABLES: dict[str, Table] = {
         {
             "game": "text", "setting": "text", "factors": "json", "lineup": "text", "seed": "text", "order": "integer",
             "seat": "text", "player": "text", "score": "number", "won": "flag", "drawn": "flag", "decided": "flag",
-            "ended": "text", "ticks": "integer", "decisions": "integer", "failures": "integer", "outcomes": "json",
-            **_COSTS, "standing": "json", "record": "text",
+            "ended": "text", "ticks": "integer", **_TALLY, "standing": "json", "record": "text",
         },
         _game_rows,
     ),

@@ -1,8 +1,7 @@
 """Starbound, the desktop game, as a remote world. The registry reaches this package by name.
 
 actions     what a player can do: one table for the room and for the adapter
-wire        the values on the wire between adapter, bridge and game, with their limits
-views       a player's view of the game as an observation
+wire        the values on the wire between adapter, bridge and game, with their limits, and observations
 bridge      commands that wait for the game, and their results
 server      the bridge over HTTP
 connector   the link of a room to a bridge, in this process or at an address

@@ -13,8 +13,7 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.starbound.actions import ACTIONS
 from cohabit.starbound.connector import answer_of, sending_to_bridge
-from cohabit.starbound.views import observation_of
-from cohabit.starbound.wire import DEFAULT_PLAYER, read_outcome, read_view
+from cohabit.starbound.wire import DEFAULT_PLAYER, observation_of, read_outcome, read_view
 
 T = TypeVar("T")
 DEFAULT_URL = "http://localhost:9999"

@@ -8,8 +8,7 @@ import msgspec
 from cohabit.model.action import Action, ActionDef
 from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.starbound.actions import ACTIONS, arguments_of
-from cohabit.starbound.views import observation_of
-from cohabit.starbound.wire import PlayerView
+from cohabit.starbound.wire import PlayerView, observation_of
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Seat, SeatId, Told, WorldSpec
 
 MAX_EVENTS = 8

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cohabit import __version__
+from cohabit.version import __version__
 
 if TYPE_CHECKING:
     from cohabit.workspace.session import Session

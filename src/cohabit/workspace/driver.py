@@ -19,8 +19,7 @@ from cohabit.errors import TooLarge
 from cohabit.workspace.formats import INBOX, JOURNAL
 
 if TYPE_CHECKING:
-    from cohabit.workspace.clone.git import Result
-    from cohabit.workspace.workspace import Workspace
+    from cohabit.workspace.clone.git import Git, Result
 
 KEY: Final = "merge.cohabit.driver"
 CONFLICT: Final = 99
@@ -55,26 +54,26 @@ ATTRIBUTES: Final = "".join(
 
 
 # -- installing -----------------------------------------------------------------------------------
-def install(ws: "Workspace") -> None:
+def install(git: "Git") -> None:
     """Make plain git in this clone merge protocol files by entry. It can be repeated."""
-    path = ws.root / ".git" / "config"
-    found = ws.git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
+    path = git.root / ".git" / "config"
+    found = git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
     if len(found) != 1 or not works(found[0]):
-        ws.git.run("config", "--file", str(path), "--replace-all", "merge.cohabit.name", "merge by entry")
-        ws.git.run("config", "--file", str(path), "--replace-all", KEY, COMMAND)
-    _write_attributes(ws.root / ".git" / "info" / "attributes")
+        git.run("config", "--file", str(path), "--replace-all", "merge.cohabit.name", "merge by entry")
+        git.run("config", "--file", str(path), "--replace-all", KEY, COMMAND)
+    _write_attributes(git.root / ".git" / "info" / "attributes")
 
 
-def problems(ws: "Workspace") -> list[str]:
+def problems(git: "Git") -> list[str]:
     """Why plain git in this clone would not merge protocol files by entry; empty if it would."""
-    path, found = ws.root / ".git" / "config", []
-    drivers = ws.git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
+    path, found = git.root / ".git" / "config", []
+    drivers = git.run("config", "--file", str(path), "--get-all", KEY, ok=(0, 1)).text.splitlines()
     if len(drivers) != 1:
         found.append(f"{len(drivers)} merge drivers in .git/config instead of one")
     elif not works(drivers[0]):
         found.append("the merge driver in .git/config names a program that does not exist any more, or is out of date")
     paths = (JOURNAL, INBOX, "journal-archive/2000-01.md", ".pointers/x.json")
-    fields = ws.git.run("check-attr", "-z", "merge", "--", *paths).fields
+    fields = git.run("check-attr", "-z", "merge", "--", *paths).fields
     found += [
         f"{path} is merged by {value!r} and not by entry: see .git/info/attributes"
         for path, value in zip(fields[::3], fields[2::3], strict=False)

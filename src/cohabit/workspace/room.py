@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Final
 
 from cohabit.workspace.person.identity import Identity, is_slug
-from cohabit.workspace.tool import Tool, tools
+from cohabit.workspace.tool import Tool
+from cohabit.workspace.tools import tools
 
 PERSONAL_TOOLS: Final = ("workspace_init", "workspace_list", "workspace_switch")
 """Tools for the workspaces of a person on their own machine."""

@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from cohabit.declare import Declaration, object_schema
-from cohabit.errors import BadArgs, UnknownCommand
+from cohabit.errors import BadArgs
 from cohabit.model.validation_errors import in_words
 from cohabit.workspace.answers import SURROGATE, Answer
-
-if TYPE_CHECKING:
-    from cohabit.workspace.session import Session
+from cohabit.workspace.session_state import SessionState
 
 Profile = Literal["compat", "full"]
 MAX_INTEGER: Final = 2**53
@@ -51,7 +49,7 @@ class Tool:
         body["additionalProperties"] = False
         return body
 
-    def call(self, session: "Session", args: Mapping[str, Any]) -> Answer:
+    def call(self, session: SessionState, args: Mapping[str, Any]) -> Answer:
         """Check the arguments and run. Unknown arguments are ignored, as in Multisphere."""
         try:
             if not _is_usable(dict(args)):
@@ -70,6 +68,7 @@ class Tool:
 
 
 TOOLS: Final[dict[str, Tool]] = {}
+"""In the order of their declaration."""
 
 
 def tool(
@@ -90,24 +89,6 @@ def tool(
         return function
 
     return declare
-
-
-def _declared() -> dict[str, Tool]:
-    import cohabit.workspace.tools  # noqa: F401  (declares them)
-
-    return TOOLS
-
-
-def tools(profile: Profile = "full") -> dict[str, Tool]:
-    """The tools of a profile, in the order of their declaration."""
-    return {name: tool for name, tool in _declared().items() if profile == "full" or tool.profile == "compat"}
-
-
-def find(name: str, profile: Profile = "full") -> Tool:
-    found = _declared().get(name)
-    if found is None or (profile != "full" and found.profile != "compat"):
-        raise UnknownCommand(f"there is no tool {name[:80]!r}")
-    return found
 
 
 def _is_usable(value: Any) -> bool:

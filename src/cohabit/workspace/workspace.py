@@ -5,20 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs
 from cohabit.workspace import driver
-from cohabit.workspace.clone import plain_git, recovery, trust
+from cohabit.workspace.clone import plain_git, trust
 from cohabit.workspace.clone.cancellation import remote_begins
-from cohabit.workspace.clone.git import Git
-from cohabit.workspace.clone.lock import Lock
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.signing import Signing
-from cohabit.workspace.clone.tree import Tree
 from cohabit.workspace.person.identity import UNKNOWN, Identity
-
-if TYPE_CHECKING:
-    from cohabit.workspace.sharing.publish import Turn
+from cohabit.workspace.sharing import recovery
+from cohabit.workspace.sharing.fairness import Turn
 
 Now = Callable[[], datetime]
 IdentitySource = Identity | Callable[[], Identity] | None
@@ -29,8 +25,8 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Workspace:
-    """The first argument of the tools. ``tree`` has the files and ``git`` the history; use both under ``held``."""
+class Workspace(Clone):
+    """The first argument of the tools. Its files and its history are used under ``held``."""
 
     def __init__(self, name: str, root: Path, remote: str, identity: IdentitySource = None, now: Now = utc_now) -> None:
         if not (root / ".git").is_dir() or (root / ".git").is_symlink():
@@ -43,17 +39,12 @@ class Workspace:
                 f'the folder of workspace "{name}" is not a clone of its own (it has no folder .git); call '
                 "workspace_init"
             )
+        super().__init__(root, self._recover)
         self.name = name
-        self.root = root
         self.remote = remote
         self.now = now
         """The current time, with its time zone."""
         self._identity = identity
-        self.state_folder = root / ".git" / "cohabit"
-        """Files of this program, such as its lock; they are never shared."""
-        self.tree = Tree(root)
-        self.lock = Lock(self.state_folder / "lock", self._recover)
-        self.git = Git(root, lock_fd=self.lock.fd)
         self.signing = Signing()
         """How commits are signed and verified; the session sets it."""
         self.made_by: Callable[[str, str], bool] = lambda sha, agent: True
@@ -100,7 +91,7 @@ class Workspace:
     def _checked(self) -> Iterator[None]:
         self._trust.check(self.git)
         if not self._has_driver:  # the clone may have been made by hand or by another installation
-            driver.install(self)
+            driver.install(self.git)
             self._has_driver = True
         try:
             yield
@@ -111,6 +102,3 @@ class Workspace:
     def _recover(self, began: float) -> None:
         self._trust.check(self.git)
         recovery.recover(self, began)
-
-    def close(self) -> None:
-        self.lock.close()

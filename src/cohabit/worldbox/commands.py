@@ -7,7 +7,6 @@ clients can read it.
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from cohabit import __version__
 from cohabit.house import commands as house_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
@@ -17,6 +16,7 @@ from cohabit.room.commands import command
 from cohabit.room.looking import CAN_VIEW
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member, RoomState
+from cohabit.version import __version__
 from cohabit.world import World
 from cohabit.worldbox.names import PERMISSIONS, role_on_wire
 

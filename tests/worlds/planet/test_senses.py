@@ -17,8 +17,8 @@ from cohabit.worlds.starbound.combat import within
 from cohabit.worlds.starbound.creatures import add_creature
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.legal import NUMBERED
+from cohabit.worlds.starbound.senses import sees_roof, view_of
 from cohabit.worlds.starbound.tiles import ID
-from cohabit.worlds.starbound.vision import sees_roof, view_of
 
 ADA = Seat("1", "ada")
 

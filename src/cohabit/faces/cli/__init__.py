@@ -53,7 +53,7 @@ def _run(words: list[str]) -> int:
         print(overview())
         return 0
     if words[0] in ("-V", "--version"):
-        from cohabit import __version__
+        from cohabit.version import __version__
 
         print(f"cohabit {__version__}")
         return 0

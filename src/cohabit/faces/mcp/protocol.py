@@ -11,12 +11,12 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from cohabit import __version__
 from cohabit.faces.mcp import apps, prompts, resources, tools
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.listening import Listening
 from cohabit.faces.mcp.refusals import mask
 from cohabit.faces.mcp.tasks import Tasks
+from cohabit.version import __version__
 
 Context = ServerRequestContext[Any, Any]
 FRESH_MS: Final = 60_000

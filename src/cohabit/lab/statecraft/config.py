@@ -1,16 +1,17 @@
 """The description of an experiment, validated strictly: nothing is played if it has a mistake."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.errors import BadArgs
+from cohabit.lab.design import check_range, check_seeds, every_seed, location
 from cohabit.lab.statecraft.players import check_player
 from cohabit.lab.statecraft.rounds import Place
+from cohabit.model.strict_json import parse_document
 from cohabit.worlds.statecraft.maps import WORLD_MAP, validate_map
 from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.world import NATION_NAMES
@@ -51,7 +52,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def every_seed(self) -> list[int]:
-        return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else self.seeds
+        return every_seed(self.seeds)
 
     def places(self) -> Iterator[Place]:
         """The places of all planned rounds, in order."""
@@ -73,20 +74,15 @@ def parse_experiment(text: str | bytes, folder: str = "", players: bool = True) 
     With ``players=False`` the players are not loaded, which is enough to read results.
     """
     try:
-        raw = json.loads(text, object_pairs_hook=_refuse_duplicate_keys, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise BadArgs("the experiment is not valid JSON: it is nested too deeply") from None
-    except ValueError as error:
-        raise BadArgs(f"the experiment is not valid JSON: {error}") from None
-    if any("\ud800" <= letter <= "\udfff" for letter in json.dumps(raw, ensure_ascii=False)):
-        raise BadArgs("the experiment contains an unpaired surrogate, which cannot be written to a file")
+        raw = parse_document(text)
+    except (ValueError, OverflowError, RecursionError) as wrong:
+        raise BadArgs(f"the experiment is not valid JSON: {wrong}") from None
     if not isinstance(raw, dict):
         raise BadArgs("the experiment must be a JSON object")
     if "folder" in raw:
         raise BadArgs("unknown key `folder`")
-    given = {key: value for key, value in raw.items() if not key.startswith("_")}
     try:
-        experiment = msgspec.convert(given, Experiment)
+        experiment = msgspec.convert(raw, Experiment)
     except msgspec.ValidationError as error:
         raise BadArgs(str(error).replace("$.", "").replace(" - at `$`", "")) from None
     experiment = msgspec.structs.replace(experiment, folder=folder)
@@ -94,52 +90,22 @@ def parse_experiment(text: str | bytes, folder: str = "", players: bool = True) 
     return experiment
 
 
-def _refuse_duplicate_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"duplicate key {key!r}")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(text: str) -> float:
-    raise ValueError(f"{text} is not a JSON number")
-
-
 # -- validation that the types do not cover ---------------------------------------------------------
 def _validate(experiment: Experiment, players: bool) -> None:
     if not experiment.name.strip() or not experiment.name.isprintable():
         raise BadArgs("name: must be a non-empty text on one line")
-    _check_range("turns", experiment.turns, 1, MAX_TURNS)
-    _check_range("rounds", experiment.rounds, 1, MAX_ROUNDS)
-    _check_range("mils", experiment.mils, 0, MAX_MILS)
-    _check_range("act_ms", experiment.act_ms, 1, MAX_ACT_MS)
-    _check_range("noise", experiment.noise, 0, 100)
-    _check_seeds(experiment.seeds)
+    check_range("turns", experiment.turns, 1, MAX_TURNS)
+    check_range("rounds", experiment.rounds, 1, MAX_ROUNDS)
+    check_range("mils", experiment.mils, 0, MAX_MILS)
+    check_range("act_ms", experiment.act_ms, 1, MAX_ACT_MS)
+    check_range("noise", experiment.noise, 0, 100)
+    check_seeds("seeds", experiment.seeds)
     _check_lineups(experiment, players)
     if len(experiment.every_seed) * experiment.rounds * len(experiment.lineups) > MAX_ROUNDS:
         raise BadArgs(f"seeds: the experiment would have more than {MAX_ROUNDS:,} rounds")
     _check_map(experiment)
-    with _location("constants"):
+    with location("constants"):
         _ = experiment.rules
-
-
-def _check_range(where: str, number: int, minimum: int, maximum: int) -> None:
-    if not minimum <= number <= maximum:
-        raise BadArgs(f"{where}: must be from {minimum} to {maximum}, not {number}")
-
-
-def _check_seeds(seeds: int | list[int]) -> None:
-    if isinstance(seeds, int):
-        _check_range("seeds", seeds, 1, MAX_ROUNDS)
-        return
-    if not seeds:
-        raise BadArgs("seeds: there must be at least one")
-    for place, seed in enumerate(seeds):
-        _check_range(f"seeds[{place}]", seed, 0, 2**63 - 1)
-        if seed in seeds[:place]:
-            raise BadArgs(f"seeds[{place}]: duplicate seed {seed}")
 
 
 def _check_lineups(experiment: Experiment, load_players: bool) -> None:
@@ -148,14 +114,14 @@ def _check_lineups(experiment: Experiment, load_players: bool) -> None:
     for title, players in experiment.lineups.items():
         if not title.strip() or not title.isprintable():
             raise BadArgs(f"lineups: the title {title!r} must be a non-empty text on one line")
-        _check_range(f"lineups.{title}: number of nations", len(players), 2, len(NATION_NAMES))
+        check_range(f"lineups.{title}: number of nations", len(players), 2, len(NATION_NAMES))
         for place, player in enumerate(players if load_players else ()):
-            with _location(f"lineups.{title}[{place}]"):
+            with location(f"lineups.{title}[{place}]"):
                 check_player(player, experiment.folder)
 
 
 def _check_map(experiment: Experiment) -> None:
-    _check_range("size", experiment.size, 2, MAX_TERRITORIES)
+    check_range("size", experiment.size, 2, MAX_TERRITORIES)
     territories = experiment.size
     if isinstance(experiment.map, dict):
         territories = len(validate_map(experiment.map))
@@ -164,12 +130,3 @@ def _check_map(experiment: Experiment) -> None:
     for title, players in experiment.lineups.items():
         if len(players) > territories:
             raise BadArgs(f"lineups.{title}: {len(players)} nations, but the map has only {territories} territories")
-
-
-@contextmanager
-def _location(where: str) -> Iterator[None]:
-    """Prefix the message of an error with the key that it is about."""
-    try:
-        yield
-    except CohabitError as error:
-        raise BadArgs(f"{where}: {error.message}", did_you_mean=error.did_you_mean) from None

@@ -5,10 +5,8 @@ A line is on disk before the next round counts. A crash can leave an incomplete 
 is played again. Any other damage is reported and not repaired.
 """
 
-import fcntl
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -16,10 +14,9 @@ import msgspec
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.atomic import write_atomically
+from cohabit.lab.files import Log, encode_lines, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
 from cohabit.lab.folder import FINGERPRINTS, RECORDS
-from cohabit.lab.logs import read_log
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.players import file_of
 from cohabit.lab.statecraft.rounds import Place, Round
@@ -27,7 +24,6 @@ from cohabit.worlds.statecraft.world import Statecraft
 
 CONFIG_FILE = "experiment.json"
 LOG_FILE = "rounds.jsonl"
-_encode = msgspec.json.Encoder().encode
 
 
 # -- the description --------------------------------------------------------------------------------
@@ -50,7 +46,7 @@ def _compare_versions(folder: Path, prints: Prints) -> None:
     if path.exists():
         check_same(prints, msgspec.json.decode(path.read_bytes()), folder)
     else:
-        write_atomically(path, msgspec.json.format(_encode(prints)) + b"\n")
+        write_atomically(path, msgspec.json.format(msgspec.json.encode(prints)) + b"\n")
 
 
 def fingerprints(experiment: Experiment) -> Prints:
@@ -77,16 +73,14 @@ def read_experiment(folder: Path) -> Experiment:
 class RoundLog:
     """An open log, locked by this process."""
 
-    def __init__(self, handle: int, rounds: list[Round]) -> None:
-        self._handle = handle
+    def __init__(self, log: Log, rounds: list[Round]) -> None:
+        self._log = log
         self.rounds = rounds
 
     def add(self, played: Round) -> None:
         """Append a round. It is on disk when this returns."""
-        line = memoryview(_encode(played) + b"\n")
-        while line:
-            line = line[os.write(self._handle, line) :]
-        os.fsync(self._handle)
+        self._log.append(encode_lines([played]))
+        self._log.sync()
         self.rounds.append(played)
 
 
@@ -94,19 +88,13 @@ class RoundLog:
 def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
     """Open the log of this folder with the rounds that it contains; create it if there is none."""
     path = folder / LOG_FILE
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Conflict(f"another run is writing to {folder}") from None
+    with closing(Log(path)) as log:
+        log.lock()
         rounds, valid_bytes = read_log(path, Round)
-        os.ftruncate(handle, valid_bytes)
+        log.cut(valid_bytes)
         sync_folder(folder)
         _check_planned(rounds, planned, path)
-        yield RoundLog(handle, rounds)
-    finally:
-        os.close(handle)
+        yield RoundLog(log, rounds)
 
 
 def read_rounds(folder: Path) -> list[Round]:

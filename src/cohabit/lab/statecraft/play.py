@@ -10,7 +10,7 @@ from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec, Heard
-from cohabit.lab.run import run_async
+from cohabit.lab.run import event_loop
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
 from cohabit.lab.statecraft.pledges import read_pledges
@@ -34,7 +34,8 @@ def play_round(experiment: Experiment, place: Place, folder: Path | None = None)
     agents = [open_player(name, experiment.folder) for name in names.values()]
     game = RoundGame(game_spec(experiment, place, list(names.values())), agents, lost, turns.heard)
     turns.world = game.world
-    run_async(_play(game, turns))
+    with event_loop() as run_in_loop:
+        run_in_loop(_play(game, turns))
     if folder is not None:
         write_record(folder, game.spec.id, record_lines(game.lines()))
     rules, failures = experiment.rules, [player.tally.failures for player in game.players]

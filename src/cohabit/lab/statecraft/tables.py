@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from cohabit.lab.atomic import atomic_file
+from cohabit.lab.files import atomic_file
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft.pledges import PledgeOutcome, final_ratings, pledge_outcomes, ratings_with_history
 from cohabit.lab.statecraft.rounds import Round

@@ -9,10 +9,10 @@ import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed, PermissionDenied, TooLarge, UnknownAsset
-from cohabit.workspace.clone import plain_git, protocol_files, refs, written
+from cohabit.workspace.clone import facts, plain_git, protocol_files, refs
 from cohabit.workspace.clone.git import Result, author_environment, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE
 from cohabit.workspace.clone.tree import pathspecs
@@ -20,9 +20,7 @@ from cohabit.workspace.formats.quoting import listed, quoted
 from cohabit.workspace.formats.text import displayable
 from cohabit.workspace.limits import MAX_TEXT_CHARS
 from cohabit.workspace.person.identity import Identity
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 TRAILER: Final = "Agent"
 FORGED_TRAILER: Final = re.compile(rf"^(?=[ \t]*{TRAILER}[ \t]*:)", re.IGNORECASE | re.MULTILINE)
@@ -36,7 +34,7 @@ CONFLICT_MARKERS: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTAL
 
 
 # -- staging --------------------------------------------------------------------------------------
-def add(ws: "Workspace", paths: Sequence[str]) -> None:
+def add(ws: Workspace, paths: Sequence[str]) -> None:
     """Stage files and folders, and the removal of files that no longer exist. A wrong path stages nothing; an ignored
     path is refused after the others were staged."""
     wanted = pathspecs(paths)
@@ -52,7 +50,7 @@ def add(ws: "Workspace", paths: Sequence[str]) -> None:
     _add(ws, "--", *wanted)
 
 
-def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
+def _refuse_repositories(ws: Workspace, folders: list[str]) -> None:
     """A folder may contain a repository that is registered as a submodule: git would start a git in it, with the
     configuration of that repository. The dry run finds one that is not registered: git would add it as a link to a
     commit that nobody else has."""
@@ -62,9 +60,9 @@ def _refuse_repositories(ws: "Workspace", folders: list[str]) -> None:
             raise _nested_repository(quoted(path))
 
 
-def _refuse_unresolved(ws: "Workspace", wanted: list[str]) -> None:
+def _refuse_unresolved(ws: Workspace, wanted: list[str]) -> None:
     """Adding a file with conflict markers of a merge by hand would mark it as resolved."""
-    command = plain_git.unfinished(ws)
+    command = plain_git.unfinished(ws.root)
     if command is None and not os.path.lexists(ws.root / ".git" / "AUTO_MERGE"):  # left by a stash that conflicts
         return
     unmerged = ws.git.run("ls-files", "--unmerged", "-z", "--", *wanted).fields
@@ -77,7 +75,7 @@ def _refuse_unresolved(ws: "Workspace", wanted: list[str]) -> None:
         )
 
 
-def _has_markers(ws: "Workspace", path: str) -> bool:
+def _has_markers(ws: Workspace, path: str) -> bool:
     try:
         text = ws.tree.read(path)
     except (FileNotFoundError, BadArgs):
@@ -85,14 +83,14 @@ def _has_markers(ws: "Workspace", path: str) -> bool:
     return CONFLICT_MARKERS.search(text) is not None
 
 
-def _add(ws: "Workspace", *args: str) -> str:
+def _add(ws: Workspace, *args: str) -> str:
     result = ws.git.run("add", *args, ok=(0, 1, 128))
     if result.code != 0 or "embedded git repository" in result.err:
         raise _add_failed(ws, result)
     return result.out.decode(errors="surrogateescape")
 
 
-def _is_folder(ws: "Workspace", path: str) -> bool:
+def _is_folder(ws: Workspace, path: str) -> bool:
     """Whether this is a folder, without following links; raises BadArgs if there is a link on the path."""
     *folders, name = path.split("/")
     try:
@@ -102,7 +100,7 @@ def _is_folder(ws: "Workspace", path: str) -> bool:
         return False  # removed, or never existed: git knows which
 
 
-def _add_failed(ws: "Workspace", result: Result) -> CohabitError:
+def _add_failed(ws: Workspace, result: Result) -> CohabitError:
     message = "\n".join(line for line in result.err.splitlines() if not line.startswith("hint:"))
     first = message.partition("\n")[0].removeprefix("warning: ").removeprefix("fatal: ").removeprefix("error: ")
     if "did not match any files" in message:
@@ -153,17 +151,17 @@ def full_message(identity: Identity, text: str) -> str:
     return f"{prefix} {message}{gap}{TRAILER}: {identity.agent_id}\n"
 
 
-def commit_tree(ws: "Workspace", tree: str, parents: Sequence[str], message: str) -> str:
+def commit_tree(ws: Workspace, tree: str, parents: Sequence[str], message: str) -> str:
     """Make a commit of a tree and return its sha; no branch moves."""
     args = [arg for parent in parents for arg in ("-p", parent)]
     result = _run_as_author(ws, "commit-tree", tree, *args, *ws.signing.option(), message=message)
     if result.code != 0:
         raise _commit_failed(ws, "commit-tree", result)
-    written.commit_made(ws, result.line)
+    facts.commit_made(ws, result.line)
     return result.line
 
 
-def commit_index(ws: "Workspace", message: str) -> Committed | None:
+def commit_index(ws: Workspace, message: str) -> Committed | None:
     """Commit what is staged together with the caller's own pointer; None if nothing is staged."""
     full_message(ws.identity, message)  # a blank message is refused first
     branch = refs.on_branch(ws)
@@ -187,14 +185,14 @@ def commit_index(ws: "Workspace", message: str) -> Committed | None:
         raise _commit_failed(ws, "commit", result)
     sha = refs.head(ws)
     assert sha is not None
-    written.commit_made(ws, sha)
+    facts.commit_made(ws, sha)
     if pointer:
         ws.committed_pointers[pointer] = version
     changes, insertions, deletions = (int(n or 0) for n in _summary(result.text))
     return Committed(sha, branch, changes, insertions, deletions)
 
 
-def own_pointer(ws: "Workspace") -> str | None:
+def own_pointer(ws: Workspace) -> str | None:
     """The path of the caller's pointer file, None if there is no such file or it is a link."""
     path = f".pointers/{ws.identity.agent_id}.json"
     try:
@@ -204,21 +202,21 @@ def own_pointer(ws: "Workspace") -> str | None:
     return path
 
 
-def _version(ws: "Workspace", path: str) -> tuple[int, ...]:
+def _version(ws: Workspace, path: str) -> tuple[int, ...]:
     """Differs whenever the file was written."""
     found = os.lstat(ws.root / path)
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _anything_to_commit(ws: "Workspace") -> bool:
+def _anything_to_commit(ws: Workspace) -> bool:
     """Whether something is staged, or a person began a merge that the next commit concludes."""
     against = refs.head(ws) or EMPTY_TREE
     options = ("--cached", "--ita-invisible-in-index", "--quiet")
     staged = ws.git.run("diff-index", *options, against, "--", ok=(0, 1)).code == 1
-    return staged or plain_git.unfinished(ws) == "merge"
+    return staged or plain_git.unfinished(ws.root) == "merge"
 
 
-def _run_as_author(ws: "Workspace", *args: str, message: str) -> Result:
+def _run_as_author(ws: Workspace, *args: str, message: str) -> Result:
     now = ws.now()
     when = f"@{int(now.timestamp())} {now:%z}"
     environ = author_environment(ws.identity) | {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
@@ -227,7 +225,7 @@ def _run_as_author(ws: "Workspace", *args: str, message: str) -> Result:
     return ws.git.run(*args, stdin=text, ok=range(256), environ=environ, config=ws.signing.config())
 
 
-def _commit_failed(ws: "Workspace", command: str, result: Result) -> Exception:
+def _commit_failed(ws: Workspace, command: str, result: Result) -> Exception:
     output = result.err + result.text
     if "unmerged" in output or "unresolved conflict" in output:
         return Conflict("a merge by hand has unresolved files in this clone: resolve them, add them, commit again")

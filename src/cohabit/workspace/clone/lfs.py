@@ -5,14 +5,12 @@ stays usable, because refusing it would lock out everybody; agents are told what
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import CohabitError
 from cohabit.workspace.clone import objects
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.formats.quoting import listed
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 USED: Final = re.compile(r"^[^#\n]*\sfilter=lfs\b", re.MULTILINE)
 """A line of ``.gitattributes`` that keeps files in Git LFS."""
@@ -27,18 +25,18 @@ def is_attributes(path: str) -> bool:
     return path.rpartition("/")[2] == ".gitattributes"
 
 
-def attributes_with_lfs(ws: "Workspace", commit: str) -> list[str]:
+def attributes_with_lfs(ws: Clone, commit: str) -> list[str]:
     """The ``.gitattributes`` files of a commit that keep files in Git LFS."""
     names = ws.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit).fields
     return with_lfs(ws, {f"{commit}:{name}": name for name in names if is_attributes(name)})
 
 
-def with_lfs(ws: "Workspace", paths: dict[str, str]) -> list[str]:
+def with_lfs(ws: Clone, paths: dict[str, str]) -> list[str]:
     """Those of the files, given as path by name of the object, that keep files in Git LFS."""
     return [paths[name] for name, text in objects.texts(ws, paths).items() if USED.search(text)]
 
 
-def with_lfs_here(ws: "Workspace", changed: Iterable[str]) -> list[str]:
+def with_lfs_here(ws: Clone, changed: Iterable[str]) -> list[str]:
     """The same for the file in the root and those among ``changed``, as they are in the work tree."""
     found = []
     for path in dict.fromkeys([".gitattributes", *filter(is_attributes, changed)]):

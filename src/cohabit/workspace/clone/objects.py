@@ -11,14 +11,12 @@ import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.refs import SHA
 from cohabit.workspace.formats.recent import Recent
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 FOLDER_MODE: Final = "40000"
 NO_MODE: Final = "000000"
@@ -47,7 +45,7 @@ class Entry(NamedTuple):
 
 
 # -- reading --------------------------------------------------------------------------------------
-def read(ws: "Workspace", names: Iterable[str]) -> dict[str, bytes]:
+def read(ws: Clone, names: Iterable[str]) -> dict[str, bytes]:
     """Objects by name (a sha, ``commit:path``); missing ones are left out."""
     wanted = list(dict.fromkeys(names))
     if not wanted:
@@ -76,7 +74,7 @@ def _line_end(out: memoryview, at: int) -> int:
         step *= 4
 
 
-def texts(ws: "Workspace", names: Iterable[str]) -> dict[str, str]:
+def texts(ws: Clone, names: Iterable[str]) -> dict[str, str]:
     """Blobs as text. Bytes that are not UTF-8 are kept (surrogateescape). A large one is kept for a while, because git
     needs long to put together a version of a large file."""
     wanted = list(dict.fromkeys(names))
@@ -89,7 +87,7 @@ def texts(ws: "Workspace", names: Iterable[str]) -> dict[str, str]:
     return {name: kept[name] for name in wanted if name in kept}
 
 
-def _large_blobs(ws: "Workspace", names: Sequence[str]) -> dict[str, tuple[str, int]]:
+def _large_blobs(ws: Clone, names: Sequence[str]) -> dict[str, tuple[str, int]]:
     """The sha and the size of blobs whose text may be known. If none can be, git is not asked."""
     known = {name: (name, 0) for name in names if SHA.fullmatch(name)}
     others = [name for name in names if name not in known]
@@ -105,7 +103,7 @@ def _large_blobs(ws: "Workspace", names: Sequence[str]) -> dict[str, tuple[str, 
     return known
 
 
-def _kept_text(ws: "Workspace", name: str, sha: str, size: int) -> str | None:
+def _kept_text(ws: Clone, name: str, sha: str, size: int) -> str | None:
     """The text of a blob, if it was read before or if the file in the work tree has exactly this content."""
     text = TEXTS.get(sha)
     if text is None and size and _size_here(ws, name) == size:
@@ -116,7 +114,7 @@ def _kept_text(ws: "Workspace", name: str, sha: str, size: int) -> str | None:
     return text
 
 
-def _size_here(ws: "Workspace", name: str) -> int:
+def _size_here(ws: Clone, name: str) -> int:
     """The size of the file in the work tree with the path in ``commit:path``; -1 if there is none."""
     try:
         return os.lstat(f"{ws.root}/{name.partition(':')[2]}").st_size
@@ -141,7 +139,7 @@ def sha_of(kind: str, data: bytes) -> str:
     return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(data), data), usedforsecurity=False).hexdigest()
 
 
-def write(ws: "Workspace", kind: str, data: bytes) -> str:
+def write(ws: Clone, kind: str, data: bytes) -> str:
     """Store one object atomically, as git does, and return its sha."""
     sha = sha_of(kind, data)
     folder = ws.root / ".git" / "objects" / sha[:2]
@@ -163,14 +161,14 @@ def write(ws: "Workspace", kind: str, data: bytes) -> str:
     return sha
 
 
-def write_text(ws: "Workspace", text: str) -> str:
+def write_text(ws: Clone, text: str) -> str:
     sha = write(ws, "blob", bytes_of(text))
     if len(text) >= LARGE:
         _keep_text(sha, text)
     return sha
 
 
-def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]) -> str:
+def with_entries(ws: Clone, tree: str, changes: Mapping[str, Entry | None]) -> str:
     """The sha of a tree like ``tree`` in which each path of ``changes`` has that entry, or does not exist (None)."""
     if not changes:
         return tree
@@ -181,7 +179,7 @@ def with_entries(ws: "Workspace", tree: str, changes: Mapping[str, Entry | None]
 
 
 def _rebuilt(
-    ws: "Workspace", known: Mapping[str, bytes], folder: str | None, changes: Mapping[str, Entry | None]
+    ws: Clone, known: Mapping[str, bytes], folder: str | None, changes: Mapping[str, Entry | None]
 ) -> str | None:
     """The tree ``folder`` (None: a new one) with its changes; None if it would be empty."""
     entries = parse_tree(_tree(ws, known, folder)) if folder else {}
@@ -206,7 +204,7 @@ def _rebuilt(
     return write(ws, "tree", format_tree(entries)) if entries else None
 
 
-def _tree(ws: "Workspace", known: Mapping[str, bytes], sha: str) -> bytes:
+def _tree(ws: Clone, known: Mapping[str, bytes], sha: str) -> bytes:
     """A tree by its sha. A missing one is an error: as an empty tree, it would remove all its files."""
     data = known[sha] if sha in known else read(ws, [sha]).get(sha)
     if data is None:
@@ -260,7 +258,7 @@ class Dirty:
     unstaged: bool
 
 
-def changes(ws: "Workspace", before: str, after: str) -> dict[str, Change]:
+def changes(ws: Clone, before: str, after: str) -> dict[str, Change]:
     """The changes from one commit or tree to another, by path. A rename is a removed and an added file."""
     fields = iter(ws.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", before, after).fields)
     return {change.path: change for change in _parse_changes(fields)}
@@ -272,7 +270,7 @@ def _parse_changes(fields: Iterator[str]) -> Iterator[Change]:
         yield Change(next(fields), _entry(old_mode, old), _entry(new_mode, new))
 
 
-def dirty_files(ws: "Workspace") -> dict[str, Dirty]:
+def dirty_files(ws: Clone) -> dict[str, Dirty]:
     """Tracked files with uncommitted changes. Raises Conflict if a person's merge has unresolved files."""
     options = ("--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=all")
     found = {}
@@ -285,7 +283,7 @@ def dirty_files(ws: "Workspace") -> dict[str, Dirty]:
     return found
 
 
-def untracked_files(ws: "Workspace") -> list[str]:
+def untracked_files(ws: Clone) -> list[str]:
     return ws.git.run("ls-files", "--others", "--exclude-standard", "-z").fields
 
 
@@ -294,7 +292,7 @@ def _entry(mode: str, sha: str) -> Entry | None:
 
 
 # -- packing --------------------------------------------------------------------------------------
-def pack_if_needed(ws: "Workspace") -> None:
+def pack_if_needed(ws: Clone) -> None:
     """Run ``git gc`` if there are many loose objects. Git's own background gc is off, because it could run while a
     call works on the objects. A failure does not matter: a later call tries again."""
     folder = ws.root / ".git" / "objects"

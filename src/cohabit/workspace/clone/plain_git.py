@@ -10,12 +10,9 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import Busy
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 STATE_FILES: Final = {
     "rebase-merge": "rebase", "rebase-apply": "rebase", "MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick",
@@ -34,9 +31,9 @@ WAIT_SECONDS: Final = 10.0
 """How long a call waits for a merge."""
 
 
-def unfinished(ws: "Workspace") -> str | None:
+def unfinished(root: Path) -> str | None:
     """The git command that a person began in this clone and has not finished, such as ``rebase``."""
-    return next((what for name, what in STATE_FILES.items() if os.path.lexists(ws.root / ".git" / name)), None)
+    return next((what for name, what in STATE_FILES.items() if os.path.lexists(root / ".git" / name)), None)
 
 
 def finish_first(command: str) -> str:

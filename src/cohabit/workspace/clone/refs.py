@@ -5,13 +5,11 @@ The refs of a clone are read from git's files. A log of fifty commits takes git 
 """
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, UnknownAsset
 from cohabit.workspace.clone import plain_git
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.clone.clone import Clone
 
 SHA: Final = re.compile(r"[0-9a-f]{40}")
 NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_+-]|[./](?![./]))*(?<![./])"
@@ -20,7 +18,7 @@ REVISION: Final = re.compile(rf"{NAME}(?:[~^]\d{{0,6}}){{0,4}}")
 HEADS: Final = "refs/heads/"
 
 
-def branch(ws: "Workspace") -> str:
+def branch(ws: Clone) -> str:
     """The current branch, even before its first commit; "" if the clone is on none."""
     target = _file(ws, "HEAD")
     if target is None or not target.startswith(f"ref: {HEADS}"):
@@ -28,11 +26,11 @@ def branch(ws: "Workspace") -> str:
     return target.removeprefix(f"ref: {HEADS}")
 
 
-def on_branch(ws: "Workspace") -> str:
+def on_branch(ws: Clone) -> str:
     """The current branch, which commits go to; raises Conflict if the clone is on none."""
     name = branch(ws)
     if not name:
-        if command := plain_git.unfinished(ws):
+        if command := plain_git.unfinished(ws.root):
             raise Conflict(plain_git.finish_first(command))
         raise Conflict(
             "this clone is on no branch (a detached HEAD), where commits get lost: your user has to switch to one "
@@ -41,7 +39,7 @@ def on_branch(ws: "Workspace") -> str:
     return name
 
 
-def head(ws: "Workspace") -> str | None:
+def head(ws: Clone) -> str | None:
     """The full sha of the current commit, or None before the first one."""
     name = branch(ws)
     if name:
@@ -50,7 +48,7 @@ def head(ws: "Workspace") -> str | None:
     return found if found is not None and SHA.fullmatch(found) else None
 
 
-def upstream(ws: "Workspace") -> str | None:
+def upstream(ws: Clone) -> str | None:
     """The commit of the remote's branch of the same name when it was last fetched, or None."""
     name = branch(ws)
     return resolved(ws, f"refs/remotes/origin/{name}") if name else None
@@ -74,7 +72,7 @@ def unknown(text: str) -> UnknownAsset:
     )
 
 
-def resolved(ws: "Workspace", ref: str) -> str | None:
+def resolved(ws: Clone, ref: str) -> str | None:
     """The full sha that a ref of this clone points to, or None."""
     found = _file(ws, ref)
     if found is None:  # an empty file is an error: the packed ref is older
@@ -91,7 +89,7 @@ def resolved(ws: "Workspace", ref: str) -> str | None:
     return result.line if result.code == 0 and SHA.fullmatch(result.line) else None
 
 
-def _file(ws: "Workspace", name: str) -> str | None:
+def _file(ws: Clone, name: str) -> str | None:
     try:
         with open(f"{ws.root}/.git/{name}", "rb") as file:
             return file.read().decode(errors="replace").strip()
@@ -99,7 +97,7 @@ def _file(ws: "Workspace", name: str) -> str | None:
         return None
 
 
-def _packed(ws: "Workspace", ref: str) -> str | None:
+def _packed(ws: Clone, ref: str) -> str | None:
     packed = _file(ws, "packed-refs") or ""
     line = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", packed, re.MULTILINE)
     return line[1] if line else None

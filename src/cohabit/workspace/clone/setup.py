@@ -107,7 +107,7 @@ def _clone_into(draft: Path, url: str, identity: Identity, name: str, now: Now) 
     try:
         with workspace.held():
             _fill(workspace)
-            driver.install(workspace)
+            driver.install(workspace.git)
     finally:
         workspace.close()
 

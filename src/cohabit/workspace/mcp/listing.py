@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from cohabit.workspace.tool import Profile, Tool
 
 FILE: Final = Path(__file__).with_name("listing.json")
-REMOTE: Final = frozenset({"workspace_init", "fetch", "pull", "push", "sync", "claim", "release"})
-"""Tools that use the remote."""
 DESTRUCTIVE: Final = frozenset({"write", "delete", "resolve", "abandon"})
 """Tools that can remove something that is not committed."""
 IDEMPOTENT: Final = frozenset({"workspace_switch", "fetch", "pull", "push", "add", "ack", "sync", "claim", "release"})
@@ -30,7 +28,7 @@ def listed(profile: "Profile") -> list[dict[str, Any]]:
 
 def made() -> str:
     """The required content of the file."""
-    from cohabit.workspace.tool import tools
+    from cohabit.workspace.tools import tools
 
     entries = [{"profile": tool.profile, "tool": described(tool)} for tool in tools().values()]
     return msgspec.json.format(msgspec.json.encode(entries), indent=1).decode() + "\n"
@@ -52,6 +50,6 @@ def hints(tool: "Tool") -> dict[str, bool]:
         "readOnlyHint": (not tool.writes, False),
         "destructiveHint": (tool.name in DESTRUCTIVE or not tool.writes, True),  # has no meaning if a tool only reads
         "idempotentHint": (tool.name in IDEMPOTENT, False),
-        "openWorldHint": (tool.name in REMOTE, True),
+        "openWorldHint": (tool.remote, True),
     }
     return {hint: value for hint, (value, assumed) in known.items() if value != assumed}

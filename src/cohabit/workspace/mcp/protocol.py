@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from cohabit import __version__
 from cohabit.errors import BadArgs
+from cohabit.version import __version__
 from cohabit.workspace.mcp.listing import listed
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from cohabit import __version__
 from cohabit.errors import CohabitError
+from cohabit.version import __version__
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.limits import MAX_WRITE_BYTES
 from cohabit.workspace.mcp import protocol as mcp
@@ -152,7 +152,7 @@ class Jobs:
 
 
 def _needs_remote(call: Call) -> bool:
-    from cohabit.workspace.tool import find
+    from cohabit.workspace.tools import find
 
     try:
         return find(call.name).remote

@@ -25,14 +25,7 @@ from cohabit.workspace.merging.numbering import (
     without_repaired,
 )
 from cohabit.workspace.merging.ordering import by_author, in_order
-from cohabit.workspace.merging.three_way import (
-    Merged,
-    Prefer,
-    by_key,
-    merge_members,
-    merge_text,
-    merge_variants,
-)
+from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, merge_members, merge_text, merge_variants
 
 SECTIONS = ("Open", "Closed")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from cohabit.workspace.formats import INBOX, JOURNAL
+from cohabit.workspace.formats.changed_part import changed_part
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
@@ -133,3 +134,31 @@ def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
 def _short(text: str) -> str:
     line = " ".join(displayable(text).split())
     return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
+
+
+# -- changes that lose nothing --------------------------------------------------------------------
+def keeps(path: str, before: str, after: str) -> bool:
+    """Whether ``after`` has every entry or item of ``before`` as it was first published.
+
+    It is asked about every change, and nearly all add an entry, close an item or claim it: for those it is quick.
+    """
+    return _keeps_items(before, after) if path == INBOX else _keeps_entries(before, after)
+
+
+def _keeps_items(before: str, after: str) -> bool:
+    here = {item.key: item for item in Inbox.parse(after).items}
+    for item in Inbox.parse(before).items:
+        now = here.get(item.key)
+        if now is not item and (now is None or original(now)[1:] != original(item)[1:]):
+            return False
+    return True
+
+
+def _keeps_entries(before: str, after: str) -> bool:
+    return _has_pieces(*changed_part(before, after)) or _has_pieces(before, after)
+
+
+def _has_pieces(before: str, after: str) -> bool:
+    old, new = (set(Journal(text).pieces[1:]) for text in (before, after))
+    lacking = old - new
+    return not lacking or {piece.rstrip("\n") for piece in lacking} <= {piece.rstrip("\n") for piece in new}

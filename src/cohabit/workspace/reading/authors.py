@@ -7,7 +7,7 @@ verified nor not.
 
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.formats import INBOX, JOURNAL
@@ -17,9 +17,7 @@ from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.stamps import Hidden
 from cohabit.workspace.formats.text import displayable, is_blank, lines_of, without_trailing_blanks
 from cohabit.workspace.reading import blame, history
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 PREFIX: Final = re.compile(r"\[([^\]]+)\] ")
 NOT_COMMITTED: Final = "0" * 40
@@ -36,7 +34,7 @@ class Claim(NamedTuple):
     text: str
 
 
-def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> dict[str, Answer]:
+def of_entries(ws: Workspace, journal: Journal, blocks: Iterable[Block]) -> dict[str, Answer]:
     """``verified``, and if it is false ``committed_by``, by the key of the entry."""
     first, line = dict[int, int](), 1 + journal.preamble.count("\n")
     for block in journal.blocks:
@@ -53,7 +51,7 @@ def of_entries(ws: "Workspace", journal: Journal, blocks: Iterable[Block]) -> di
     return _verified(ws, JOURNAL, claims, names, lines)
 
 
-def of_items(ws: "Workspace", inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
+def of_items(ws: Workspace, inbox: Inbox, items: Iterable[Item]) -> dict[str, Answer]:
     """The same for items."""
     first, line = dict[int, int](), 1 + inbox.preamble.count("\n")
     for section in inbox.sections:
@@ -93,7 +91,7 @@ def _claim(expected: Expected, text: str, first: int) -> Claim:
 
 
 def _verified(
-    ws: "Workspace", path: str, claims: dict[str, Claim], names: dict[str, str], spans: blame.Spans
+    ws: Workspace, path: str, claims: dict[str, Claim], names: dict[str, str], spans: blame.Spans
 ) -> dict[str, Answer]:
     filled = sorted(number for claim in claims.values() for number in claim.filled)
     blamed = blame.origins(ws, path, filled, [*claims], spans)
@@ -106,7 +104,7 @@ def _verified(
     return {key: _judged(ws, each, names.get(key), blamed, commits) for key, each in expected.items()}
 
 
-def _not_in_their_commits(ws: "Workspace", path: str, claims: dict[str, Claim], blamed: dict[int, str]) -> list[str]:
+def _not_in_their_commits(ws: Workspace, path: str, claims: dict[str, Claim], blamed: dict[int, str]) -> list[str]:
     """The keys of those with blank lines whose text is in none of the commits that their other lines come from.
 
     To git all blank lines are equal: it may take one for a line of any older entry, and reads all of history to find
@@ -121,7 +119,7 @@ def _not_in_their_commits(ws: "Workspace", path: str, claims: dict[str, Claim], 
 
 
 def _judged(
-    ws: "Workspace", expected: Expected, name: str | None, blamed: dict[int, str], commits: dict[str, Any]
+    ws: Workspace, expected: Expected, name: str | None, blamed: dict[int, str], commits: dict[str, Any]
 ) -> Answer:
     verified: bool | None = True if expected else None
     for number, agents in expected.items():
@@ -145,7 +143,7 @@ def _agent(commit: Answer, name: str | None) -> str:
     return str(commit["agent_id"] or known)
 
 
-def _commits(ws: "Workspace", shas: set[str]) -> dict[str, Any]:
+def _commits(ws: Workspace, shas: set[str]) -> dict[str, Any]:
     """Commits by sha. Git's blame would show their authors as a pulled ``.mailmap`` says, so they are read again."""
     if not shas:
         return {}

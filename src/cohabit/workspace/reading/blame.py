@@ -12,16 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import facts, objects, refs
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.clone.clone import Clone
 
 HEADER: Final = re.compile(r"^([0-9a-f]{40}) (\d+) (\d+)")
 MAX_ENTRIES: Final = 300
@@ -53,7 +51,7 @@ class Kept:
     keys: list[str] = field(default_factory=list)
 
 
-def origins(ws: "Workspace", path: str, lines: Sequence[int], keys: Sequence[str], spans: Spans) -> dict[int, str]:
+def origins(ws: Clone, path: str, lines: Sequence[int], keys: Sequence[str], spans: Spans) -> dict[int, str]:
     """The commit of each of these lines of the file in the work tree; zeros for a line that is not committed. ``keys``
     are those of the entries with these lines."""
     if not lines:
@@ -76,7 +74,7 @@ def origins(ws: "Workspace", path: str, lines: Sequence[int], keys: Sequence[str
     return {number: found[number] for number in lines if number in found}
 
 
-def _since(ws: "Workspace", path: str, lines: Sequence[int], kept: Kept) -> dict[int, str]:
+def _since(ws: Clone, path: str, lines: Sequence[int], kept: Kept) -> dict[int, str]:
     """The origins of the lines that came after the commit that is kept, or whose origin is kept."""
     rows = _blame(ws, path, lines, f"^{kept.commit}")
     known = {
@@ -87,7 +85,7 @@ def _since(ws: "Workspace", path: str, lines: Sequence[int], kept: Kept) -> dict
     return {number: known.get(number, row.sha) for number, row in rows.items() if known.get(number, row.sha)}
 
 
-def _blame(ws: "Workspace", path: str, lines: Sequence[int], *since: str) -> dict[int, Row]:
+def _blame(ws: Clone, path: str, lines: Sequence[int], *since: str) -> dict[int, Row]:
     ranges = [arg for first, last in _few(list(_ranges(lines))) for arg in ("-L", f"{first},{last}")]
     args = ("blame", "--porcelain", "--root", "--no-textconv", *ranges, *since, "--", path)
     output = ws.git.run(*args, ok=(0, 128)).text
@@ -117,14 +115,14 @@ def _few(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(some[0][0], some[-1][1]) for i in range(0, len(ranges), step) if (some := ranges[i : i + step])]
 
 
-def _size(ws: "Workspace", path: str) -> int:
+def _size(ws: Clone, path: str) -> int:
     try:
         return ws.tree.size(path)
     except (BadArgs, OSError):
         return 0
 
 
-def _is_committed(ws: "Workspace", path: str, head: str) -> bool:
+def _is_committed(ws: Clone, path: str, head: str) -> bool:
     """Whether the file is exactly as in the last commit, so that its line numbers are those of the commit."""
     name = f"{head}:{path}"
     sha = ws.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1, 128)).line
@@ -132,11 +130,11 @@ def _is_committed(ws: "Workspace", path: str, head: str) -> bool:
 
 
 # -- keeping --------------------------------------------------------------------------------------
-def _file(ws: "Workspace", path: str) -> Path:
+def _file(ws: Clone, path: str) -> Path:
     return ws.state_folder / f"origins-{path.replace('/', '-')}.json"
 
 
-def _read(ws: "Workspace", path: str) -> Kept:
+def _read(ws: Clone, path: str) -> Kept:
     try:
         kept = msgspec.json.decode(_file(ws, path).read_bytes(), type=Kept)
     except (OSError, msgspec.DecodeError):
@@ -144,7 +142,7 @@ def _read(ws: "Workspace", path: str) -> Kept:
     return kept if all(map(refs.SHA.fullmatch, (kept.commit, *kept.lines.values()))) else Kept()
 
 
-def _write(ws: "Workspace", path: str, kept: Kept) -> None:
+def _write(ws: Clone, path: str, kept: Kept) -> None:
     if len(kept.lines) > MAX_LINES:
         kept = Kept()
     with suppress(OSError):  # a full disk must not stop a read
@@ -158,7 +156,7 @@ BATCH: Final = 4
 """Versions of a file that are in memory at the same time."""
 
 
-def contained(ws: "Workspace", path: str, texts: Mapping[str, str], commits: Mapping[str, Iterable[str]]) -> set[str]:
+def contained(ws: Clone, path: str, texts: Mapping[str, str], commits: Mapping[str, Iterable[str]]) -> set[str]:
     """The keys of those ``texts`` that are in the file of one of their ``commits``."""
     known, new, found = facts.known(ws, CONTAINED), list[str](), set[str]()
     data = {key: objects.bytes_of(text) for key, text in texts.items()}

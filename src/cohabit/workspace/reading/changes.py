@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import displayable, without_unsafe
 from cohabit.workspace.limits import MAX_DIFF_BYTES, MAX_ENTRIES
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 DIFF_OPTIONS: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=dirty")
 """Without external programs, and without starting git inside a submodule."""
@@ -29,7 +27,7 @@ UNSTAGED: Final = {"M": ("modified",), "T": ("modified",), "D": ("deleted",), "A
 
 
 # -- status ---------------------------------------------------------------------------------------
-def status(ws: "Workspace") -> dict[str, Any]:
+def status(ws: Clone) -> dict[str, Any]:
     """The answer of ``status``. If a list is cut, ``counts`` has the full lengths of all of them."""
     # A submodule is compared by its commit only. To look into it, git would start a git with its configuration.
     result = ws.git.run(
@@ -81,7 +79,7 @@ def _lists(staged: str, unstaged: str, path: str) -> Iterator[tuple[str, str]]:
 
 
 # -- diff -----------------------------------------------------------------------------------------
-def diff(ws: "Workspace", since: str | None, paths: Sequence[str] | None, offset: int = 0) -> dict[str, Any]:
+def diff(ws: Clone, since: str | None, paths: Sequence[str] | None, offset: int = 0) -> dict[str, Any]:
     """One page of a unified diff: of unstaged changes, or from ``since`` to the last commit."""
     if offset > MAX_DIFF_OFFSET:
         raise BadArgs(f"offset is at most {MAX_DIFF_OFFSET}: ask for fewer paths, or for a later since")

@@ -2,12 +2,13 @@
 driver that no longer works."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import TooLarge
 from cohabit.workspace import driver
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import objects, refs, written
+from cohabit.workspace.clone import facts, objects, refs
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.objects import EMPTY_TREE
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
@@ -18,32 +19,29 @@ from cohabit.workspace.limits import MAX_FILE_BYTES
 from cohabit.workspace.merging.mending import damage, mended, repairable
 from cohabit.workspace.merging.merge import is_protocol, pushed_ids
 
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
-
 MARKER: Final = "^(<<<<<<<|>>>>>>>)( |\r|$)"
 """The first or last line of a conflict, for git."""
 MAX_EXAMINED: Final = 100
 """Files with such a line that are read."""
 
 
-def damaged(ws: "Workspace") -> Iterator[Answer]:
+def damaged(ws: Clone) -> Iterator[Answer]:
     """What is damaged in the files of the clone, and in its merge driver."""
     for path in _protocol_files(ws):
         for what in damage(path, ws.tree.text(path) or ""):
             yield {"path": path, "what": f"{what}; repair may fix it"}
     for path, line in _other_files_with_markers(ws):
         yield {"path": path, "what": f"git conflict markers, the first on line {line}; your user has to edit it"}
-    for what in driver.problems(ws):
+    for what in driver.problems(ws.git):
         yield {"path": ".git", "what": what}
 
 
-def repair(ws: "Workspace") -> Answer:
+def repair(ws: Clone) -> Answer:
     """Repair the protocol files and the merge driver. What needs a person is in ``left``."""
-    repaired, before = list[Answer](), driver.problems(ws)
+    repaired, before = list[Answer](), driver.problems(ws.git)
     if before:
-        driver.install(ws)
-        left = driver.problems(ws)
+        driver.install(ws.git)
+        left = driver.problems(ws.git)
         repaired += [{"path": ".git", "what": what} for what in before if what not in left]
     notes = list[str]()
     for path in _protocol_files(ws):
@@ -59,7 +57,7 @@ def repair(ws: "Workspace") -> Answer:
     return {"repaired": repaired, "left": rest, "notes": notes, "next": after}
 
 
-def _mend(ws: "Workspace", path: str, text: str) -> Iterator[str]:
+def _mend(ws: Clone, path: str, text: str) -> Iterator[str]:
     """Write a file without its damage, and tell what else that changed."""
     name = f"{refs.upstream(ws)}:{path}"
     pushed = pushed_ids(path, objects.texts(ws, [name]).get(name)) if refs.upstream(ws) else {}
@@ -70,7 +68,7 @@ def _mend(ws: "Workspace", path: str, text: str) -> Iterator[str]:
         return
     if after.text is None or after.text == text:
         return
-    written.remember(ws, _new_entries(path, text, after.text))
+    facts.remember(ws, _new_entries(path, text, after.text))
     ws.tree.write(path, objects.bytes_of(after.text), max_bytes=MAX_FILE_BYTES)
     yield from (f"{one.old} is now {one.new}" for one in after.renumbered)
     yield from (f"both versions were kept: {conflict}" for conflict in after.conflicts)
@@ -85,13 +83,13 @@ def _new_entries(path: str, before: str, after: str) -> list[str]:
     return [text for text in texts(after) if text not in old]
 
 
-def _protocol_files(ws: "Workspace") -> list[str]:
+def _protocol_files(ws: Clone) -> list[str]:
     """Journal, inbox and archive, as far as they are plain files here."""
     paths = ws.git.run("ls-files", "-z", "--", JOURNAL, INBOX, ARCHIVE_FOLDER).fields
     return [path for path in dict.fromkeys(paths) if is_protocol(path) and (ws.root / path).is_file()]
 
 
-def _other_files_with_markers(ws: "Workspace") -> Iterator[tuple[str, int]]:
+def _other_files_with_markers(ws: Clone) -> Iterator[tuple[str, int]]:
     head = refs.head(ws)
     if head is None:
         return
@@ -101,7 +99,7 @@ def _other_files_with_markers(ws: "Workspace") -> Iterator[tuple[str, int]]:
     )
 
 
-def _with_markers(ws: "Workspace", paths: list[str], commit: str) -> Iterator[tuple[str, int]]:
+def _with_markers(ws: Clone, paths: list[str], commit: str) -> Iterator[tuple[str, int]]:
     texts = objects.texts(ws, [f"{commit}:{path}" for path in paths])
     for path in paths:
         text = texts.get(f"{commit}:{path}", "")
@@ -110,7 +108,7 @@ def _with_markers(ws: "Workspace", paths: list[str], commit: str) -> Iterator[tu
 
 
 # -- sharing --------------------------------------------------------------------------------------
-def new_markers(ws: "Workspace", since: str | None, commit: str) -> dict[str, int]:
+def new_markers(ws: Clone, since: str | None, commit: str) -> dict[str, int]:
     """Files into which commits brought conflict markers, with the first line of each: ``since`` is the other side."""
     base = ws.git.run("merge-base", since, commit, ok=(0, 1)).line if since else ""
     options = ("--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--diff-filter=d", "-G", MARKER)

@@ -2,7 +2,7 @@
 
 import base64
 import os
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.workspace.answers import Answer
@@ -10,9 +10,7 @@ from cohabit.workspace.clone import protocol_files
 from cohabit.workspace.clone.tree import Tree, names_of
 from cohabit.workspace.limits import MAX_ENTRIES, MAX_READ_BYTES
 from cohabit.workspace.merging.merge import entry_keys, is_protocol
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 Encoding = Literal["utf-8", "base64"]
 Mode = Literal["overwrite", "append"]
@@ -82,7 +80,7 @@ def _text(part: bytes, *, strict: bool) -> str | None:
         return None
 
 
-def write(ws: "Workspace", path: str, content: str, mode: Mode, encoding: Encoding) -> Answer:
+def write(ws: Workspace, path: str, content: str, mode: Mode, encoding: Encoding) -> Answer:
     """Replace a file or append to it; missing folders are created."""
     tree, data = ws.tree, _bytes(content, encoding)
     name = "/".join(names_of(path))
@@ -104,7 +102,7 @@ def write(ws: "Workspace", path: str, content: str, mode: Mode, encoding: Encodi
     return {"path": path, "mode": mode, "bytes": len(data)}
 
 
-def delete(ws: "Workspace", path: str) -> Answer:
+def delete(ws: Workspace, path: str) -> Answer:
     """Remove a file of the work tree; history keeps it."""
     _refuse_protocol_file(path)
     try:
@@ -115,7 +113,7 @@ def delete(ws: "Workspace", path: str) -> Answer:
     return {"path": path, "deleted": True}
 
 
-def rename(ws: "Workspace", path: str, to: str) -> Answer:
+def rename(ws: Workspace, path: str, to: str) -> Answer:
     """Move a file of the work tree."""
     for each in (path, to):
         _refuse_protocol_file(each)

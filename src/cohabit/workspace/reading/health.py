@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cohabit.errors import GitFailed
 from cohabit.workspace.clone import lfs, refs
@@ -19,9 +19,7 @@ from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.damage import damaged
 from cohabit.workspace.reading.history import Commit, scan
 from cohabit.workspace.reading.lost import lost
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 MAX_SCANNED: Final = 500
 """Commits that are examined, newest first."""
@@ -32,7 +30,7 @@ SESSION: Final = timedelta(hours=12)
 BOARD: Final = (JOURNAL, INBOX)
 
 
-def health(ws: "Workspace", since: str | None = None, limit: int = 10) -> dict[str, Any]:
+def health(ws: Workspace, since: str | None = None, limit: int = 10) -> dict[str, Any]:
     """A sentence, counts, and the first findings of each kind."""
     limit = min(limit, MAX_FINDINGS)
     scanned = _scan(ws, since)
@@ -83,7 +81,7 @@ def _time(date: str) -> datetime:
         return datetime.min.replace(tzinfo=UTC)
 
 
-def _scan(ws: "Workspace", since: str | None) -> list[Commit]:
+def _scan(ws: Workspace, since: str | None) -> list[Commit]:
     head = refs.head(ws)
     if head is None:
         return []
@@ -114,20 +112,20 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
         yield {"path": JOURNAL, "what": f"not the heading of an entry: {quoted(heading, 80)}"}
 
 
-def _damaged_pointers(ws: "Workspace") -> Iterator[dict[str, str]]:
+def _damaged_pointers(ws: Workspace) -> Iterator[dict[str, str]]:
     for agent in board.members(ws):
         path = f".pointers/{agent}.json"
         if Pointer.parse(text_of(ws, path)) is None:
             yield {"path": path, "what": "damaged: the next visit of its agent counts as a first one"}
 
 
-def _lfs(ws: "Workspace") -> Iterator[dict[str, str]]:
+def _lfs(ws: Workspace) -> Iterator[dict[str, str]]:
     head = refs.head(ws)
     for path in lfs.attributes_with_lfs(ws, head) if head else ():
         yield {"path": clip(path), "what": lfs.WHAT}
 
 
-def _agents(ws: "Workspace", commits: list[Commit]) -> list[dict[str, Any]]:
+def _agents(ws: Workspace, commits: list[Commit]) -> list[dict[str, Any]]:
     """The agents that have visited, the latest visitor first."""
     made = Counter(commit.agent_id for commit in commits)
     shown = []

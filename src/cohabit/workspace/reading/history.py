@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.clone import refs, signing
@@ -12,9 +12,7 @@ from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import UNSAFE, without_unsafe
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 MAX_NAME_CHARS: Final = 200
 """Anybody who can push can write a name of a megabyte."""
@@ -37,7 +35,7 @@ NO_GRAPH: Final = {"core.commitGraph": "false"}
 
 # -- log ------------------------------------------------------------------------------------------
 def log(
-    ws: "Workspace",
+    ws: Workspace,
     since: str | None = None,
     n: int = DEFAULT_COMMITS,
     paths: Sequence[str] | None = None,
@@ -58,7 +56,7 @@ def log(
     return answer | {"cursor": f"{start}:{skip + limit}"} if len(found) > limit else answer
 
 
-def _start(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:
+def _start(ws: Workspace, cursor: str | None) -> tuple[str | None, int]:
     if cursor is None:
         return refs.head(ws), 0
     found = CURSOR.fullmatch(cursor)
@@ -67,7 +65,7 @@ def _start(ws: "Workspace", cursor: str | None) -> tuple[str | None, int]:
     return found[1], int(found[2])
 
 
-def commits(ws: "Workspace", *args: str, config: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
+def commits(ws: Workspace, *args: str, config: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
     """Commits as in the answer of ``log``, by arguments of ``git log``; with ``verified`` if signing is set up."""
     wanted = [*FIELDS.values(), *(signing.FORMAT if ws.signing.signers else ())]
     settings = {**ws.signing.config(), **(config or {})}
@@ -120,7 +118,7 @@ class Commit:
         return self.fields["agent_id"] or prefix
 
 
-def scan(ws: "Workspace", span: Sequence[str], limit: int, skip: int = 0) -> list[Commit]:
+def scan(ws: Workspace, span: Sequence[str], limit: int, skip: int = 0) -> list[Commit]:
     """The newest commits of a span (arguments of ``git log``) after ``skip`` of them, without merges, whose changes are
     in the commits that they bring. Commits that only move pointers are marked here, because excluding them in git
     would make it compare every tree of the span."""

@@ -1,22 +1,19 @@
 """Finding and restoring published entries that are lost, by the history of the protocol files."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from cohabit.errors import UnknownAsset
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import facts, objects, refs, written
+from cohabit.workspace.clone import facts, objects, refs
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import ARCHIVE_FOLDER, Block, Journal
 from cohabit.workspace.limits import MAX_FILE_BYTES
-from cohabit.workspace.merging.losses import Loss, losses, missing_entries, same_names
+from cohabit.workspace.merging.losses import Loss, keeps, losses, missing_entries, same_names
 from cohabit.workspace.merging.merge import is_protocol
-from cohabit.workspace.reading.keeping import keeps
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 MAX_COMMITS: Final = 200
 """Commits that changed journal or inbox and are examined, newest first."""
@@ -40,7 +37,7 @@ class FileChange(NamedTuple):
         return f"{self.path} {self.old} {self.new}"
 
 
-def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> list[Loss]:
+def lost(ws: Clone, since: str | None = None, head: str | None = None) -> list[Loss]:
     """What a commit, the last one, has lost of earlier ones. Both parents of a merge count: a merge may have kept only
     one."""
     head = head or refs.head(ws)
@@ -56,7 +53,7 @@ def lost(ws: "Workspace", since: str | None = None, head: str | None = None) -> 
     return losses({path: list(dict.fromkeys(versions)) for path, versions in before.items()}, after)
 
 
-def _versions(ws: "Workspace", changes: Sequence[FileChange]) -> dict[str, list[str]]:
+def _versions(ws: Clone, changes: Sequence[FileChange]) -> dict[str, list[str]]:
     """The texts before and after these changes by path. Of journals each block is there alone, and with those that had
     the same heading: hundreds of versions of a large one may not fit into memory."""
     found: dict[str, dict[str, None]] = {}
@@ -71,7 +68,7 @@ def _versions(ws: "Workspace", changes: Sequence[FileChange]) -> dict[str, list[
 
 
 # -- versions -------------------------------------------------------------------------------------
-def _changes(ws: "Workspace", since: str | None, head: str) -> list[FileChange]:
+def _changes(ws: Clone, since: str | None, head: str) -> list[FileChange]:
     """The changes of journal, archive and inbox, newest first."""
     span = [f"^{since}", head] if since else [head]
     options = ("--raw", "--no-abbrev", "--no-renames", "-m", "--full-history", "-z", "--format=", f"-n{MAX_COMMITS}")
@@ -84,7 +81,7 @@ def _changes(ws: "Workspace", since: str | None, head: str) -> list[FileChange]:
     return [change for change in found if is_protocol(change.path)]
 
 
-def _removing(ws: "Workspace", changes: Sequence[FileChange]) -> list[FileChange]:
+def _removing(ws: Clone, changes: Sequence[FileChange]) -> list[FileChange]:
     """The changes that may have removed or edited something. Nearly all only add to a file. Nothing can be lost in
     those, so they need not be looked at again: what is gone now was removed by one of the others."""
     known = facts.known(ws, ADDING)
@@ -104,7 +101,7 @@ def _removing(ws: "Workspace", changes: Sequence[FileChange]) -> list[FileChange
     return [change for change in asked if change not in adding]
 
 
-def lost_between(ws: "Workspace", before: dict[str, str], after: dict[str, str], head: str) -> list[Loss]:
+def lost_between(ws: Clone, before: dict[str, str], after: dict[str, str], head: str) -> list[Loss]:
     """What journal and inbox of the commit ``head`` have lost of earlier texts."""
     before = {path: text for path, text in before.items() if not keeps(path, text, after.get(path, ""))}
     if not before:
@@ -118,7 +115,7 @@ def lost_between(ws: "Workspace", before: dict[str, str], after: dict[str, str],
     return [real.get(loss.key, loss) for loss in found if loss.key in real or loss.kind == "vanished"]
 
 
-def _protocol_texts(ws: "Workspace", commit: str) -> dict[str, str]:
+def _protocol_texts(ws: Clone, commit: str) -> dict[str, str]:
     """The texts of journal, archive and inbox in a commit."""
     listed = ws.git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", commit, "--", *FILES).fields
     found = objects.texts(ws, [f"{commit}:{path}" for path in listed if is_protocol(path)])
@@ -126,7 +123,7 @@ def _protocol_texts(ws: "Workspace", commit: str) -> dict[str, str]:
 
 
 # -- restoring ------------------------------------------------------------------------------------
-def restore(ws: "Workspace", id_: str) -> Answer:
+def restore(ws: Clone, id_: str) -> Answer:
     """Put a lost entry or item back into its file, as it was first published."""
     found = next((loss for loss in lost(ws) if id_ in (loss.key, getattr(loss.was, "id", loss.key))), None)
     if found is None:
@@ -137,7 +134,7 @@ def restore(ws: "Workspace", id_: str) -> Answer:
         after, new = inbox.text, [item.text for item in inbox.items if item.key == found.key]
     else:
         after, new = _with_entry(Journal.parse(text), found.was, found.kind), [found.was.own]
-    written.remember(ws, (each.replace("\r\n", "\n") for each in new))
+    facts.remember(ws, (each.replace("\r\n", "\n") for each in new))
     ws.tree.write(found.path, objects.bytes_of(after), max_bytes=MAX_FILE_BYTES)
     return {"restored": found.key, "path": found.path, "what": found.what}
 

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.clone import lfs, objects, refs, written
+from cohabit.workspace.clone import facts, lfs, objects, refs
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
@@ -25,9 +25,7 @@ from cohabit.workspace.reading import board, history, lost
 from cohabit.workspace.reading.board import clip
 from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.history import Commit, scan
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 MAX_SCANNED: Final = 200
 """Commits that are examined one by one; older ones are only counted."""
@@ -41,7 +39,7 @@ CURSOR: Final = re.compile(r"([0-9a-f]{40}|@\d{1,12}|)\.\.([0-9a-f]{40}):(\d{1,8
 MAX_POINTER_BYTES: Final = 64 * 1024
 
 
-def whats_new(ws: "Workspace", *, ack: bool = True, limit: int = MAX_NEWS, cursor: str | None = None) -> dict[str, Any]:
+def whats_new(ws: Workspace, *, ack: bool = True, limit: int = MAX_NEWS, cursor: str | None = None) -> dict[str, Any]:
     """The answer of ``whats_new``. With a ``cursor`` it lists older commits and does not move the pointer."""
     limit = min(limit, MAX_COMMITS)
     if cursor is not None:
@@ -69,7 +67,7 @@ def whats_new(ws: "Workspace", *, ack: bool = True, limit: int = MAX_NEWS, curso
     return answer | {"notes": notes} if notes else answer
 
 
-def ack(ws: "Workspace", cursor: str) -> dict[str, Any]:
+def ack(ws: Workspace, cursor: str) -> dict[str, Any]:
     """Mark everything up to the answer with this cursor as read."""
     head = Span.parse(cursor).head
     if ws.git.run("cat-file", "-e", f"{head}^{{commit}}", ok=(0, 1, 128)).code != 0:
@@ -124,11 +122,11 @@ class Visit:
     note: str = ""
 
 
-def pointer_path(ws: "Workspace") -> str:
+def pointer_path(ws: Workspace) -> str:
     return f".pointers/{ws.identity.agent_id}.json"
 
 
-def last_visit(ws: "Workspace") -> Visit:
+def last_visit(ws: Workspace) -> Visit:
     """The visit before this one. The pointer file is shared, so it may contain anything."""
     try:
         text = ws.tree.read(pointer_path(ws), max_bytes=MAX_POINTER_BYTES).decode(errors="replace")
@@ -142,7 +140,7 @@ def last_visit(ws: "Workspace") -> Visit:
     return Visit(pointer)
 
 
-def mark(ws: "Workspace", sha: str) -> None:
+def mark(ws: Workspace, sha: str) -> None:
     """Move the caller's pointer to ``sha``; other values in the file are kept."""
     try:
         kept = json.loads(ws.tree.read(pointer_path(ws), max_bytes=MAX_POINTER_BYTES))
@@ -151,11 +149,11 @@ def mark(ws: "Workspace", sha: str) -> None:
     moved = json.loads(Pointer.at(sha, ws.now()).text)
     content = {**(kept if isinstance(kept, dict) else {}), **moved}
     text = json.dumps(content, indent=2) + "\n"
-    written.remember(ws, [ownership.pointer_content(pointer_path(ws), text)])
+    facts.remember(ws, [ownership.pointer_content(pointer_path(ws), text)])
     ws.tree.write(pointer_path(ws), text.encode())
 
 
-def _mark(ws: "Workspace", head: str, notes: list[str]) -> None:
+def _mark(ws: Workspace, head: str, notes: list[str]) -> None:
     try:
         mark(ws, head)
     except BadArgs as error:
@@ -163,7 +161,7 @@ def _mark(ws: "Workspace", head: str, notes: list[str]) -> None:
 
 
 # -- commits --------------------------------------------------------------------------------------
-def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str]) -> tuple[Span, list[Commit]]:
+def _scan(ws: Workspace, pointer: Pointer | None, head: str, notes: list[str]) -> tuple[Span, list[Commit]]:
     """The newest commits since the last visit, and the span that they are from."""
     span = Span(pointer.last_seen_sha if pointer else "", head)
     if span.sha == head:
@@ -183,7 +181,7 @@ def _scan(ws: "Workspace", pointer: Pointer | None, head: str, notes: list[str])
     return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
 
 
-def _commits(ws: "Workspace", span: Span, scanned: list[Commit], limit: int) -> dict[str, Any]:
+def _commits(ws: Workspace, span: Span, scanned: list[Commit], limit: int) -> dict[str, Any]:
     """The part of the answer about commits by others and their files."""
     signatures = _signatures(ws, scanned[: 2 * limit])
     is_own = partial(_is_own, ws.identity, ws.signing, signatures)
@@ -221,7 +219,7 @@ def _short(commit: dict[str, Any], signatures: dict[str, dict[str, Any]]) -> dic
     return short | signatures.get(sha, {})
 
 
-def _signatures(ws: "Workspace", commits: list[Commit]) -> dict[str, dict[str, Any]]:
+def _signatures(ws: Workspace, commits: list[Commit]) -> dict[str, dict[str, Any]]:
     """The verification of each commit, if signing is set up. It costs a process or two per commit, so it is done for
     one page only."""
     if ws.signing.signers is None or not commits:
@@ -241,7 +239,7 @@ def _is_own(identity: Identity, signing: Signing, signatures: dict[str, dict[str
     return commit.agent_id == identity.agent_id and commit.fields["author_email"] == identity.agent_email and signed
 
 
-def _page(ws: "Workspace", span: Span, limit: int) -> dict[str, Any]:
+def _page(ws: Workspace, span: Span, limit: int) -> dict[str, Any]:
     try:
         return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
     except GitFailed as error:
@@ -250,7 +248,7 @@ def _page(ws: "Workspace", span: Span, limit: int) -> dict[str, Any]:
 
 
 # -- the rest of the answer -----------------------------------------------------------------------
-def _add_board(ws: "Workspace", span: Span, answer: dict[str, Any]) -> None:
+def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
     """Add the open items for the caller, and the journal: new entries by others, or the last ones on a first visit."""
     items, mine, anyone = board.own_items(ws)
     seen: set[str] = set()
@@ -282,7 +280,7 @@ def _after(span: Span) -> str:
     return f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
 
 
-def _add_waiting(ws: "Workspace", head: str, answer: dict[str, Any]) -> None:
+def _add_waiting(ws: Workspace, head: str, answer: dict[str, Any]) -> None:
     """Add the commits that were fetched but not merged."""
     theirs = refs.upstream(ws)
     answer["behind"] = 0
@@ -294,7 +292,7 @@ def _add_waiting(ws: "Workspace", head: str, answer: dict[str, Any]) -> None:
         answer["not_merged"] = [_short(commit, {commit["sha"]: _signature(commit)}) for commit in waiting]
 
 
-def _no_commits(ws: "Workspace") -> dict[str, Any]:
+def _no_commits(ws: Workspace) -> dict[str, Any]:
     answer: dict[str, Any] = {"first_visit": True, "previous_sha": None, "current_sha": "", "new_commits": []}
     answer |= {"changed_files": [], "own_commits": 0, "counts": {"commits": 0, "files": 0}, "truncated": False}
     _add_board(ws, Span("", ""), answer)

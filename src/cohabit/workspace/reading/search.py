@@ -10,16 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.git import Result
 from cohabit.workspace.clone.tree import names_of, pathspecs
 from cohabit.workspace.limits import MAX_LINE_CHARS, MAX_MATCHES, MAX_PATH_CHARS, MAX_QUERY_CHARS
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
 MAX_OUTPUT_BYTES: Final = 8 * 1024 * 1024
 """Limit on what git prints: a single line can be very long."""
@@ -33,7 +31,7 @@ Match = dict[str, Any]
 """A line in the answer: path, line, text."""
 
 
-def search(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int) -> Answer:
+def search(ws: Clone, query: str, paths: Sequence[str] | None, limit: int) -> Answer:
     """The answer of the tool ``search``."""
     wanted = checked_query(query)
     limit = min(limit, MAX_MATCHES)
@@ -45,7 +43,7 @@ def search(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int)
     return {"query": query, "matches": found[:limit], "truncated": result.truncated or len(found) > limit}
 
 
-def _grep(ws: "Workspace", query: str, paths: Sequence[str] | None, limit: int, max_lines: int | None = None) -> Result:
+def _grep(ws: Clone, query: str, paths: Sequence[str] | None, limit: int, max_lines: int | None = None) -> Result:
     """The lines of git, which is stopped after ``max_lines``: the files that follow need not be read."""
     return ws.git.run(
         "grep", "--no-index", "--no-exclude-standard", "-I", "-F", "-n", "-z", f"--max-count={limit + 1}",

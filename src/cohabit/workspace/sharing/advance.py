@@ -7,28 +7,59 @@ nothing.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed, StorageFailed, TooLarge
+from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import objects, refs
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
-from cohabit.workspace.clone.recovery import Carried, Intent
 from cohabit.workspace.formats.quoting import listed, quoted
 from cohabit.workspace.limits import MAX_FILE_BYTES
 from cohabit.workspace.merging import merge
-from cohabit.workspace.sharing.plan import Move
+from cohabit.workspace.sharing.plan import Carried, Move
 
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
-
+INTENT_FILE: Final = "advance.json"
 MAX_REASON: Final = 120
 """Characters of git's message in a note."""
 SUBMODULE: Final = "160000"
 BRANCH_MOVED: Final = "this branch was moved by somebody else at the same time; call again"
 
 
-def carry_out(ws: "Workspace", move: Move) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A move of the clone from the commit ``start`` (None: from no commit) to ``goal``."""
+
+    start: str | None
+    goal: str
+    carried: tuple[Carried, ...] = ()
+
+    def write(self, ws: Clone) -> None:
+        write_atomically(_intent_path(ws), msgspec.json.encode(self))
+
+    @staticmethod
+    def read(ws: Clone) -> "Intent | None":
+        """The intent of a call that did not finish."""
+        try:
+            return msgspec.json.decode(_intent_path(ws).read_bytes(), type=Intent)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    @staticmethod
+    def clear(ws: Clone) -> None:
+        _intent_path(ws).unlink(missing_ok=True)
+
+
+def _intent_path(ws: Clone) -> Path:
+    return ws.state_folder / INTENT_FILE
+
+
+def carry_out(ws: Clone, move: Move) -> tuple[str, ...]:
     """Carry out a planned move. Returns notes about files that could not be written."""
     assert not move.blocking
     if refs.head(ws) != move.start:
@@ -47,7 +78,7 @@ def carry_out(ws: "Workspace", move: Move) -> tuple[str, ...]:
         raise
 
 
-def finish(ws: "Workspace", intent: Intent) -> None:
+def finish(ws: Clone, intent: Intent) -> None:
     """Finish the move of a killed call. Files that a person changed since then stay as they are."""
     if refs.head(ws) != intent.start:  # it is complete, or a person has moved the branch
         Intent.clear(ws)
@@ -58,7 +89,7 @@ def finish(ws: "Workspace", intent: Intent) -> None:
     _finish(ws, intent, coming, keep)
 
 
-def _finish(ws: "Workspace", intent: Intent, coming: Mapping[str, Change], keep: frozenset[str]) -> tuple[str, ...]:
+def _finish(ws: Clone, intent: Intent, coming: Mapping[str, Change], keep: frozenset[str]) -> tuple[str, ...]:
     skipped = keep | {carried.path for carried in intent.carried}
     notes = _update_files(ws, [change for path, change in coming.items() if path not in skipped])
     for carried in intent.carried:
@@ -74,7 +105,7 @@ def _finish(ws: "Workspace", intent: Intent, coming: Mapping[str, Change], keep:
     return notes
 
 
-def _stage(ws: "Workspace", coming: Mapping[str, Change], carried: Sequence[Carried]) -> None:
+def _stage(ws: Clone, coming: Mapping[str, Change], carried: Sequence[Carried]) -> None:
     """Set the index to the goal for all changed paths; what else is staged stays staged."""
     entries: dict[str, Entry | None] = {path: change.after for path, change in coming.items()}
     for one in carried:
@@ -88,7 +119,7 @@ def _stage(ws: "Workspace", coming: Mapping[str, Change], carried: Sequence[Carr
     ws.git.run("update-index", "-z", "--index-info", stdin=_nul_terminated([*removed, *present]))
 
 
-def _update_files(ws: "Workspace", coming: Sequence[Change]) -> tuple[str, ...]:
+def _update_files(ws: Clone, coming: Sequence[Change]) -> tuple[str, ...]:
     for change in coming:
         if change.after is None and change.before is not None and change.before.mode != SUBMODULE:
             _remove(ws, change.path)
@@ -101,7 +132,7 @@ def _update_files(ws: "Workspace", coming: Sequence[Change]) -> tuple[str, ...]:
     return () if result.code == 0 else _skip_unwritable(ws, result, written)
 
 
-def _skip_unwritable(ws: "Workspace", result: Result, written: Sequence[str]) -> tuple[str, ...]:
+def _skip_unwritable(ws: Clone, result: Result, written: Sequence[str]) -> tuple[str, ...]:
     """Mark files that cannot be written here, because of permissions or their names, so that git does not look at them:
     otherwise the next ``add .`` would take their old content for a change and undo what others did."""
     error = failure("checkout-index", result, ws.root, network=False)
@@ -119,7 +150,7 @@ def _skip_unwritable(ws: "Workspace", result: Result, written: Sequence[str]) ->
     return (note,)
 
 
-def _remove(ws: "Workspace", path: str) -> None:
+def _remove(ws: Clone, path: str) -> None:
     """Remove a file and the folders that are empty without it, never through a link."""
     *folders, name = path.split("/")
     try:
@@ -133,7 +164,7 @@ def _remove(ws: "Workspace", path: str) -> None:
         return
 
 
-def _write_carried(ws: "Workspace", carried: Carried) -> None:
+def _write_carried(ws: Clone, carried: Carried) -> None:
     """Write the merged text unless it is already there; if a person has changed the file since, merge again."""
     data = objects.texts(ws, [carried.before, carried.after])
     before, after, here = data[carried.before], data[carried.after], ws.tree.text(carried.path)
@@ -149,7 +180,7 @@ def _write_carried(ws: "Workspace", carried: Carried) -> None:
         ws.tree.write(carried.path, objects.bytes_of(after), max_bytes=MAX_FILE_BYTES)
 
 
-def _changed_since(ws: "Workspace", coming: Mapping[str, Change], carried: set[str]) -> frozenset[str]:
+def _changed_since(ws: Clone, coming: Mapping[str, Change], carried: set[str]) -> frozenset[str]:
     """Paths whose file is neither the old nor the new version, nor the beginning of the new one."""
     here = _shas_here(ws, [path for path in coming if path not in carried])
     other = [path for path, sha in here.items() if sha not in _shas(coming[path])]
@@ -160,7 +191,7 @@ def _shas(change: Change) -> list[str]:
     return [entry.sha for entry in (change.before, change.after) if entry is not None]
 
 
-def _shas_here(ws: "Workspace", paths: Sequence[str]) -> dict[str, str]:
+def _shas_here(ws: Clone, paths: Sequence[str]) -> dict[str, str]:
     """The shas that git would give the files. (A name with a line break cannot be passed to git: it is left out, and
     the file is written again.)"""
     links = [path for path in paths if os.path.islink(ws.root / path)]
@@ -171,7 +202,7 @@ def _shas_here(ws: "Workspace", paths: Sequence[str]) -> dict[str, str]:
     return found | dict(zip(plain, shas, strict=True))
 
 
-def _is_incomplete(ws: "Workspace", path: str, after: Entry | None) -> bool:
+def _is_incomplete(ws: Clone, path: str, after: Entry | None) -> bool:
     if after is None or not after.is_file:
         return False
     try:

@@ -6,7 +6,6 @@ otherwise it is made again. Commits and uncommitted changes of this clone are no
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset, Unreachable
 from cohabit.workspace.answers import Answer
@@ -16,13 +15,12 @@ from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import ID, Item
 from cohabit.workspace.formats.quoting import listed
-from cohabit.workspace.sharing import advance, integrate, origin, plan, publish
+from cohabit.workspace.sharing import advance, origin, publish
+from cohabit.workspace.sharing.fairness import PUSH_SECONDS, backoff
+from cohabit.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
 
-
-def claim(ws: "Workspace", id_: str) -> Answer:
+def claim(ws: Workspace, id_: str) -> Answer:
     """Raises Conflict if another agent has the item."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.claim(id_, agent_id, ws.now()), "Claim")
@@ -30,17 +28,17 @@ def claim(ws: "Workspace", id_: str) -> Answer:
     return {"id": item.id, "title": item.title, "claimed_at": item.claim.at, "by": item.claim.by} | rest
 
 
-def release(ws: "Workspace", id_: str) -> Answer:
+def release(ws: Workspace, id_: str) -> Answer:
     """Release an item that this agent has claimed."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.release(id_, agent_id), "Release")
     return {"id": item.id, "title": item.title, "released": True} | rest
 
 
-def _change(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], verb: str) -> tuple[Item, Answer]:
+def _change(ws: Workspace, id_: str, change: Callable[[Inbox, str], Inbox], verb: str) -> tuple[Item, Answer]:
     """Apply a change to the remote's inbox. Returns the item after it, and further fields for the answer."""
     key = _key(ws, id_)
-    deadline, losses, unanswered = time.monotonic() + publish.PUSH_SECONDS, 0, 0
+    deadline, losses, unanswered = time.monotonic() + PUSH_SECONDS, 0, 0
     while True:
         began = time.monotonic()
         theirs = origin.fetch(ws)
@@ -70,10 +68,10 @@ def _change(ws: "Workspace", id_: str, change: Callable[[Inbox, str], Inbox], ve
         if time.monotonic() > deadline:
             raise Conflict(f"others kept pushing at the same time, so {id_} was not changed; call again")
         losses += 1
-        time.sleep(publish.backoff(losses, time.monotonic() - began, deadline - time.monotonic()))
+        time.sleep(backoff(losses, time.monotonic() - began, deadline - time.monotonic()))
 
 
-def _key(ws: "Workspace", id_: str) -> str | None:
+def _key(ws: Workspace, id_: str) -> str | None:
     """The key of the item with this id in this clone, because it may have another id on the remote. An item that is not
     shared yet is pushed first."""
     if not ID.fullmatch(id_):
@@ -92,11 +90,11 @@ def _key(ws: "Workspace", id_: str) -> str | None:
     return item.key
 
 
-def _has_item(ws: "Workspace", commit: str | None, key: str) -> bool:
+def _has_item(ws: Workspace, commit: str | None, key: str) -> bool:
     return commit is not None and any(item.key == key for item in _inbox(ws, commit).items)
 
 
-def _inbox(ws: "Workspace", commit: str | None) -> Inbox:
+def _inbox(ws: Workspace, commit: str | None) -> Inbox:
     name = f"{commit}:{INBOX}"
     return Inbox.parse(objects.texts(ws, [name]).get(name, "") if commit else "")
 
@@ -111,25 +109,20 @@ def _find(inbox: Inbox, key: str | None, id_: str) -> Item:
     raise BadArgs(f"there is no item {id_}")
 
 
-def _commit(ws: "Workspace", onto: str, text: str, message: str) -> str:
+def _commit(ws: Workspace, onto: str, text: str, message: str) -> str:
     entry = Entry("100644", objects.write_text(ws, text))
     tree = objects.with_entries(ws, f"{onto}^{{tree}}", {INBOX: entry})
     return commits.commit_tree(ws, tree, [onto], message)
 
 
-def _update_clone(ws: "Workspace", theirs: str) -> Answer:
+def _update_clone(ws: Workspace, theirs: str) -> Answer:
     """Bring the change into this clone. If that is not possible, a note says so: the remote has the change anyway."""
-    ours = refs.head(ws)
     try:
-        ahead, behind = integrate.ahead_behind(ws, ours, theirs)
-        if not behind:
-            return {}
-        integration = integrate.Integration(theirs)
-        if ahead and ours is not None:
-            integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+        integration, move = publish.to_commit(ws, theirs)
         if integration.commit is None:
             return {"note": "shared; this clone is not updated yet because of a conflict: call push"}
-        move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+        if move is None:
+            return {}
         if move.blocking:
             return {
                 "note": f"shared; this clone is not updated because of uncommitted changes: {listed(move.blocking)}"

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.answers import Answer, sendable
@@ -22,9 +22,7 @@ from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.ownership import differing, foreign_changes
 from cohabit.workspace.sharing import integrate, rewritten
 from cohabit.workspace.sharing.integrate import FileConflict
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 Take = Literal["ours", "theirs", "both"]
 MAX_SHOWN: Final = 20
@@ -38,7 +36,7 @@ MARKER: Final = re.compile(r"^(?:(<{7,})|>{7,}) [0-9a-f]{40}\b", re.MULTILINE)
 ABANDONED: Final = "refs/cohabit/abandoned/"
 
 
-def show(ws: "Workspace") -> Answer:
+def show(ws: Workspace) -> Answer:
     """The open conflicts, each with its versions."""
     conflicts = _open_conflicts(ws)
     rows = [_shown(ws, conflict) for conflict in conflicts[:MAX_SHOWN]]
@@ -46,7 +44,7 @@ def show(ws: "Workspace") -> Answer:
     return answer | ({"truncated": True} if len(conflicts) > MAX_SHOWN else {})
 
 
-def resolve(ws: "Workspace", path: str, take: Take | None, content: str | None) -> Answer:
+def resolve(ws: Workspace, path: str, take: Take | None, content: str | None) -> Answer:
     """Decide one file."""
     if (take is None) == (content is None):
         raise BadArgs('resolve needs either take ("ours", "theirs" or "both") or content, the whole text of the file')
@@ -63,7 +61,7 @@ def resolve(ws: "Workspace", path: str, take: Take | None, content: str | None) 
     return {"resolved": path, "take": take or "content", "open": left, "next": _next_step(left)}
 
 
-def abandon(ws: "Workspace") -> Answer:
+def abandon(ws: Workspace) -> Answer:
     """Take their version in every open conflict. Our versions stay in a commit that a ref keeps. If the remote's
     history was rewritten, this accepts the loss of the commits and decides nothing else."""
     kept, theirs = refs.head(ws), refs.upstream(ws)
@@ -82,7 +80,7 @@ def abandon(ws: "Workspace") -> Answer:
     return {"abandoned": paths, "kept": kept, "ref": ref, "next": _next_step(0)}
 
 
-def _open_conflicts(ws: "Workspace") -> list[FileConflict]:
+def _open_conflicts(ws: Workspace) -> list[FileConflict]:
     """The conflicts of the next push, as far as the remote's commits are fetched."""
     ours, theirs = refs.head(ws), refs.upstream(ws)
     ahead, behind = integrate.ahead_behind(ws, ours, theirs)
@@ -100,7 +98,7 @@ def _next_step(left: int) -> str:
 
 
 # -- deciding -------------------------------------------------------------------------------------
-def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
+def _decision(ws: Workspace, conflict: FileConflict, take: Take | None, content: str | None) -> Entry | None:
     if content is not None:
         if line := first_conflict(content):
             raise BadArgs(f"the text still has a git conflict marker on line {line}; give the text as it should be")
@@ -117,7 +115,7 @@ def _decision(ws: "Workspace", conflict: FileConflict, take: Take | None, conten
     return conflict.ours if take == "ours" else conflict.theirs
 
 
-def _refuse_forged(ws: "Workspace", conflict: FileConflict, text: str) -> None:
+def _refuse_forged(ws: Workspace, conflict: FileConflict, text: str) -> None:
     """A given text may change the entries that conflict, but not add one in another agent's name."""
     sides = (conflict.base, conflict.ours, conflict.theirs)
     found = objects.texts(ws, [entry.sha for entry in sides if entry is not None])
@@ -133,7 +131,7 @@ def _mode(conflict: FileConflict) -> str:
     return entry.mode if entry is not None and entry.is_file else "100644"
 
 
-def _merged_by_entry(ws: "Workspace", conflict: FileConflict, prefer: merge.Prefer) -> str:
+def _merged_by_entry(ws: Workspace, conflict: FileConflict, prefer: merge.Prefer) -> str:
     """All entries of both sides. Only an entry that conflicts is taken from one side, or from both."""
     sides = (conflict.base, conflict.ours, conflict.theirs)
     known = objects.texts(ws, [entry.sha for entry in sides if entry is not None])
@@ -142,7 +140,7 @@ def _merged_by_entry(ws: "Workspace", conflict: FileConflict, prefer: merge.Pref
     return merge.merge_file(conflict.path, base, ours, theirs, pushed, prefer).text or ""
 
 
-def _with_merged_ids(ws: "Workspace", conflict: FileConflict, content: str) -> str:
+def _with_merged_ids(ws: Workspace, conflict: FileConflict, content: str) -> str:
     """A given text for the inbox, with the ids that merging gives its items: a pushed one never changes."""
     if conflict.kind != integrate.BY_ENTRY or conflict.path != INBOX:
         return content
@@ -150,7 +148,7 @@ def _with_merged_ids(ws: "Workspace", conflict: FileConflict, content: str) -> s
     return Inbox(content).renumbered(ids).text
 
 
-def _union(ws: "Workspace", conflict: FileConflict) -> bytes:
+def _union(ws: Workspace, conflict: FileConflict) -> bytes:
     """Both texts, one after the other wherever they differ."""
     entries = (conflict.ours, conflict.base, conflict.theirs)
     sides = [entry if entry is not None and entry.is_file else None for entry in entries]
@@ -173,7 +171,7 @@ class _Text(NamedTuple):
     truncated: bool
 
 
-def _shown(ws: "Workspace", conflict: FileConflict) -> Answer:
+def _shown(ws: Workspace, conflict: FileConflict) -> Answer:
     row: Answer = {"path": conflict.path, "kind": conflict.kind}
     attempt = _text(ws, conflict.attempt) if conflict.ours and conflict.theirs else None
     if attempt is not None and (first := MARKER.search(attempt.text)):
@@ -183,7 +181,7 @@ def _shown(ws: "Workspace", conflict: FileConflict) -> Answer:
     return row
 
 
-def _excerpt(ws: "Workspace", entry: Entry | None) -> str | None:
+def _excerpt(ws: Workspace, entry: Entry | None) -> str | None:
     if entry is None:
         return None
     found = _text(ws, entry)
@@ -209,7 +207,7 @@ def _named_marker(marker: re.Match[str]) -> str:
     return f"{sign} ours" if marker[1] else f"{sign} theirs"
 
 
-def _text(ws: "Workspace", entry: Entry | None) -> _Text | None:
+def _text(ws: Workspace, entry: Entry | None) -> _Text | None:
     """The text of a file, or its beginning; None if it is not a text."""
     if entry is None or not entry.is_file:
         return None

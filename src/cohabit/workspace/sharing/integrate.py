@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -27,9 +27,7 @@ from cohabit.workspace.merging.mending import undamaged
 from cohabit.workspace.merging.merge import Merged, Renumbered
 from cohabit.workspace.merging.numbering import update_mentions
 from cohabit.workspace.sharing import rewritten
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 BY_ENTRY: Final = "entries"
 """The kind of conflict in a file that is merged by entry."""
@@ -66,7 +64,7 @@ class Integration:
     """Files that changed only because they mention an item that was renumbered."""
 
 
-def ahead_behind(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple[int, int]:
+def ahead_behind(ws: Workspace, ours: str | None, theirs: str | None) -> tuple[int, int]:
     """How many commits only we have, and how many only they have."""
     if ours == theirs:
         return 0, 0
@@ -77,7 +75,7 @@ def ahead_behind(ws: "Workspace", ours: str | None, theirs: str | None) -> tuple
     return int(left), int(right)
 
 
-def integrate(ws: "Workspace", ours: str, theirs: str, message: str) -> Integration:
+def integrate(ws: Workspace, ours: str, theirs: str, message: str) -> Integration:
     """Merge two commits, neither of which contains the other, into one with both as parents.
 
     If the remote's history was rewritten and the loss was accepted, only theirs is a parent: commits of ours that were
@@ -93,7 +91,7 @@ def integrate(ws: "Workspace", ours: str, theirs: str, message: str) -> Integrat
 
 @dataclass(slots=True)
 class _Merger:
-    ws: "Workspace"
+    ws: Workspace
     ours: str
     theirs: str
     bases: list[str] = field(default_factory=list)
@@ -281,7 +279,7 @@ def _parse_conflicts(fields: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return paths, kinds
 
 
-def _entries_at(ws: "Workspace", tree: str, paths: Sequence[str] | Mapping[str, object]) -> dict[str, Entry]:
+def _entries_at(ws: Workspace, tree: str, paths: Sequence[str] | Mapping[str, object]) -> dict[str, Entry]:
     """The entries of a commit or tree at these paths, which may be files or folders."""
     found = {}
     for row in ws.git.run("ls-tree", "-z", "--full-tree", tree, "--", *paths).fields:
@@ -302,7 +300,7 @@ class Decision:
     sha: str | None
 
 
-def decisions_for(ws: "Workspace", conflicts: Sequence[FileConflict]) -> dict[str, Entry | None]:
+def decisions_for(ws: Workspace, conflicts: Sequence[FileConflict]) -> dict[str, Entry | None]:
     """The decisions that apply to these conflicts, by path. A file that has changed since then needs a new one."""
     if not conflicts:
         return {}
@@ -317,7 +315,7 @@ def decisions_for(ws: "Workspace", conflicts: Sequence[FileConflict]) -> dict[st
     return {path: entry for path, entry in found.items() if entry is None or entry.sha in existing}
 
 
-def save_decisions(ws: "Workspace", decided: Sequence[tuple[FileConflict, Entry | None]]) -> None:
+def save_decisions(ws: Workspace, decided: Sequence[tuple[FileConflict, Entry | None]]) -> None:
     """Keep decisions for the next integration."""
     known = _read_decisions(ws)
     for conflict, entry in decided:
@@ -326,19 +324,19 @@ def save_decisions(ws: "Workspace", decided: Sequence[tuple[FileConflict, Entry 
     write_atomically(_decisions_path(ws), msgspec.json.encode(known))
 
 
-def clear_decisions(ws: "Workspace") -> None:
+def clear_decisions(ws: Workspace) -> None:
     """Remove all decisions, after an integration has succeeded."""
     _decisions_path(ws).unlink(missing_ok=True)
 
 
-def _read_decisions(ws: "Workspace") -> dict[str, Decision]:
+def _read_decisions(ws: Workspace) -> dict[str, Decision]:
     try:
         return msgspec.json.decode(_decisions_path(ws).read_bytes(), type=dict[str, Decision])
     except (FileNotFoundError, msgspec.DecodeError):
         return {}
 
 
-def _decisions_path(ws: "Workspace") -> Path:
+def _decisions_path(ws: Workspace) -> Path:
     return ws.state_folder / DECISIONS_FILE
 
 

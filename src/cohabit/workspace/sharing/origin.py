@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from cohabit.errors import GitFailed, Unreachable
 from cohabit.workspace.clone import objects, refs
@@ -11,9 +11,7 @@ from cohabit.workspace.clone.cancellation import is_cancelled
 from cohabit.workspace.clone.git import MAX_OUTPUT
 from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.sharing import rewritten
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 T = TypeVar("T")
 MAX_ATTEMPTS: Final = 3
@@ -44,7 +42,7 @@ class Pushed:
     reason: str = ""
 
 
-def fetch(ws: "Workspace") -> str | None:
+def fetch(ws: Workspace) -> str | None:
     """Fetch the commits of this branch. Returns the remote's commit, None if it does not have the branch."""
     name = refs.on_branch(ws)
     tracking = f"refs/remotes/origin/{name}"
@@ -60,7 +58,7 @@ def fetch(ws: "Workspace") -> str | None:
     return refs.upstream(ws)
 
 
-def _fetch(ws: "Workspace", spec: str) -> None:
+def _fetch(ws: Workspace, spec: str) -> None:
     with ws.released():
         try:
             ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)
@@ -70,7 +68,7 @@ def _fetch(ws: "Workspace", spec: str) -> None:
             ws.git.run("fetch", *FETCH_OPTIONS, "origin", spec, network=True)  # the same ref was fetched just now
 
 
-def push(ws: "Workspace", commit: str, expected: str | None) -> Pushed:
+def push(ws: Workspace, commit: str, expected: str | None) -> Pushed:
     """Set the remote's branch to ``commit`` if it is exactly at ``expected``, which ``commit`` contains. The remote
     compares and sets in one step, so a branch that was reset is noticed as well; see ``rewritten``."""
     name = refs.on_branch(ws)

@@ -8,12 +8,12 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from cohabit.errors import BadArgs, Conflict, TooLarge
 from cohabit.workspace.clone import lfs, objects, plain_git
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Dirty, Entry, changes, dirty_files, untracked_files
-from cohabit.workspace.clone.recovery import Carried
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.markers import first_marker
@@ -21,13 +21,20 @@ from cohabit.workspace.merging import merge
 from cohabit.workspace.merging.numbering import Renumbered, mentions, update_mentions
 from cohabit.workspace.reading import lost
 
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
-
 MAX_LOSSES: Final = 10
 """Lost entries in the notes of one answer."""
 MAX_MENTION_BYTES: Final = 1024 * 1024
 """Size of a file up to which mentions of items in it are updated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """An uncommitted text that changes in a move: the blobs of the current, the new and the staged text."""
+
+    path: str
+    before: str
+    after: str
+    staged: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class Move:
 
 
 def plan_move(
-    ws: "Workspace",
+    ws: Clone,
     start: str | None,
     goal: str,
     base: str | None = None,
@@ -62,15 +69,15 @@ def plan_move(
     return _Planner(ws, start, goal, coming, dirty_files(ws), base, renumbered_files).plan()
 
 
-def refuse_unfinished(ws: "Workspace") -> None:
+def refuse_unfinished(ws: Clone) -> None:
     """Raises Conflict while a merge, a rebase or the like by hand is unfinished in this clone."""
-    if command := plain_git.unfinished(ws):
+    if command := plain_git.unfinished(ws.root):
         raise Conflict(plain_git.finish_first(command))
 
 
 @dataclass(slots=True)
 class _Planner:
-    ws: "Workspace"
+    ws: Clone
     start: str | None
     goal: str
     coming: Mapping[str, Change]
@@ -244,7 +251,7 @@ class _Planner:
         return objects.write_text(self.ws, update_mentions(text, committed, self.renumbered))
 
 
-def _hidden_changes(ws: "Workspace", coming: Mapping[str, Change], dirty: Mapping[str, Dirty]) -> list[str]:
+def _hidden_changes(ws: Clone, coming: Mapping[str, Change], dirty: Mapping[str, Dirty]) -> list[str]:
     """Changed files that git was told not to look at (skip-worktree, assume-unchanged)."""
     known = [
         (path, change.before) for path, change in coming.items() if path not in dirty and change.before is not None
@@ -256,11 +263,11 @@ def _hidden_changes(ws: "Workspace", coming: Mapping[str, Change], dirty: Mappin
     return [path for path in changed & marked if os.path.lexists(ws.root / path)]
 
 
-def _carried(ws: "Workspace", path: str, here: str, after: str, staged: str | None) -> Carried:
+def _carried(ws: Clone, path: str, here: str, after: str, staged: str | None) -> Carried:
     return Carried(path, objects.write_text(ws, here), objects.write_text(ws, after), staged)
 
 
-def _blocking_path(ws: "Workspace", path: str, coming: Mapping[str, Change]) -> str | None:
+def _blocking_path(ws: Clone, path: str, coming: Mapping[str, Change]) -> str | None:
     """What exists where a new file would go and is not removed by the move: the path itself, a file above it, or a
     file below it."""
     names = path.split("/")
@@ -278,7 +285,7 @@ def _blocking_path(ws: "Workspace", path: str, coming: Mapping[str, Change]) -> 
     return path
 
 
-def _remaining_below(ws: "Workspace", folder: str, coming: Mapping[str, Change]) -> str | None:
+def _remaining_below(ws: Clone, folder: str, coming: Mapping[str, Change]) -> str | None:
     for top, _, files in os.walk(ws.root / folder):
         for name in files:
             path = os.path.relpath(os.path.join(top, name), ws.root)
@@ -287,7 +294,7 @@ def _remaining_below(ws: "Workspace", folder: str, coming: Mapping[str, Change])
     return None
 
 
-def _has_content(ws: "Workspace", path: str, entry: Entry) -> bool:
+def _has_content(ws: Clone, path: str, entry: Entry) -> bool:
     """Whether the file has exactly the content of the entry."""
     try:
         return entry.is_file and objects.sha_of("blob", ws.tree.read(path)) == entry.sha
@@ -295,7 +302,7 @@ def _has_content(ws: "Workspace", path: str, entry: Entry) -> bool:
         return False
 
 
-def _small_text(ws: "Workspace", path: str) -> str | None:
+def _small_text(ws: Clone, path: str) -> str | None:
     try:
         if ws.tree.size(path) > MAX_MENTION_BYTES:
             return None

@@ -5,11 +5,10 @@ another agent has succeeded. This clone moves only when the remote has accepted 
 killed changes nothing.
 """
 
-import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from cohabit.errors import CohabitError, Conflict, Unreachable
 from cohabit.workspace.answers import Answer
@@ -21,22 +20,12 @@ from cohabit.workspace.limits import MAX_ENTRIES
 from cohabit.workspace.merging.merge import Renumbered
 from cohabit.workspace.reading import damage
 from cohabit.workspace.sharing import advance, integrate, origin, plan, rewritten
+from cohabit.workspace.sharing.fairness import PUSH_SECONDS, Turn, backoff
 from cohabit.workspace.sharing.integrate import FileConflict, Integration
 from cohabit.workspace.sharing.plan import Move
-
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
+from cohabit.workspace.workspace import Workspace
 
 T = TypeVar("T")
-PUSH_SECONDS: Final = 50.0
-"""How long a push keeps trying. Clients give up after a minute."""
-MAX_PAUSE: Final = 2.0
-MERGE_FACTOR: Final = 4
-"""How much longer an attempt takes that fetches and merges first."""
-MAX_TURN_PAUSE: Final = 5.0
-"""The longest pause between two pushes of one agent."""
-PATIENT_LOSSES: Final = 4
-"""Lost races after which an agent no longer waits before it tries again."""
 UNCOMMITTED: Final = (
     "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
@@ -50,7 +39,7 @@ MAX_REPORTED: Final = 50
 """Renumbered items, and notes, in one answer."""
 
 
-def fetch(ws: "Workspace") -> Answer:
+def fetch(ws: Workspace) -> Answer:
     """Fetch from the remote; no file changes."""
     known = refs.upstream(ws)
     theirs = origin.fetch(ws)
@@ -58,7 +47,7 @@ def fetch(ws: "Workspace") -> Answer:
     return {"updated": theirs != known, "behind": behind, "ahead": ahead}
 
 
-def pull(ws: "Workspace") -> Answer:
+def pull(ws: Workspace) -> Answer:
     """Fast-forward to the remote. If this clone has commits of its own, report that and change nothing."""
     theirs, ours = origin.fetch(ws), refs.head(ws)
     if gone := rewritten.lost_commit(ws, ours, theirs):
@@ -76,7 +65,7 @@ def pull(ws: "Workspace") -> Answer:
     return answer | _report(move.renumbered, notes)
 
 
-def push(ws: "Workspace") -> Answer:
+def push(ws: Workspace) -> Answer:
     """Share the commits of this clone. It is fine if there are none."""
     ours = refs.head(ws)
     if ours is None:
@@ -90,31 +79,13 @@ def push(ws: "Workspace") -> Answer:
     return _Push(ws).run(fetch_first=False)
 
 
-def sync(ws: "Workspace") -> Answer:
+def sync(ws: Workspace) -> Answer:
     """Fetch, integrate and push in one call, even if there is nothing to push."""
     wait_for_turn(ws)
     return _Push(ws).run(fetch_first=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """The last push of an agent: when it ended, how long its last attempt took, whether that one merged, and how many
-    races it lost before."""
-
-    ended: float
-    took: float
-    merged: bool
-    losses: int
-
-    def pause(self, now: float) -> float:
-        """How long to wait before the next push. A push right after another needs no fetch and no merge, so without a
-        pause an agent would win every race against those who need both. After such a push it lets one of them pass, and
-        in any case as many as it had to compete with."""
-        turns = self.losses if self.merged else MERGE_FACTOR * (1 + self.losses)
-        return max(0.0, self.ended + min(turns * self.took * random.uniform(1.0, 2.0), MAX_TURN_PAUSE) - now)
-
-
-def wait_for_turn(ws: "Workspace") -> None:
+def wait_for_turn(ws: Workspace) -> None:
     """Let others push first if there is something to push and this agent has just pushed."""
     if ws.last_push is None or refs.head(ws) == refs.upstream(ws):
         return
@@ -127,7 +98,7 @@ def wait_for_turn(ws: "Workspace") -> None:
 class _Push:
     """One push, with all its attempts."""
 
-    ws: "Workspace"
+    ws: Workspace
     known: str | None = field(init=False)
     ours: str | None = field(init=False)
     theirs: str | None = field(init=False)
@@ -249,34 +220,32 @@ class _Push:
         return {"head": {"local": ref, "remote": ref}, "hash": {"from": str(before)[:7], "to": commit[:7]}}
 
 
-def _catch_up(ws: "Workspace", theirs: str) -> Move | None:
-    """The move of this clone to a commit that the remote has, after another call committed or wrote here meanwhile.
-    Raises Conflict if that has to wait; the next sync does it."""
+def to_commit(ws: Workspace, theirs: str) -> tuple[Integration, Move | None]:
+    """The commit that contains the work of this clone and a commit of the remote, and the move to it; no move if they
+    conflict, or if this clone has the commit."""
     ours = refs.head(ws)
     ahead, behind = integrate.ahead_behind(ws, ours, theirs)
-    if not behind:
-        return None
     integration = Integration(theirs)
-    if ahead and ours is not None:
+    if ahead and behind and ours is not None:
         integration = integrate.integrate(ws, ours, theirs, f"Merge of {refs.on_branch(ws)}")
+    if not behind or integration.commit is None:
+        return integration, None
+    return integration, plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
+
+
+def _catch_up(ws: Workspace, theirs: str) -> Move | None:
+    """The move of this clone to a commit that the remote has, after another call committed or wrote here meanwhile.
+    Raises Conflict if that has to wait; the next sync does it."""
+    integration, move = to_commit(ws, theirs)
     if integration.commit is None:
         raise Conflict("another call committed something that conflicts")
-    move = plan.plan_move(ws, ours, integration.commit, integration.base, integration.renumbered_files)
-    if move.blocking:
+    if move is not None and move.blocking:
         raise Conflict("another call changed files that are not committed")
-    return replace(move, renumbered=(*integration.renumbered, *move.renumbered))
-
-
-def backoff(losses: int, took: float, left: float) -> float:
-    """How long to wait after losing a race: a random part of the time of an attempt, so that the losers do not all
-    return at once. An agent that keeps losing waits less each time and soon not at all, so that those who lost less let
-    it pass. So does one with little time left."""
-    weight = max(0.0, 2 * left / PUSH_SECONDS - 1) * max(0.0, 1 - (losses - 1) / PATIENT_LOSSES)
-    return min(random.uniform(0, took), MAX_PAUSE) * weight
+    return move and replace(move, renumbered=(*integration.renumbered, *move.renumbered))
 
 
 # -- answers --------------------------------------------------------------------------------------
-def _row(ws: "Workspace", *, already: bool) -> Answer:
+def _row(ws: Workspace, *, already: bool) -> Answer:
     ref = f"refs/heads/{refs.on_branch(ws)}"
     kind = {"deleted": False, "tag": False, "branch": True, "new": not already, "alreadyUpdated": already}
     return kind | {"local": ref, "remote": ref}
@@ -296,7 +265,7 @@ def _limited(name: str, paths: Iterable[str]) -> Answer:
     return {name: listed[:MAX_ENTRIES]} | ({"truncated": True} if len(listed) > MAX_ENTRIES else {})
 
 
-def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) -> Answer:
+def _diverged(ws: Workspace, ours: str, theirs: str, ahead: int, behind: int) -> Answer:
     base = ws.git.run("merge-base", ours, theirs, ok=(0, 1)).line or EMPTY_TREE
     mine, yours = changes(ws, base, ours), changes(ws, base, theirs)
     message = (
@@ -306,7 +275,7 @@ def _diverged(ws: "Workspace", ours: str, theirs: str, ahead: int, behind: int) 
     return {"error": "conflict", "message": message, **_limited("files", (path for path in mine if path in yours))}
 
 
-def _history_rewritten(ws: "Workspace", gone: str, theirs: str) -> Answer:
+def _history_rewritten(ws: Workspace, gone: str, theirs: str) -> Answer:
     return {"error": "conflict", "message": rewritten.message(ws), "files": rewritten.files(ws, gone, theirs)}
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
-from cohabit.workspace.clone import written
+from cohabit.workspace.clone import facts
 from cohabit.workspace.formats import INBOX, JOURNAL, journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
@@ -32,7 +32,7 @@ class Todo(msgspec.Struct, frozen=True, rename={"for_": "for"}):
 def write(ws: Workspace, path: str, text: str, new: Iterable[str] = ()) -> None:
     """Replace a file; bytes that are not UTF-8 are written unchanged. ``new`` are the texts of new entries, which any
     agent in this clone may commit."""
-    written.remember(ws, new)
+    facts.remember(ws, new)
     ws.tree.write(path, text.encode(errors="surrogateescape"), max_bytes=MAX_FILE_BYTES)
 
 

@@ -11,14 +11,14 @@ from cohabit.workspace.clone import lfs, refs, remotes, setup
 from cohabit.workspace.limits import MAX_PATH_CHARS
 from cohabit.workspace.person import config, registry
 from cohabit.workspace.person.registry import Place
-from cohabit.workspace.session import Session
+from cohabit.workspace.session_state import SessionState
 from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 
 @tool(on="session", writes=True, remote=True)
 def workspace_init(
-    session: Session,
+    session: SessionState,
     name: Annotated[str, "A short name, such as sif-pitch."],
     remote_url: Annotated[str, "Address of the git repository: https, ssh, user@host:path, or an absolute path."],
     local_path: Annotated[str, "Folder of the clone; ~ is your user's home folder."],
@@ -58,7 +58,7 @@ def workspace_init(
 
 
 @tool(on="session")
-def workspace_list(session: Session) -> Answer:
+def workspace_list(session: SessionState) -> Answer:
     """List all registered workspaces, and which one is active here."""
     active = session.active
     places = [
@@ -69,14 +69,14 @@ def workspace_list(session: Session) -> Answer:
 
 
 @tool(on="session", writes=True)
-def workspace_switch(session: Session, name: Annotated[str, "A registered workspace."]) -> Answer:
+def workspace_switch(session: SessionState, name: Annotated[str, "A registered workspace."]) -> Answer:
     """Make another workspace active, here and in clients that start later. Running clients keep theirs."""
     session.switch(name)
     return {"active_workspace": name}
 
 
 @tool(on="session")
-def workspace_info(session: Session) -> Answer:
+def workspace_info(session: SessionState) -> Answer:
     """The active workspace: its name, folder, remote, branch and commit, and your agent id in it."""
     workspace = session.workspace()
     with workspace.held():
@@ -94,7 +94,7 @@ def workspace_info(session: Session) -> Answer:
     } | ({"note": " ".join(notes)} if notes else {})
 
 
-def _agent_id(session: Session) -> tuple[str, str]:
+def _agent_id(session: SessionState) -> tuple[str, str]:
     """The agent's id, or the reason why it is unknown."""
     try:
         return session.identity().agent_id, ""
@@ -102,19 +102,19 @@ def _agent_id(session: Session) -> tuple[str, str]:
         return "", error.message
 
 
-def _url(given: str, session: Session) -> str:
+def _url(given: str, session: SessionState) -> str:
     """The address for git; a path of this machine is made absolute, as in ``git clone``."""
     url = remotes.checked(given)
     return str(config.expanded(url, session.environ)) if url.startswith(("./", "../", "~/", "/")) else url
 
 
-def _root(given: str, session: Session) -> Path:
+def _root(given: str, session: SessionState) -> Path:
     if not given.strip() or len(given) > MAX_PATH_CHARS or not given.isprintable():
         raise BadArgs(f"local_path must be a path of at most {MAX_PATH_CHARS} characters")
     return Path(os.path.realpath(config.expanded(given, session.environ)))
 
 
-def _refuse_used_name(name: str, root: Path, session: Session) -> None:
+def _refuse_used_name(name: str, root: Path, session: SessionState) -> None:
     """A name keeps its clone as long as that exists."""
     place = session.registry.places().get(name)
     if place is None:
@@ -148,12 +148,12 @@ def _verify(workspace: Workspace, url: str) -> None:
                 )
             if head := refs.head(workspace):
                 setup.refuse_lfs(workspace, head)
-            driver.install(workspace)
+            driver.install(workspace.git)
     finally:
         workspace.close()
 
 
-def _refuse_unsuitable_folder(root: Path, session: Session) -> None:
+def _refuse_unsuitable_folder(root: Path, session: SessionState) -> None:
     """A clone must not be among a person's settings or inside another workspace."""
     home = Path(os.path.realpath(config.home_folder(session.environ)))
     below = root.relative_to(home) if root.is_relative_to(home) else root

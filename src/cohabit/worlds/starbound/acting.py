@@ -1,18 +1,15 @@
 """What a body does in a step: one function for each action. An action that cannot be done changes nothing."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cohabit.worlds.starbound import building, combat, crafting, motion, ship
-from cohabit.worlds.starbound.body import MAX_VITAL, Body
+from cohabit.worlds.starbound.body import MAX_VITAL, Body, Failed
 from cohabit.worlds.starbound.creatures import add_creature
-from cohabit.worlds.starbound.failed import Failed
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM
 from cohabit.worlds.starbound.land import Land, across
 from cohabit.worlds.starbound.planets import SHIP, WIDTH
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 REST_ENERGY = 6
 BED_HEALTH = 3
@@ -27,7 +24,7 @@ FIXTURES = (
 _SIDES = {"left": -1, "right": 1, "up": 0, "": 0}
 
 
-def act(game: "Game", body: Body, name: str, args: Mapping[str, Any]) -> None:
+def act(game: Game, body: Body, name: str, args: Mapping[str, Any]) -> None:
     """Do what was chosen; if that is impossible, the body is told why."""
     try:
         _ACTIONS[name](game, body, **args)
@@ -36,7 +33,7 @@ def act(game: "Game", body: Body, name: str, args: Mapping[str, Any]) -> None:
         body.tell(f"{name} failed: {why}.")
 
 
-def _move(game: "Game", body: Body, direction: str, tiles: int = 1) -> None:
+def _move(game: Game, body: Body, direction: str, tiles: int = 1) -> None:
     land = game.land_of(body)
     if direction in ("left", "right"):
         way = _SIDES[direction]
@@ -66,7 +63,7 @@ def why_not_jump(land: Land, body: Body) -> str | None:
     return None if land.is_open(body.x, body.y - 1) else "there is no space above you"
 
 
-def _jump(game: "Game", body: Body, direction: str = "up") -> None:
+def _jump(game: Game, body: Body, direction: str = "up") -> None:
     land = game.land_of(body)
     if why := why_not_jump(land, body):
         raise Failed(why)
@@ -78,19 +75,19 @@ def _jump(game: "Game", body: Body, direction: str = "up") -> None:
         body.tell(f"You jumped straight up: {motion.beside(land, body, way)} is in the way.")
 
 
-def _drop(game: "Game", body: Body) -> None:
+def _drop(game: Game, body: Body) -> None:
     if not motion.climb(game.land_of(body), body, 1):
         raise Failed("there is no platform or ladder below you")
 
 
-def _wait(game: "Game", body: Body) -> None:
+def _wait(game: Game, body: Body) -> None:
     """Rest: energy comes back, and beside a bed health too."""
     body.energy = min(MAX_VITAL, body.energy + REST_ENERGY)
     if body.place == SHIP or game.land_of(body).near(body.x, body.y, ("bed",), 1) is not None:
         body.health = min(body.max_health, body.health + BED_HEALTH)
 
 
-def _use_item(game: "Game", body: Body, slot: str) -> None:
+def _use_item(game: Game, body: Body, slot: str) -> None:
     """Whatever an item is for."""
     kind = ITEM[slot]
     if slot not in body.items:
@@ -105,7 +102,7 @@ def _use_item(game: "Game", body: Body, slot: str) -> None:
         raise Failed(f"{slot} has no use by itself")
 
 
-def _drop_item(game: "Game", body: Body, slot: str, count: int) -> None:
+def _drop_item(game: Game, body: Body, slot: str, count: int) -> None:
     if body.items.get(slot, 0) < count:
         raise Failed(f"you have {body.items.get(slot, 0)} {slot}")
     if body.place == SHIP:
@@ -127,7 +124,7 @@ def why_not_use_tech(body: Body) -> str | None:
     return f"{tech} needs {TECH_ENERGY} energy" if body.energy < TECH_ENERGY else None
 
 
-def _use_tech(game: "Game", body: Body, slot: str = "tech") -> None:
+def _use_tech(game: Game, body: Body, slot: str = "tech") -> None:
     if why := why_not_use_tech(body):
         raise Failed(why)
     land = game.land_of(body)
@@ -147,7 +144,7 @@ def _use_tech(game: "Game", body: Body, slot: str = "tech") -> None:
 
 
 # -- interacting --------------------------------------------------------------------------------------------
-def _interact(game: "Game", body: Body, target: str = "") -> None:
+def _interact(game: Game, body: Body, target: str = "") -> None:
     """Take up a bundle, or use the nearest fixture."""
     land = game.land_of(body)
     if target in ("", "bundle") and _take_bundle(land, body):
@@ -180,7 +177,7 @@ def _take_bundle(land: Land, body: Body) -> bool:
     return False
 
 
-def _use_fixture(game: "Game", land: Land, body: Body, name: str) -> None:
+def _use_fixture(game: Game, land: Land, body: Body, name: str) -> None:
     match name:
         case "altar":
             if any(creature.kind == "guardian" for creature in land.creatures):

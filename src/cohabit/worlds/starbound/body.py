@@ -16,6 +16,10 @@ Count = Annotated[int, Meta(ge=0, le=1 << 40)]
 Vital = Annotated[int, Meta(ge=0, le=1000)]
 
 
+class Failed(Exception):
+    """Why an action of a body does nothing now. It is raised before anything has changed, and the body is told."""
+
+
 class Fate(Struct, forbid_unknown_fields=True):
     """How a body died."""
 

@@ -1,17 +1,12 @@
 """Digging and building."""
 
-from typing import TYPE_CHECKING
-
-from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.body import Body, Failed
 from cohabit.worlds.starbound.environment import fills
-from cohabit.worlds.starbound.failed import Failed
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM
 from cohabit.worlds.starbound.land import Growth, Land
 from cohabit.worlds.starbound.planets import HEIGHT, WIDTH
 from cohabit.worlds.starbound.tiles import ACID, AIR, BUSH, ID, LAVA, LEAVES, TILES, TREE, UNBREAKABLE, WATER, described
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 DIRECTIONS = {
     "left": (-1, 0),
@@ -51,7 +46,7 @@ def why_not_dig(land: Land, body: Body, x: int, y: int) -> str | None:
     return None
 
 
-def dig(game: "Game", body: Body, direction: str) -> None:
+def dig(game: Game, body: Body, direction: str) -> None:
     """Dig the tile in a direction and take what it gives. If that is air, a plant at the body's own place."""
     land = game.land_of(body)
     x, y = target_of(body, direction)
@@ -81,12 +76,12 @@ def dig(game: "Game", body: Body, direction: str) -> None:
         body.tell(f"You cannot carry more {tile.drop}; it is lost.")
 
 
-def grow_later(game: "Game", land: Land, x: int, y: int, tile: int, steps: int) -> None:
+def grow_later(game: Game, land: Land, x: int, y: int, tile: int, steps: int) -> None:
     land.growths.append(Growth(game.step_number + steps, y * WIDTH + x, tile))
     land.growths.sort(key=lambda growth: (growth.at, growth.cell))
 
 
-def _fell(game: "Game", land: Land, x: int, y: int) -> int:
+def _fell(game: Game, land: Land, x: int, y: int) -> int:
     """Cut down a whole tree. Returns how much wood it has."""
     base = y
     while land.at(x, base + 1) == TREE:
@@ -104,7 +99,7 @@ def _fell(game: "Game", land: Land, x: int, y: int) -> int:
     return base - top + 1
 
 
-def why_not_place(game: "Game", body: Body, item: str, x: int, y: int) -> str | None:
+def why_not_place(game: Game, body: Body, item: str, x: int, y: int) -> str | None:
     """Why a body cannot build there, or None."""
     land = game.land_of(body)
     if not ITEM[item].places:
@@ -126,7 +121,7 @@ def why_not_place(game: "Game", body: Body, item: str, x: int, y: int) -> str | 
     return None
 
 
-def place(game: "Game", body: Body, item: str, direction: str) -> None:
+def place(game: Game, body: Body, item: str, direction: str) -> None:
     """Build with an item."""
     x, y = target_of(body, direction)
     if why := why_not_place(game, body, item, x, y):

@@ -1,17 +1,12 @@
 """Fighting: a blow at the nearest creature, a sweep at all around, and blows between players if the rules allow it."""
 
-from typing import TYPE_CHECKING
-
-from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.failed import Failed
+from cohabit.worlds.starbound.body import Body, Failed
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.items import PIXELS
 from cohabit.worlds.starbound.land import Bundle, Creature, Land, across
 from cohabit.worlds.starbound.motion import step_aside
 from cohabit.worlds.starbound.planets import CREATURE
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 REACH = 2
 BLOW_ENERGY, SWEEP_ENERGY = 3, 20
@@ -31,7 +26,7 @@ def creatures_near(land: Land, body: Body, reach: int = REACH) -> list[Creature]
     )
 
 
-def attack(game: "Game", body: Body, target: str) -> None:
+def attack(game: Game, body: Body, target: str) -> None:
     """Hit the nearest creature, or the one that was named; a player only by name, or if nothing else is near."""
     land = game.land_of(body)
     near = [c for c in creatures_near(land, body) if target in ("", c.kind)]
@@ -55,7 +50,7 @@ def attack(game: "Game", body: Body, target: str) -> None:
             body.count("defeat_player")
 
 
-def sweep(game: "Game", body: Body) -> None:
+def sweep(game: Game, body: Body) -> None:
     """Hit every creature around, and push it away."""
     land = game.land_of(body)
     near = creatures_near(land, body)
@@ -74,7 +69,7 @@ def _spend(body: Body, energy: int) -> None:
     body.energy -= energy
 
 
-def _hit(game: "Game", land: Land, body: Body, creature: Creature, damage: int) -> None:
+def _hit(game: Game, land: Land, body: Body, creature: Creature, damage: int) -> None:
     body.facing = 1 if across(body.x, creature.x) >= 0 else -1
     kind = CREATURE[creature.kind]
     creature.health = max(0, creature.health - damage)

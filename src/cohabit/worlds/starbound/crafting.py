@@ -1,15 +1,10 @@
 """Making items at stations, wearing them, and using them up."""
 
-from typing import TYPE_CHECKING
-
-from cohabit.worlds.starbound.body import MAX_VITAL, Body
-from cohabit.worlds.starbound.failed import Failed
+from cohabit.worlds.starbound.body import MAX_VITAL, Body, Failed
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM, RECIPE, RECIPES, SLOTS, Item, Recipe, limit, stations_of
 from cohabit.worlds.starbound.planets import SHIP
 from cohabit.worlds.words import with_article
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 STATION_REACH = 3
 
@@ -24,7 +19,7 @@ def shortage(body: Body, recipe: Recipe) -> str:
     return f"you have {', '.join(f'{body.items.get(item, 0)} {item}' for item in too_few)}" if too_few else ""
 
 
-def why_not_craft(game: "Game", body: Body, recipe: Recipe) -> str | None:
+def why_not_craft(game: Game, body: Body, recipe: Recipe) -> str | None:
     """Why a body cannot make this now, or None."""
     if lacks := shortage(body, recipe):
         return f"{recipe.item} needs {needs_text(recipe)}; {lacks}"
@@ -35,14 +30,14 @@ def why_not_craft(game: "Game", body: Body, recipe: Recipe) -> str | None:
     return None
 
 
-def craftable(game: "Game", body: Body) -> list[Recipe]:
+def craftable(game: Game, body: Body) -> list[Recipe]:
     """What a body can make here and now."""
     has = body.items
     affordable = [r for r in RECIPES if all(has.get(item, 0) >= count for item, count in r.needs.items())]
     return [recipe for recipe in affordable if why_not_craft(game, body, recipe) is None]
 
 
-def craft(game: "Game", body: Body, item: str) -> None:
+def craft(game: Game, body: Body, item: str) -> None:
     recipe = RECIPE[item]
     if why := why_not_craft(game, body, recipe):
         raise Failed(why)
@@ -87,7 +82,7 @@ def unequip(body: Body, slot: str) -> None:
     body.tell(f"You put away {body.equipment.pop(slots[0])}.")
 
 
-def consume(game: "Game", body: Body, item: str, count: int) -> None:
+def consume(game: Game, body: Body, item: str, count: int) -> None:
     """Eat, heal, or aboard load fuel."""
     kind = ITEM[item]
     if body.items.get(item, 0) < count:

@@ -4,9 +4,8 @@ Bodies and creatures are sorted into sections of a planet, so that the cost of a
 its square.
 """
 
-from typing import TYPE_CHECKING
-
 from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.land import Creature, Land, across
 from cohabit.worlds.starbound.motion import drop_down, step_aside
@@ -22,9 +21,6 @@ from cohabit.worlds.starbound.planets import (
 )
 from cohabit.worlds.starbound.tiles import LIQUIDS, SOLID
 
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
-
 SECTION = 16
 SECTIONS = WIDTH // SECTION
 FAR = 40  # columns from the nearest body at which a creature disappears
@@ -37,7 +33,7 @@ UNDERGROUND = 5  # tiles below the surface from which on cave creatures appear
 Sections = dict[int, list[Body]]
 
 
-def step(game: "Game") -> None:
+def step(game: Game) -> None:
     for land in game.lands.values():
         bodies = game.on(land.name)
         if not bodies:
@@ -61,7 +57,7 @@ def _near(sections: Sections, x: int, far: int) -> list[Body]:
     return found
 
 
-def _act(game: "Game", land: Land, creature: Creature, sections: Sections, night: bool) -> bool:
+def _act(game: Game, land: Land, creature: Creature, sections: Sections, night: bool) -> bool:
     """One step of a creature. False: it disappears."""
     kind = CREATURE[creature.kind]
     near = _near(sections, creature.x, SECTION)
@@ -96,7 +92,7 @@ def _target(kind: CreatureKind, creature: Creature, near: list[Body]) -> Body | 
     return found
 
 
-def _hunt(game: "Game", land: Land, creature: Creature, kind: CreatureKind, body: Body, night: bool) -> None:
+def _hunt(game: Game, land: Land, creature: Creature, kind: CreatureKind, body: Body, night: bool) -> None:
     dx, dy = across(creature.x, body.x), body.y - creature.y
     if abs(dx) <= REACH and abs(dy) <= REACH:
         if not creature.rest:
@@ -128,7 +124,7 @@ def _go(land: Land, creature: Creature, kind: CreatureKind, dx: int, dy: int) ->
 
 
 # -- appearing ------------------------------------------------------------------------------------------
-def _spawn(game: "Game", land: Land, planet: PlanetKind, bodies: list[Body], night: bool) -> None:
+def _spawn(game: Game, land: Land, planet: PlanetKind, bodies: list[Body], night: bool) -> None:
     counts: dict[int, list[int]] = {}
     for creature in land.creatures:
         counts.setdefault(creature.x // SECTION, [0, 0])[CREATURE[creature.kind].damage > 0] += 1
@@ -151,7 +147,7 @@ def _spawn(game: "Game", land: Land, planet: PlanetKind, bodies: list[Body], nig
             _appear(game, land, game.draws.choice(kinds), body)
 
 
-def _appear(game: "Game", land: Land, kind: CreatureKind, body: Body) -> None:
+def _appear(game: Game, land: Land, kind: CreatureKind, body: Body) -> None:
     x = (body.x + game.draws.choice((-1, 1)) * game.draws.between(SPAWN_NEAR, SPAWN_FAR)) % WIDTH
     if kind.where == "surface":
         y = land.top(x) - (4 if kind.flies else 0)
@@ -169,7 +165,7 @@ def _appear(game: "Game", land: Land, kind: CreatureKind, body: Body) -> None:
     add_creature(game, land, kind.name, x, y)
 
 
-def add_creature(game: "Game", land: Land, kind: str, x: int, y: int) -> Creature:
+def add_creature(game: Game, land: Land, kind: str, x: int, y: int) -> Creature:
     game.creatures_made += 1
     creature = Creature(game.creatures_made, kind, x % WIDTH, y, CREATURE[kind].health)
     land.creatures.append(creature)

@@ -9,19 +9,18 @@ from cohabit.world import Arrival, Outcome, Seat, SeatId, Stream
 from cohabit.worlds.newcomers import unique_name, why_not_new_body
 from cohabit.worlds.starbound import harm, saves
 from cohabit.worlds.starbound.actions import PlanetActions
-from cohabit.worlds.starbound.blocked import blocked
 from cohabit.worlds.starbound.body import MAX_VITAL, Body
 from cohabit.worlds.starbound.building import DIRECTIONS
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.environment import is_submerged
-from cohabit.worlds.starbound.hearing import HEARING, heard
 from cohabit.worlds.starbound.items import ITEM, PIXELS, SWORDS
 from cohabit.worlds.starbound.land import Land, across, landing_site
+from cohabit.worlds.starbound.legal import blocked
 from cohabit.worlds.starbound.planets import SHIP, WIDTH
+from cohabit.worlds.starbound.senses import HEARING, heard, nearest_tile, view_of
 from cohabit.worlds.starbound.status import vision_range
 from cohabit.worlds.starbound.tiles import LADDER, LIQUIDS
 from cohabit.worlds.starbound.travel import TRAVEL
-from cohabit.worlds.starbound.vision import nearest_tile, view_of
 from cohabit.worlds.words import with_article
 
 MAX_PLAYERS = 100

@@ -1,19 +1,15 @@
 """What nature does to a body in a step: gravity, liquids, cold and heat, hunger, breath; and plants that grow again."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cohabit.worlds.starbound.body import MAX_BREATH, MAX_VITAL, Body
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.land import Land
 from cohabit.worlds.starbound.motion import fall
 from cohabit.worlds.starbound.planets import HEIGHT, WIDTH, PlanetKind, is_night
 from cohabit.worlds.starbound.terrain import grow_tree
 from cohabit.worlds.starbound.tiles import ACID, AIR, CACTUS, LAVA, LIQUIDS, OPEN, TREE, WATER
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 HUNGER_STEPS = 10
 HEALING_STEPS = 4
@@ -23,7 +19,7 @@ _HAZARD_CAUSES = {"cold": "cold", "heat": "environmental", "poison": "poison"}
 _HAZARD_WORDS = {"cold": "You are freezing", "heat": "The heat burns you", "poison": "The air is poison"}
 
 
-def live(game: "Game", body: Body) -> None:
+def live(game: Game, body: Body) -> None:
     """One step of a body's life."""
     land = game.land_of(body)
     if damage := fall(land, body):
@@ -38,7 +34,7 @@ def live(game: "Game", body: Body) -> None:
         _metabolise(game, land, body)
 
 
-def _touch(game: "Game", land: Land, body: Body) -> None:
+def _touch(game: Game, land: Land, body: Body) -> None:
     """The tile that a body is in."""
     here = land.at(body.x, body.y)
     if here == LAVA:
@@ -49,7 +45,7 @@ def _touch(game: "Game", land: Land, body: Body) -> None:
         hurt(game, body, 2, "environmental", "A cactus pricks you")
 
 
-def hazard_now(game: "Game", land: Land, body: Body) -> str:
+def hazard_now(game: Game, land: Land, body: Body) -> str:
     """The hazard that this body is exposed to now, or nothing."""
     kind = land.kind
     if kind is None or not kind.hazard or not land.under_sky(body.x, body.y) or body.is_protected(kind.hazard):
@@ -59,7 +55,7 @@ def hazard_now(game: "Game", land: Land, body: Body) -> str:
     return "" if kind.hazard == "cold" and land.is_warm(body.x, body.y) else kind.hazard
 
 
-def _weather(game: "Game", land: Land, kind: PlanetKind, body: Body) -> None:
+def _weather(game: Game, land: Land, kind: PlanetKind, body: Body) -> None:
     step = game.step_number
     if step % HAZARD_STEPS == 0 and (hazard := hazard_now(game, land, body)):
         hurt(game, body, HAZARD_DAMAGE, _HAZARD_CAUSES[hazard], _HAZARD_WORDS[hazard])
@@ -73,7 +69,7 @@ def is_submerged(land: Land, body: Body) -> bool:
     return land.at(body.x, body.y) in LIQUIDS and (above in LIQUIDS or not OPEN[above])
 
 
-def _breathe(game: "Game", land: Land, body: Body) -> None:
+def _breathe(game: Game, land: Land, body: Body) -> None:
     if not is_submerged(land, body):
         body.breath = min(MAX_BREATH, body.breath + 4)
     elif body.breath:
@@ -82,7 +78,7 @@ def _breathe(game: "Game", land: Land, body: Body) -> None:
         hurt(game, body, 8, "drowning", "You are drowning")
 
 
-def _metabolise(game: "Game", land: Land, body: Body) -> None:
+def _metabolise(game: Game, land: Land, body: Body) -> None:
     """Hunger, poison, healing and energy. A sleeping body needs nothing and heals slowly."""
     step = game.step_number
     if body.poison:
@@ -102,7 +98,7 @@ def _metabolise(game: "Game", land: Land, body: Body) -> None:
 
 
 # -- plants ---------------------------------------------------------------------------------------------
-def grow(game: "Game", land: Land) -> None:
+def grow(game: Game, land: Land) -> None:
     """Plants that were taken come again where there is space."""
     while land.growths and land.growths[0].at <= game.step_number:
         growth = land.growths.pop(0)

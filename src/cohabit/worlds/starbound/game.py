@@ -1,11 +1,7 @@
-"""The game: bodies, planets, and one step of time. Planets are made when a body first comes to them."""
-
-from collections.abc import Mapping
+"""The game: bodies and planets. Planets are made when a body first comes to them."""
 
 from cohabit.model.stream import Stream
-from cohabit.worlds.starbound import acting, creatures, environment, quests
 from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.land import Land, landing_site, make_land, ship_land
 from cohabit.worlds.starbound.planets import HOME, SHIP, WIDTH
 
@@ -63,27 +59,3 @@ class Game:
                 seen |= bit
                 body.count("explore")
         body.explored[body.place] = seen
-
-    def step(self, choices: Mapping[str, Choice]) -> dict[str, float]:
-        """Let everybody act, then nature. Returns the rewards by seat."""
-        self.step_number += 1
-        living = self.here()
-        first = self.step_number % len(living) if living else 0
-        for body in living:
-            body.events = []
-        for body in living[first:] + living[:first]:  # everybody comes first at times
-            choice = choices.get(body.seat)
-            if choice is not None and body.here and body.presence == "awake":
-                acting.act(self, body, choice.name, choice.args)
-        for body in living:
-            if body.here:
-                environment.live(self, body)
-        creatures.step(self)
-        for land in self.lands.values():
-            environment.grow(self, land)
-        rewards = {}
-        for body in living:
-            self.explore(body)
-            if reward := quests.settle(body):
-                rewards[body.seat] = reward
-        return rewards

@@ -1,17 +1,13 @@
 """Damage, death, and coming back to life."""
 
-from typing import TYPE_CHECKING
-
 from cohabit.model.avatar import RespawnOption
 from cohabit.model.travel import scaled
 from cohabit.worlds.starbound.body import MAX_BREATH, MAX_VITAL, Body, Fate
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import PIXELS
 from cohabit.worlds.starbound.land import SHIP_FIXTURES, SHIP_FLOOR
 from cohabit.worlds.starbound.planets import SHIP
 from cohabit.worlds.starbound.tiles import BED
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 CORPSE_PIXELS = 50
 CAUSES = {
@@ -27,7 +23,7 @@ CAUSES = {
 
 
 def hurt(
-    game: "Game", body: Body, amount: int, cause: str, why: str, killer: str | None = None, by_player: bool = False
+    game: Game, body: Body, amount: int, cause: str, why: str, killer: str | None = None, by_player: bool = False
 ) -> None:
     """Take health from a body; it dies at 0. The blows of players are the same at every difficulty."""
     if not body.alive or amount <= 0:
@@ -43,7 +39,7 @@ def hurt(
         die(game, body, cause, killer)
 
 
-def die(game: "Game", body: Body, cause: str, killer: str | None) -> None:
+def die(game: Game, body: Body, cause: str, killer: str | None) -> None:
     """A body dies and drops what it carries, except its pixels. Aboard, everything goes to the locker."""
     dropped = {item: count for item, count in body.items.items() if item != PIXELS}
     if body.place == SHIP:
@@ -67,11 +63,11 @@ def corpse_price(body: Body) -> int:
     return round(CORPSE_PIXELS * body.price)
 
 
-def has_bed(game: "Game", body: Body) -> bool:
+def has_bed(game: Game, body: Body) -> bool:
     return body.bed is not None and game.land(body.bed[0]).at(body.bed[1], body.bed[2]) == BED
 
 
-def respawn_options(game: "Game", body: Body) -> tuple[RespawnOption, ...]:
+def respawn_options(game: Game, body: Body) -> tuple[RespawnOption, ...]:
     """How a dead body can come back."""
     options = [
         RespawnOption("ship", "spawn_point", "your ship", None, ["debuff"], "Wake up aboard, weak and hungry."),
@@ -85,7 +81,7 @@ def respawn_options(game: "Game", body: Body) -> tuple[RespawnOption, ...]:
     return tuple(options)
 
 
-def respawn(game: "Game", body: Body, option: str) -> None:
+def respawn(game: Game, body: Body, option: str) -> None:
     """Bring a dead body back to life; the option has been checked."""
     assert body.fate is not None
     if option == "corpse":

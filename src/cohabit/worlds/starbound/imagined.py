@@ -14,13 +14,12 @@ from cohabit.model.stream import Stream
 from cohabit.worlds.starbound.body import MAX_VITAL, Body
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.game import SECTION, Game
-from cohabit.worlds.starbound.hearing import HEARING
 from cohabit.worlds.starbound.items import limit
 from cohabit.worlds.starbound.land import Creature, Land, across, make_land
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, SHIP, WIDTH
+from cohabit.worlds.starbound.senses import HEARING, sight, view_of
 from cohabit.worlds.starbound.terrain import make_terrain
 from cohabit.worlds.starbound.tiles import AIR, ALTAR, LIQUIDS, OPEN, SOLID, TILES
-from cohabit.worlds.starbound.vision import sight, view_of
 
 CARRIED = ("wood", "stone", "dirt", "coal", "iron", "cooked_meat", "torch")
 """What a body may carry that nobody sees."""

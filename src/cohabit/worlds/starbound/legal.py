@@ -1,16 +1,27 @@
-"""Which actions make sense now, and the numbers of actions for training."""
+"""Which actions make sense now, which are impossible and why, and the numbers of actions for training.
 
+The reasons tell only what the body sees and has.
+"""
+
+from collections.abc import Callable
 from typing import get_args
 
+from msgspec import Struct
+
 from cohabit.model.action import Action
-from cohabit.worlds.starbound import building, combat, crafting, ship
+from cohabit.worlds.starbound import building, combat, crafting, motion, ship
+from cohabit.worlds.starbound.acting import FIXTURES, why_not_jump, why_not_use_tech
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.choices import Aim, JumpWay
 from cohabit.worlds.starbound.game import Game
-from cohabit.worlds.starbound.items import EDIBLE, FOR_SALE, ITEM, PLACEABLE, RECIPES
+from cohabit.worlds.starbound.items import EDIBLE, FOR_SALE, ITEM, PIXELS, PLACEABLE, RECIPES
+from cohabit.worlds.starbound.land import Land
 from cohabit.worlds.starbound.planets import PLANET_NAMES, SHIP, WIDTH, fuel_between
-from cohabit.worlds.starbound.vision import view_of
+from cohabit.worlds.starbound.senses import View, view_of
+from cohabit.worlds.starbound.tiles import NAME_OF_LETTER
 
+INTERACT_REACH = 2
+NOTHING = "you carry nothing"
 WAIT = Action("wait")
 _MOVES = (
     Action("move", {"direction": "left"}),
@@ -74,3 +85,141 @@ def sensible(game: Game, body: Body) -> list[Action]:
     if land.kind is not None:
         found += [_PLACES[item][body.facing > 0] for item in body.items if item in _PLACES]
     return found
+
+
+# -- what is impossible ----------------------------------------------------------------------------------
+class Situation(Struct, frozen=True):
+    """What the reasons depend on."""
+
+    game: Game
+    body: Body
+    land: Land
+    view: View
+
+    @property
+    def aboard(self) -> bool:
+        return self.body.place == SHIP
+
+    def is_near(self, *names: str, reach: int) -> bool:
+        """Whether the body sees a thing or a tile of one of these names within reach."""
+        high, wide = len(self.view.rows) // 2, len(self.view.rows[0]) // 2
+        rows = self.view.rows[high - reach : high + reach + 1]
+        letters = "".join(row[wide - reach : wide + reach + 1] for row in rows)
+        things = {t.name for t in self.view.things if abs(t.x) <= reach and abs(t.y) <= reach}
+        return any(NAME_OF_LETTER.get(letter) in names for letter in letters) or not things.isdisjoint(names)
+
+
+def _dig(now: Situation) -> str | None:
+    body = now.body
+    if now.aboard:
+        return "you cannot dig aboard"
+    if body.energy < building.DIG_ENERGY:
+        return "you have no energy; wait to recover"
+    spots = [(0, 0), *building.DIRECTIONS.values()]
+    reasons = [building.why_not_dig(now.land, body, (body.x + dx) % WIDTH, body.y + dy) for dx, dy in spots]
+    return None if None in reasons else "nothing beside you can be dug with what you have"
+
+
+def _place(now: Situation) -> str | None:
+    if now.aboard:
+        return "you cannot build aboard"
+    return _carries(lambda item: ITEM[item].places, "you carry nothing to build with")(now)
+
+
+def _interact(now: Situation) -> str | None:
+    near = now.is_near("bundle", *FIXTURES, reach=INTERACT_REACH)
+    return None if near else f"you see nothing to use within {INTERACT_REACH} tiles"
+
+
+def _fight(energy: int, also_players: bool) -> Callable[[Situation], str | None]:
+    def why_not(now: Situation) -> str | None:
+        near = [t for t in now.view.things if abs(t.x) <= combat.REACH and abs(t.y) <= combat.REACH]
+        players = [t for t in near if t.name.startswith("player ") and t.state != "dead"]
+        creatures = [t for t in near if t.health]
+        if not creatures and not (players and also_players and now.game.fighting):
+            return f"you see nothing to hit within {combat.REACH} tiles"
+        return f"you need {energy} energy; wait to recover" if now.body.energy < energy else None
+
+    return why_not
+
+
+def _carries(fits: Callable[[str], object], otherwise: str) -> Callable[[Situation], str | None]:
+    """What can be done only with an item."""
+
+    def why_not(now: Situation) -> str | None:
+        if not now.body.items:
+            return NOTHING
+        return None if any(fits(item) for item in now.body.items) else otherwise
+
+    return why_not
+
+
+def _consume(now: Situation) -> str | None:
+    def is_useful(item: str) -> bool:
+        kind = ITEM[item]
+        return bool(kind.food or kind.heals or (kind.fuel and now.aboard))
+
+    return _carries(is_useful, "you carry nothing to eat or use up here")(now)
+
+
+def _use_item(now: Situation) -> str | None:
+    if _consume(now) is None:
+        return None
+    return _carries(lambda item: ITEM[item].slot or ITEM[item].places, "you carry nothing to use here")(now)
+
+
+def _craft(now: Situation) -> str | None:
+    if crafting.craftable(now.game, now.body):
+        return None
+    return "you lack the items or a station" if now.body.items else NOTHING
+
+
+def _aboard(has: Callable[[Body], object], otherwise: str) -> Callable[[Situation], str | None]:
+    """What can be done only aboard, and only with something."""
+
+    def why_not(now: Situation) -> str | None:
+        if not now.aboard:
+            return "you are not aboard your ship"
+        return None if has(now.body) else otherwise
+
+    return why_not
+
+
+def _is_sold(item: str) -> bool:
+    return ITEM[item].worth > 0
+
+
+def _can_buy(body: Body) -> bool:
+    return body.items.get(PIXELS, 0) >= min(ship.price_of(body, item) for item in FOR_SALE)
+
+
+_REASONS: dict[str, Callable[[Situation], str | None]] = {
+    "jump": lambda now: why_not_jump(now.land, now.body),
+    "drop": lambda now: None if motion.can_climb(now.land, now.body, 1) else "there is no platform or ladder below you",
+    "use_tool": _dig,
+    "place": _place,
+    "interact": _interact,
+    "attack": _fight(combat.BLOW_ENERGY, also_players=True),
+    "alt_attack": _fight(combat.SWEEP_ENERGY, also_players=False),
+    "craft": _craft,
+    "equip": _carries(lambda item: ITEM[item].slot, "you carry nothing to equip"),
+    "unequip": lambda now: None if now.body.equipment else "you have nothing equipped",
+    "consume": _consume,
+    "use_item": _use_item,
+    "drop_item": lambda now: None if now.body.items else NOTHING,
+    "use_tech": lambda now: why_not_use_tech(now.body),
+    "beam_up": lambda now: ship.why_not_beam_up(now.land, now.body),
+    "beam_down": _aboard(lambda body: True, ""),
+    "warp": lambda now: None if now.aboard else ship.why_not_beam_up(now.land, now.body),
+    "store": _aboard(lambda body: body.items, NOTHING),
+    "fetch": _aboard(lambda body: body.locker, "your locker is empty"),
+    "buy": _aboard(_can_buy, "you have too few pixels"),
+    "sell": _aboard(lambda body: any(map(_is_sold, body.items)), "you carry nothing that the shop buys"),
+}
+
+
+def blocked(game: Game, body: Body) -> dict[str, str]:
+    """The actions that are impossible now, with the reason."""
+    now = Situation(game, body, game.land_of(body), view_of(game, body))
+    reasons = {name: why_not(now) for name, why_not in _REASONS.items()}
+    return {name: why for name, why in reasons.items() if why is not None}

@@ -6,22 +6,9 @@ from typing import Annotated, Any
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal
-from cohabit.world import (
-    Eye,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    WorldSpec,
-    query,
-)
+from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, query
 from cohabit.worlds.starbound import harm, imagined, saves
 from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.changes import changes_text
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.drawing.scene import body_scene, system_scene
 from cohabit.worlds.starbound.drawing.sprites import seat_colour
@@ -31,7 +18,9 @@ from cohabit.worlds.starbound.legal import NUMBERED, WAIT, sensible
 from cohabit.worlds.starbound.planets import HEIGHT, PLANET_NAMES, WIDTH
 from cohabit.worlds.starbound.quests import goals_of
 from cohabit.worlds.starbound.status import crowd_observation, observation_of
+from cohabit.worlds.starbound.steps import step
 from cohabit.worlds.starbound.terrain import make_terrain
+from cohabit.worlds.starbound.text import changes_text
 from cohabit.worlds.starbound.tiles import TO_LETTERS
 from cohabit.worlds.starbound.travel import TRAVEL
 
@@ -125,7 +114,7 @@ class Planet(PlanetBodies):
             return ()  # time stands still while nobody is here
         chosen, self.chosen = self.chosen, {}
         living = [body for body in self.game.bodies if body.alive]
-        for seat, reward in self.game.step(chosen).items():
+        for seat, reward in step(self.game, chosen).items():
             self.totals[seat] = self.totals.get(seat, 0.0) + reward
         self._wake_the_dead()
         return [

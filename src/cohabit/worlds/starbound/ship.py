@@ -1,17 +1,12 @@
 """A body's own ship: beaming up and down, flying to other planets, the locker, and the shop."""
 
-from typing import TYPE_CHECKING
-
-from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.failed import Failed
+from cohabit.worlds.starbound.body import Body, Failed
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM, PIXELS, limit
 from cohabit.worlds.starbound.land import SHIP_FIXTURES, SHIP_FLOOR, Land, landing_site
 from cohabit.worlds.starbound.planets import HOME, PLANET, PLANET_NAMES, SHIP, fuel_between
+from cohabit.worlds.starbound.senses import sees_roof
 from cohabit.worlds.starbound.tiles import SOLID
-from cohabit.worlds.starbound.vision import sees_roof
-
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
 
 UNDER_A_ROOF = "you can beam up only under open sky"
 
@@ -25,7 +20,7 @@ def why_not_beam_up(land: Land, body: Body) -> str | None:
     return UNDER_A_ROOF if sees_roof(land, body) else None
 
 
-def beam_up(game: "Game", body: Body) -> None:
+def beam_up(game: Game, body: Body) -> None:
     land = game.land_of(body)
     if why := why_not_beam_up(land, body):
         raise Failed(why)
@@ -38,7 +33,7 @@ def beam_up(game: "Game", body: Body) -> None:
     body.tell(f"You are aboard your ship, above {PLANET[body.orbit].title}. Fuel {body.fuel}.", "success")
 
 
-def beam_down(game: "Game", body: Body) -> None:
+def beam_down(game: Game, body: Body) -> None:
     if body.place != SHIP:
         raise Failed("you are not aboard your ship")
     land = game.land(body.orbit)
@@ -53,7 +48,7 @@ def beam_down(game: "Game", body: Body) -> None:
     body.tell(f"You are on {PLANET[body.orbit].title}.", "success")
 
 
-def warp(game: "Game", body: Body, destination: str) -> None:
+def warp(game: Game, body: Body, destination: str) -> None:
     """To the ship, to the planet below, or with the ship to another planet."""
     if destination == SHIP:
         beam_up(game, body)

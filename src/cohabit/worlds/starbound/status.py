@@ -9,11 +9,10 @@ from cohabit.worlds.starbound.body import MAX_BREATH, Body
 from cohabit.worlds.starbound.crafting import craftable
 from cohabit.worlds.starbound.environment import hazard_now
 from cohabit.worlds.starbound.game import Game
-from cohabit.worlds.starbound.hearing import heard
 from cohabit.worlds.starbound.planets import PLANET, SHIP, time_of_day
 from cohabit.worlds.starbound.quests import open_quests, progress
+from cohabit.worlds.starbound.senses import Seen, heard, sight, view_of
 from cohabit.worlds.starbound.tiles import OPEN, TILES
-from cohabit.worlds.starbound.vision import Seen, sight, view_of
 
 
 def status_of(game: Game, body: Body) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from cohabit.house.settings import Settings
 from cohabit.room.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
-from cohabit.workspace.clone import refs, remotes, setup, written
+from cohabit.workspace.clone import facts, refs, remotes, setup
 from cohabit.workspace.clone.cancellation import CANCELLATION, Cancellation
 from cohabit.workspace.person.identity import Identity, is_slug
 from cohabit.workspace.reading import board
@@ -228,7 +228,7 @@ class WorkspaceConnector:
     def _made_by(self, sha: str, agent: str) -> bool:
         """Whether a commit in the name of an agent can be one of that agent: a member commits in its own clone only."""
         clone = self._clones / agent
-        return not is_slug(agent) or not clone.exists() or sha in written.commits_made(clone)
+        return not is_slug(agent) or not clone.exists() or sha in facts.commits_made(clone)
 
     def _identity(self, member: str) -> Identity:
         """As whom a member works: under an id that no other member of the room ever has, and shown by its handle."""

@@ -133,7 +133,7 @@ def _add_pages(session: "Session", verb: Verb, given: Answer, answer: Answer) ->
 
 def _call(session: "Session", verb: Verb, given: Answer) -> Answer:
     """Call the tool with the arguments of the command line."""
-    from cohabit.workspace.tool import find
+    from cohabit.workspace.tools import find
 
     assert verb.tool is not None
     names = find(verb.tool).schema()["properties"]

@@ -12,8 +12,8 @@ from cohabit.worlds.starbound.drawing.textures import COLOURS, ORE_COLOURS, SIDE
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.land import Land
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, SHIP, WIDTH, PlanetKind, daylight, time_of_day
+from cohabit.worlds.starbound.senses import UNSEEN, sight, view_of
 from cohabit.worlds.starbound.tiles import AIR, ID, NAME_OF_LETTER, OPEN, TILES
-from cohabit.worlds.starbound.vision import UNSEEN, sight, view_of
 
 SCALE = 3  # pixels of the picture for one pixel of a tile
 _NIGHT = np.array([30, 34, 72])

@@ -1,19 +1,21 @@
-"""What a body sees: open space around it that is lit and not behind walls, and the walls of that space."""
+"""What a body sees and hears.
+
+It sees open space around it that is lit and not behind walls, and the walls of that space. It hears creatures and
+players near it that it does not see; those who crouch or sleep are silent.
+"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from cohabit.worlds.starbound.body import Body
+from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.land import Land, across
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, WIDTH, is_night
 from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, OPEN, SOLID, TILES, TO_LETTERS
 
-if TYPE_CHECKING:
-    from cohabit.worlds.starbound.game import Game
-
 SIGHT_ACROSS, SIGHT_DOWN = 8, 4
+HEARING = 8
 CAVE_LIGHT, NIGHT_LIGHT, TORCH_LIGHT = 4, 6, 2
 UNSEEN = " "
 _LIGHTS = {number: tile.light for number, tile in enumerate(TILES) if tile.light}
@@ -49,7 +51,7 @@ def sees_roof(land: Land, body: Body) -> bool:
     return any(SOLID[land.at(body.x, y)] for y in range(body.y - high, body.y))
 
 
-def view_of(game: "Game", body: Body) -> View:
+def view_of(game: Game, body: Body) -> View:
     land = game.land_of(body)
     wide, high = sight(body)
     window = _window(land, body, wide, high)
@@ -83,7 +85,7 @@ def _window(land: Land, body: Body, wide: int, high: int) -> bytearray:
     return window
 
 
-def _seen_cells(game: "Game", land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytes:
+def _seen_cells(game: Game, land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytes:
     """Cells that are lit and that an open way within the window leads to, and those beside such a way.
 
     The cells are bytes of one large number, so that a step in any direction is a shift. Rows are one byte longer than
@@ -112,7 +114,7 @@ def _number(cells: bytearray, width: int) -> int:
     return int.from_bytes(b"\0".join(rows) + b"\0", "little")
 
 
-def _lit_cells(game: "Game", land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytearray:
+def _lit_cells(game: Game, land: Land, body: Body, window: bytearray, wide: int, high: int) -> bytearray:
     width, height = 2 * wide + 1, 2 * high + 1
     if land.kind is None:
         return bytearray(b"\1") * (width * height)
@@ -141,7 +143,7 @@ def _shine(lit: bytearray, column: int, row: int, width: int, height: int, radiu
             lit[y * width + first : y * width + last] = b"\1" * (last - first)
 
 
-def _things(game: "Game", land: Land, body: Body, seen: bytes, wide: int, high: int) -> list[Seen]:
+def _things(game: Game, land: Land, body: Body, seen: bytes, wide: int, high: int) -> list[Seen]:
     width = 2 * wide + 1
     found: list[Seen] = []
 
@@ -170,3 +172,33 @@ def _things(game: "Game", land: Land, body: Body, seen: bytes, wide: int, high: 
                 found.append(Seen(f"player {other.name}", *at, state))
     found.sort(key=lambda thing: (abs(thing.x) + abs(thing.y), thing.y, thing.x, thing.name))
     return found
+
+
+# -- hearing ---------------------------------------------------------------------------------------------
+def heard(game: Game, body: Body, view: View) -> list[str]:
+    """The kind of each and the side on which it is, the nearest first. Walls do not keep sound away."""
+    land = game.land_of(body)
+    if land.kind is None:
+        return []  # everybody is alone aboard
+    seen = {(thing.name, thing.x, thing.y) for thing in view.things}
+    others = [other for other in game.on(body.place) if other is not body and _is_loud(other)]
+    sources = [
+        *((CREATURE[creature.kind].name, creature.x, creature.y) for creature in land.creatures),
+        *((f"player {other.name}", other.x, other.y) for other in others),
+    ]
+    found = []
+    for name, x, y in sources:
+        dx, dy = across(body.x, x), y - body.y
+        if abs(dx) + abs(dy) <= HEARING and (name, dx, dy) not in seen:
+            found.append((abs(dx) + abs(dy), f"{name.partition(' ')[0]} {_side(dx, dy)}"))
+    return list(dict.fromkeys(words for _, words in sorted(found)))
+
+
+def _is_loud(body: Body) -> bool:
+    return body.presence == "awake" and not body.crouching
+
+
+def _side(dx: int, dy: int) -> str:
+    if abs(dx) >= abs(dy):
+        return "right" if dx > 0 else "left"
+    return "below" if dy > 0 else "above"

@@ -4,28 +4,23 @@ It runs when a call takes the lock of the clone and finds that the last holder d
 holder have ended, because they inherit the lock. Only a fetch or a push may still be running; it changes no file here,
 and git does not let it move a ref that somebody else has moved.
 
-A call that is about to change files of the clone writes its *intent* down first, so that recovery can finish it.
+A call that is about to change files of the clone writes its *intent* down first, and recovery finishes that.
 """
 
 import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-import msgspec
+from typing import Final
 
 from cohabit.errors import BadArgs, GitFailed
-from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import plain_git
+from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.limits import GIT_LOCK_TIMEOUT
+from cohabit.workspace.sharing import advance
+from cohabit.workspace.sharing.advance import Intent
 
-if TYPE_CHECKING:
-    from cohabit.workspace.workspace import Workspace
-
-INTENT_FILE: Final = "advance.json"
 LOCKS: Final = tuple(
     f".git/{name}" for name in ("*.lock", "refs/**/*.lock", "info/*.lock", "logs/**/*.lock", "objects/info/**/*.lock")
 )
@@ -38,45 +33,7 @@ MAX_CALL_SECONDS: Final = 600.0
 """A lock that was made later than this after the start of the killed call belongs to a person's git."""
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """An uncommitted text that changes in a move: the blobs of the current, the new and the staged text."""
-
-    path: str
-    before: str
-    after: str
-    staged: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A move of the clone from the commit ``start`` (None: from no commit) to ``goal``."""
-
-    start: str | None
-    goal: str
-    carried: tuple[Carried, ...] = ()
-
-    def write(self, ws: "Workspace") -> None:
-        write_atomically(_intent_path(ws), msgspec.json.encode(self))
-
-    @staticmethod
-    def read(ws: "Workspace") -> "Intent | None":
-        """The intent of a call that did not finish."""
-        try:
-            return msgspec.json.decode(_intent_path(ws).read_bytes(), type=Intent)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
-
-    @staticmethod
-    def clear(ws: "Workspace") -> None:
-        _intent_path(ws).unlink(missing_ok=True)
-
-
-def _intent_path(ws: "Workspace") -> Path:
-    return ws.state_folder / INTENT_FILE
-
-
-def recover(ws: "Workspace", began: float) -> None:
+def recover(ws: Clone, began: float) -> None:
     """Remove what the killed call left and finish what it had begun. ``began`` is the time at which it took the lock
     of the clone."""
     plain_git.wait_for_merge(ws.root)
@@ -84,8 +41,12 @@ def recover(ws: "Workspace", began: float) -> None:
     for path, _ in list(_left_behind(ws.root, (*LOCKS, *DRAFTS, *MERGE_FILES), began)):
         path.unlink(missing_ok=True)
     intent = Intent.read(ws)
-    if intent is not None:
-        _finish(ws, intent)
+    if intent is None:
+        return
+    try:
+        advance.finish(ws, intent)
+    except (GitFailed, BadArgs, KeyError):  # a commit is gone, or git refuses a name: the files stay as they are
+        Intent.clear(ws)
 
 
 def _wait_for_locks(root: Path, began: float) -> None:
@@ -102,12 +63,3 @@ def _left_behind(root: Path, patterns: Sequence[str], began: float) -> Iterator[
                 found = path.lstat()
                 if stat.S_ISREG(found.st_mode) and began <= found.st_mtime <= began + MAX_CALL_SECONDS:
                     yield path, found.st_mtime
-
-
-def _finish(ws: "Workspace", intent: Intent) -> None:
-    from cohabit.workspace.sharing import advance  # loads all of merging, which is rarely needed here
-
-    try:
-        advance.finish(ws, intent)
-    except (GitFailed, BadArgs, KeyError):  # a commit is gone, or git refuses a name: the files stay as they are
-        Intent.clear(ws)
