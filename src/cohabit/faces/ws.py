@@ -307,7 +307,7 @@ class Connection:
         self._subscriptions[room] = subscription, self._start(self._forward, subscription)
         if args.media:
             self._close_media()
-            self._media = MediaReader(subscription.runner, subscription.member, self.credential, self._deliver_media)
+            self._media = MediaReader(subscription.source, subscription.member, self.credential, self._deliver_media)
 
     async def _forward(self, subscription: Subscription) -> None:
         """Forward frames from a subscription."""
@@ -327,7 +327,7 @@ class Connection:
 
     def _drop(self, room: str) -> None:
         known = self._subscriptions.pop(room, None)
-        if self._media is not None and self._media.runner.id == room:
+        if self._media is not None and self._media.room == room:
             self._close_media()
         if known is not None:
             known[0].close()
@@ -345,7 +345,7 @@ class Connection:
             raise BadArgs("to send sound or a screen, subscribe to a room with media first")
         refusal = self._media.send(frame)
         if refusal is not None:
-            self._deliver(_encode({"push": "refused", "room": self._media.runner.id, "error": refusal.as_wire()}))
+            self._deliver(_encode({"push": "refused", "room": self._media.room, "error": refusal.as_wire()}))
 
     def _deliver_media(self, frame: bytes) -> bool:
         if self._behind:

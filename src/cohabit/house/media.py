@@ -5,17 +5,16 @@ ready for a frame does not get it: nobody waits for a slow reader.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
+from cohabit.house.settings import Settings
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_credential
-
-if TYPE_CHECKING:
-    from cohabit.house.runner import RoomRunner
+from cohabit.room.room import Room
 
 C = Capability
 LANES = {1: ("audio", C.HEAR_AUDIO), 2: ("screen", C.SEE_SCREEN)}
@@ -38,10 +37,25 @@ class Sent(Struct):
     size: int = 0
 
 
+class MediaRoom(Protocol):
+    """What a connection needs of the room whose media it relays, and of its house."""
+
+    room: Room
+    settings: Settings
+    media: "MediaRelay"
+
+    @property
+    def now(self) -> Callable[[], int]: ...
+
+    def refused(self, who: str, name: str, error: CohabitError) -> None:
+        """Write a refusal to the audit log."""
+        ...
+
+
 class MediaReader:
     """One connection that receives, and may send, media in a room."""
 
-    def __init__(self, runner: "RoomRunner", member: str, credential: Credential, deliver: Deliver) -> None:
+    def __init__(self, runner: MediaRoom, member: str, credential: Credential, deliver: Deliver) -> None:
         self.runner = runner
         self.member = member
         self.credential = credential
@@ -49,6 +63,10 @@ class MediaReader:
         self.relay = runner.media
         self._told = -1  # the second in which the sender was last told of a refusal
         self.relay.readers[self] = None
+
+    @property
+    def room(self) -> str:
+        return self.runner.room.id
 
     def close(self) -> None:
         self.relay.readers.pop(self, None)

@@ -8,17 +8,16 @@ reader's credential and grant still allow it, however long it waited for the dis
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
+from cohabit.house.media import MediaRoom
+from cohabit.house.overload import OverloadLog
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
-
-if TYPE_CHECKING:
-    from cohabit.house.runner import RoomRunner
 
 Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
 """A member's capabilities, the seat it looks through, and its eye."""
@@ -45,18 +44,31 @@ class Outboxes:
             max(self._queues, key=self._queues.__getitem__).too_slow()
 
 
+class Source(MediaRoom, Protocol):
+    """What a subscription needs of the room that it is to, and of its house."""
+
+    overload: OverloadLog
+    outboxes: Outboxes
+
+    async def first_view(self, member: str) -> tuple[bytes, Grant]:
+        """The current view of a member, and the grant under which it was made."""
+        ...
+
+    def unsubscribe(self, sub: "Subscription") -> None: ...
+
+
 class Subscription:
     """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
     __slots__ = (
         "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
         "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
-        "eye", "held", "member", "on_close", "pushed", "pushed_bytes", "runner", "through", "views",
+        "eye", "held", "member", "on_close", "pushed", "pushed_bytes", "source", "through", "views",
     )  # fmt: skip
 
     def __init__(
         self,
-        runner: "RoomRunner",
+        source: Source,
         member: str,
         credential: Credential | None,
         *,
@@ -64,7 +76,7 @@ class Subscription:
         backlog: AsyncIterator[bytes] | None = None,
         deliver: Deliver | None = None,
     ) -> None:
-        self.runner = runner
+        self.source = source
         self.member = member
         self.credential = credential
         self.views = views
@@ -77,8 +89,8 @@ class Subscription:
         self._backlog = backlog
         self._deliver = deliver
         self._first: bytes | None = None  # of the backlog
-        self._max_frames = runner.settings.outbox_limit
-        self._max_bytes = runner.settings.outbox_bytes
+        self._max_frames = source.settings.outbox_limit
+        self._max_bytes = source.settings.outbox_bytes
         self._events: deque[bytes] = deque()
         self._bytes = 0
         self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
@@ -91,7 +103,7 @@ class Subscription:
 
     @property
     def room(self) -> str:
-        return self.runner.room.id
+        return self.source.room.id
 
     @property
     def _grant(self) -> "Grant":
@@ -111,18 +123,18 @@ class Subscription:
             self.too_slow()
         else:
             self._wake.set()
-            self.runner.outboxes.set(self, self._bytes)
+            self.source.outboxes.set(self, self._bytes)
 
     def too_slow(self) -> None:
         """End, and drop what is queued: the reader resumes from its cursor."""
         self._clear()
-        self.runner.overload.add("reader", self.room)
+        self.source.overload.add("reader", self.room)
         self.end(Busy("subscription ended: the client reads too slowly. Reconnect and subscribe from your last cursor"))
 
     def _clear(self) -> None:
         self._events.clear()
         self._view, self._bytes = None, 0
-        self.runner.outboxes.set(self, 0)
+        self.source.outboxes.set(self, 0)
 
     def push_view(self, frame: bytes) -> None:
         """Queue a view. It replaces a view that was not read yet."""
@@ -159,7 +171,7 @@ class Subscription:
 
     def end_invalid(self) -> None:
         """End because the credential was revoked or has expired."""
-        decision = by_credential(self.credential, self.runner.now())
+        decision = by_credential(self.credential, self.source.now())
         if decision.code:
             self.end(refusal(decision))
 
@@ -188,7 +200,7 @@ class Subscription:
             return b""
         self._wants_first_view = False
         while True:
-            frame, made_under = await self.runner.first_view(self.member)
+            frame, made_under = await self.source.first_view(self.member)
             self.end_invalid()
             if not frame or self.ended is not None:
                 return b""
@@ -248,17 +260,17 @@ class Subscription:
         if self._events:
             frame = self._events.popleft()
             self._bytes -= len(frame)
-            self.runner.outboxes.set(self, self._bytes)
+            self.source.outboxes.set(self, self._bytes)
             return frame
         frame_view, self._view = self._view, None
         return frame_view
 
     def _refusal(self, made_under: "Grant") -> CohabitError | None:
         """Why a frame that was made under this grant may no longer be delivered; None if it may."""
-        decision = by_credential(self.credential, self.runner.now())
+        decision = by_credential(self.credential, self.source.now())
         if decision.code:
             return refusal(decision)
-        member = self.runner.room.state.members.get(self.member)
+        member = self.source.room.state.members.get(self.member)
         if member is None:
             return self.ended or Unauthorized("you were removed from this room")
         held, through, eye = made_under
@@ -266,7 +278,7 @@ class Subscription:
         if (
             held - member.held
             or through not in (None, member.through)
-            or (shown and eye != self.runner.room.eye(member))
+            or (shown and eye != self.source.room.eye(member))
         ):  # it may contain what is no longer visible
             return PermissionDenied("your grant has changed; subscribe again from your last cursor")
         return None
@@ -278,6 +290,6 @@ class Subscription:
         self._closed = True
         self._clear()
         self._wake.set()
-        self.runner.unsubscribe(self)
+        self.source.unsubscribe(self)
         for stop in self.on_close:
             stop()

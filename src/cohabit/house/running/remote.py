@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -39,9 +39,6 @@ from cohabit.room.remote_calls import conclude, has_workspace, plan_of, recorded
 from cohabit.room.replies import digest_of
 from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member
-
-if TYPE_CHECKING:
-    from cohabit.house.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
@@ -116,12 +113,25 @@ class QueuedStep(Call):
         return room.crash_on_bug(self._step, room, at)
 
 
+class Queue(Protocol):
+    """The room that a remote world belongs to, and its queue of calls."""
+
+    room: Room
+    failure: CohabitError | None
+
+    async def submit(self, call: Call) -> Any: ...
+
+    def post(self, call: Call) -> None: ...
+
+    def refused(self, who: str, name: str, error: CohabitError) -> None:
+        """Write a refusal to the audit log."""
+        ...
+
+
 class RemoteRunner:
     """Runs the commands of a remote world for one room."""
 
-    def __init__(
-        self, runner: "RoomRunner", world: RemoteWorld, clock: Clock, connector: Connector | None = None
-    ) -> None:
+    def __init__(self, runner: Queue, world: RemoteWorld, clock: Clock, connector: Connector | None = None) -> None:
         self._runner = runner
         self._world = world
         self._clock = clock
