@@ -29,7 +29,17 @@ SELDOM = {
     "narrow", "load_world", "require_disclosure", "set_entry", "stand_up", "pause", "invite", "add_member",
     "issue_credential", "rotate_credential", "revoke_credential", "create_room", "turn_advance",
 }  # fmt: skip
-NEVER = {"picture", "screenshot", "save_world", "front_end", "schemas", "rules", "introduction", "worlds", "create_room"}
+NEVER = {
+    "picture",
+    "screenshot",
+    "save_world",
+    "front_end",
+    "schemas",
+    "rules",
+    "introduction",
+    "worlds",
+    "create_room",
+}
 """Their replies are large, or the scripts that are written by hand have them."""
 CAPABILITIES = (
     "watch", "read_own", "read_all", "read_roster", "read_chat", "receive_directed", "see_screen", "act", "act_global",
@@ -75,6 +85,7 @@ ROOMS = {
     "crafter_shared": "create den crafter_shared turn_seconds=20 guests=true config={respawns:true,size:32}",
     "planet": "create den planet turn_seconds=20 guests=true config={length:300}",
 }
+
 BRAINS = {"nim": "nim-master", "lanterns": "lamplighter", "whist": "whist", "statecraft": "trader"}
 WALKS: dict[str, tuple[int, int]] = {
     "nim": (3, 260), "lanterns": (3, 220), "lounge": (3, 220), "caves": (4, 240), "turn_caves": (2, 200), "whist": (2, 160),
@@ -83,6 +94,11 @@ WALKS: dict[str, tuple[int, int]] = {
 }  # fmt: skip
 """How many walks, and how many steps each."""
 SWEEPS = ("nim", "lanterns", "lounge", "caves")
+
+
+def one_text(name: str) -> dict[str, Any]:
+    """The schema of a command that takes one text."""
+    return {"properties": {name: {"type": "string"}}, "required": [name]}
 
 
 class Walk:
@@ -143,6 +159,12 @@ class Walk:
                     reply = await play.step({"call": "schemas", "who": who})
                     for each in (reply or {"commands": []})["commands"]:
                         found[each["name"]] = each["schema"]
+                await play.step({"call": "sit", "who": "hugo"})
+                reply = await play.step({"call": "schemas", "who": "hugo"})
+                found |= {each["name"]: each["schema"] for each in reply["commands"]}
+                if "jack_in" in found:
+                    found |= {"death": {}, "respawn": one_text("option"), "transfer": one_text("avatar_id")}
+                found |= {"take_over": {}, "hand_back": {}, "exit_game": {}, "stand_up": {}}
                 info = await play.step({"call": "session_info", "who": "hera"})
                 self.seats = list(info.get("seats", ()))
             finally:
@@ -249,7 +271,9 @@ class Walk:
         if progress < 0.6 or self.random.random() < 0.6:
             names = [name for name in names if name not in SELDOM] or names
         role = self.role[who]
-        fewest = sorted(names, key=lambda n: (self.covered[n, role, True] + self.covered[n, role, False] / 3, self.random.random()))
+        fewest = sorted(
+            names, key=lambda n: (self.covered[n, role, True] + self.covered[n, role, False] / 3, self.random.random())
+        )
         command = self.random.choice(fewest[:6] if self.random.random() < 0.7 else names)
         more: dict[str, Any] = {}
         if self.random.random() < 0.05:
@@ -369,7 +393,7 @@ class Sweep(Walk):
 
     async def _begin(self) -> None:
         await super()._begin()
-        changing = [name for name in self.schemas if name in SELDOM]
+        changing = [name for name in self.schemas if name in SELDOM - {"leave"}]
         for number, command in enumerate([name for name in self.schemas if name not in SELDOM | NOT_YET]):
             for who in (*self.members, "operator"):
                 await self._call(who, command, self._args(command))
@@ -380,7 +404,9 @@ class Sweep(Walk):
             for number, who in enumerate([*self.members]):
                 if command == "leave" and who == "hera":
                     continue
-                await self._call(who, command, self._target(command, number), **({"as": who} if command == "rotate_token" else {}))
+                await self._call(
+                    who, command, self._target(command, number), **({"as": who} if command == "rotate_token" else {})
+                )
             await self._do({"advance": 3000})
 
     def _target(self, command: str, number: int) -> dict[str, Any]:
@@ -396,7 +422,9 @@ class Sweep(Walk):
 def main(only: str = "") -> None:
     logging.getLogger("cohabit").setLevel(logging.CRITICAL)
     covered: Counter[tuple[str, str, bool]] = Counter()
-    walks = [(f"walk_{name}_{number + 1}", Walk(name, number, covered)) for name in WALKS for number in range(WALKS[name][0])]
+    walks = [
+        (f"walk_{name}_{number + 1}", Walk(name, number, covered)) for name in WALKS for number in range(WALKS[name][0])
+    ]
     sweeps = [(f"sweep_{name}", Sweep(name, 0, covered)) for name in SWEEPS]
     for title, walk in (*sweeps, *walks):
         if only in title:

@@ -188,7 +188,9 @@ class Play:
         if step.get("later"):
             return PENDING
         may_wait, rested = step["call"] in WAITING, 0
-        while not task.done() and not self.store.is_off and not (may_wait and rested > MANY_RESTS[self.face == "python"]):
+        while (
+            not task.done() and not self.store.is_off and not (may_wait and rested > MANY_RESTS[self.face == "python"])
+        ):
             await self.at_rest()
             await asyncio.sleep(0 if self.face == "python" else 0.01)  # it may be on its way
             rested += 1

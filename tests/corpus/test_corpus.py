@@ -68,7 +68,15 @@ def test_the_notation_of_scripts_by_hand() -> None:
         "bob: allow request=$x.request @later\n+500\nkill 10\n"
     )["steps"]
     assert steps == [
-        {"create": {"world": "nim", "turn_seconds": 30, "agents": [{"id": "ann", "role": "player", "claim": "auto:0"}]}, "room": "den", "seed": 7},
+        {
+            "create": {
+                "world": "nim",
+                "turn_seconds": 30,
+                "agents": [{"id": "ann", "role": "player", "claim": "auto:0"}],
+            },
+            "room": "den",
+            "seed": 7,
+        },
         {"call": "ask", "who": "ann", "args": {"may": ["act", "watch"]}, "key": "k", "room": None},
         {"call": "allow", "who": "bob", "args": {"request": {"$": [1, "request"]}}, "later": True},
         {"advance": 500},
