@@ -5,15 +5,17 @@ The transcripts of a commit are kept in ``build/corpus``, so a second run plays 
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from .compare import Difference, Expected, differences
+from .coverage import outcomes, table
 from .transcript import read_script
 from .trees import HERE, ROOT, SCRIPTS, name_of, of_before, run_tree, transcript
 
@@ -28,6 +30,7 @@ def main() -> int:
     words.add_argument("--only", default="", help="scripts whose name contains this")
     words.add_argument("--show", type=int, default=3, help="differences shown of each script")
     words.add_argument("--seed", default="1", help="PYTHONHASHSEED of this tree")
+    words.add_argument("--coverage", action="store_true", help="show which roles have called which commands")
     given = words.parse_args()
     scripts = [path for path in sorted(SCRIPTS.iterdir()) if given.only in path.name]
     with tempfile.TemporaryDirectory(prefix="corpus-") as folder, ThreadPoolExecutor(2) as pool:
@@ -44,6 +47,8 @@ def main() -> int:
                 say(f"{name_of(path)}, {difference}\n      script {step_of(path, difference)}")
             if len(found) > given.show:
                 say(f"{name_of(path)}: {len(found) - given.show} more")
+        if given.coverage:
+            say("\n".join(table(scripts, out, commands())))
         say(summary(scripts, out))
     say(f"{wrong} of {len(scripts)} scripts differ" if wrong else f"no difference in {len(scripts)} scripts")
     return 1 if wrong else 0
@@ -63,25 +68,21 @@ def unexpected(name: str, before: Sequence[Any], after: Sequence[Any]) -> list[D
     return [each for each in differences(before, after) if not any(one.covers(name, each) for one in known)]
 
 
-# -- what was played ----------------------------------------------------------------------------------
-def outcomes(scripts: Sequence[Path], folder: Path) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each call of the scripts, and ``ok`` or the code with which it was refused."""
-    for path in scripts:
-        for step, line in zip(read_script(path)["steps"], transcript(folder, path), strict=False):
-            if "call" in step:
-                yield step, line["refused"]["code"] if "refused" in line else "ok"
-
-
 def summary(scripts: Sequence[Path], folder: Path) -> str:
     found = list(outcomes(scripts, folder))
-    codes = Counter(code for _, code in found)
-    steps = sum(len(read_script(path)["steps"]) for path in scripts)
-    commands = {step["call"] for step, _ in found}
-    sent = sum(len(json.dumps(line.get("sent", ""))) > 2 for path in scripts for line in transcript(folder, path))
+    codes = Counter(code for _, _, code in found)
+    lines = [line for path in scripts for line in transcript(folder, path)]
     return (
-        f"{len(scripts)} scripts, {steps} steps, {len(found)} calls of {len(commands)} commands: "
-        f"{', '.join(f'{count} {code}' for code, count in codes.most_common())}; pushes after {sent} steps"
+        f"{len(scripts)} scripts, {len(lines)} steps, {len(found)} calls of {len({name for name, _, _ in found})} "
+        f"commands: {', '.join(f'{count} {code}' for code, count in codes.most_common())}; "
+        f"pushes after {sum('sent' in line for line in lines)} steps"
     )
+
+
+def commands() -> list[str]:
+    """The commands of the house and of every room."""
+    found = re.findall(r"^### `(\w+)`$", (ROOT / "docs" / "commands.md").read_text().partition("## World:")[0], re.MULTILINE)
+    return list(dict.fromkeys(found))
 
 
 if __name__ == "__main__":

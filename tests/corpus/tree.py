@@ -64,7 +64,8 @@ class Store(MemoryStore):
 def open_house(
     data: Path, store: Store, clock: FakeClock, settings: Mapping[str, Any]
 ) -> AbstractAsyncContextManager[House]:
-    chosen = Settings(data=str(data), world_deadline_s=120, **settings)
+    ports = {"port": 0, "bridge_port": 0, "nexus_port": 0}  # any that is free, since two trees play at the same time
+    chosen = Settings(data=str(data), world_deadline_s=120, **ports, **settings)
     return House.open(chosen, store=store, clock=clock)
 
 
