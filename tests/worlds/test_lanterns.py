@@ -348,6 +348,7 @@ def test_goals_and_standings_show_the_leader():
 def test_the_return_of_a_keeper_is_the_land_it_has_won_since_the_start(seed, players, data):
     world = lanterns(players, seed)
     begun = world._land()
+    assert set(world.returns().values()) == {0}
     for _ in range(data.draw(st.integers(0, 40))):
         seat = data.draw(st.sampled_from(SEATS[:players]))
         deed = data.draw(st.sampled_from(["walk to", "light", "douse", "storm", "time"]))

@@ -85,14 +85,14 @@ def state_of(game: Game) -> tuple[object, ...]:
 @pytest.mark.parametrize("draws", [StockDraws, KeyedDraws])
 def test_drawing_changes_nothing_by_day_or_by_night(draws: type[StockDraws] | type[KeyedDraws]) -> None:
     game = Game.new(draws(3))
-    for _ in range(DARKEST_STEP):
-        game.players[0].health = 9
-        game.step({})
-        if game.step_number in (60, DARKEST_STEP):
-            before = state_of(game)
-            player_scene(game, game.players[0])
-            map_scene(game, game.players)
-            assert state_of(game) == before
+    for step in (60, DARKEST_STEP):
+        while game.step_number < step:
+            game.players[0].health = 9
+            game.step({})
+        before = state_of(game)
+        player_scene(game, game.players[0])
+        map_scene(game, game.players)
+        assert state_of(game) == before
 
 
 def test_the_same_game_gives_the_same_pictures_in_another_process() -> None:
