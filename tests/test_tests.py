@@ -7,7 +7,7 @@ import pytest
 
 from cohabit.testing import faces, store
 
-from .vacuous import HELPERS, ROOT, Source, faults, function_checks, read
+from .vacuous import ROOT, Source, faults, function_checks, read
 
 HERE = Path(__file__)
 FILES = sorted((ROOT / "tests").rglob("*.py"))
@@ -125,7 +125,9 @@ def test_a_test_that_a_fixture_checks_at_the_end_is_not_found() -> None:
 
 
 def test_every_claim_that_the_package_offers_checks_something() -> None:
-    claims = {Path(module.__file__ or ""): names for module, names in ((store, store.CLAIMS), (faces, faces.CLAIMS.values()))}
+    claims = {
+        Path(module.__file__ or ""): names for module, names in ((store, store.CLAIMS), (faces, faces.CLAIMS.values()))
+    }
     assert [len(names) for names in claims.values()] == [len(store.CLAIMS), len(faces.CLAIMS)]
     for path, functions in claims.items():
         for function in functions:

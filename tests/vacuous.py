@@ -140,6 +140,8 @@ class Body:
                 entered = [item.context_expr for item in node.items]
                 goes_on = "suppress" not in map(name_of, entered)
                 return any(map(self.calls_a_check, entered)) or (goes_on and self.any_checks(node.body))
+            case ast.Raise():
+                return fails([node])  # what should have happened before did not
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return False
         return self.calls_a_check(node)

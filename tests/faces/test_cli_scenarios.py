@@ -100,7 +100,10 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
         runner = house.rooms[room]
         while not any(line.entry.via for line in runner.recent):
             await runner.changed_since(runner.version, house.clock.now() + 10_000)
-        assert {line.entry.via for line in runner.recent} <= {None, *(agent.brain for agent in read_scenario(name).agents)}
+        assert {line.entry.via for line in runner.recent} <= {
+            None,
+            *(agent.brain for agent in read_scenario(name).agents),
+        }
         await house.bots.close()
         runner.time.stop()
         await runner.drained()  # the world's thread is idle when the house closes

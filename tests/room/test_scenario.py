@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError
-from cohabit.registry import make_world
+from cohabit.registry import find_world, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import Scenario, check_handle, free_handle, parse_scenario, presets, read_scenario
