@@ -175,9 +175,7 @@ class Body:
         return True
 
     def calls_a_check(self, node: ast.AST) -> bool:
-        used = (
-            self.inner.keys() & {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if self.inner else ()
-        )
+        used = self.inner.keys() & set(names_in(node)) if self.inner else ()
         return any(map(self._is_check, calls(node))) or any(
             function_checks(self.inner[name], self.where) for name in used
         )
@@ -306,17 +304,24 @@ def methods() -> dict[str, list[Found]]:
 
 def accepting_any_error(node: Function | ast.ClassDef) -> Iterator[str]:
     """The name of the function, once for each `raises` of a base class that is followed by no look at the error."""
-    used = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
     for item in (each for each in ast.walk(node) if isinstance(each, ast.withitem)):
-        call, caught = item.context_expr, item.optional_vars
+        call = item.context_expr
         if (
             isinstance(call, ast.Call)
             and name_of(call) == "raises"
-            and not {"match", "check"} & {k.arg for k in call.keywords}
+            and "match" not in {option.arg for option in call.keywords}
         ):
-            expected = {each.id for error in call.args[:1] for each in ast.walk(error) if isinstance(each, ast.Name)}
-            if expected & ANY_ERROR and not (isinstance(caught, ast.Name) and used.count(caught.id) > 1):
+            expected = {name for error in call.args[:1] for name in names_in(error)}
+            if expected & ANY_ERROR and not (item.optional_vars and is_used(ast.unparse(item.optional_vars), node)):
                 yield node.name
+
+
+def is_used(name: str, node: ast.AST) -> bool:
+    return sum(found == name for found in names_in(node)) > 1
+
+
+def names_in(node: ast.AST) -> list[str]:
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
 def assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
