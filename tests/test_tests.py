@@ -31,6 +31,8 @@ VACUOUS = {
     "a lambda": "check = lambda: check_rows()",
     "a helper that checks nothing": "rows()",
     "a helper that may check nothing": "each_row_is_good()",
+    "a helper that prepares the test": "table = checked_table()",
+    "a helper that is entered": "with checked_table() as table:\n    table.play()",
     "a method that checks nothing": "table = Table()\ntable.play()",
     "any error of ours": "with pytest.raises(CohabitError):\n    rows()",
     "any error at all": "with pytest.raises(Exception) as caught:\n    rows()",
@@ -57,6 +59,9 @@ SOUND = {
     "a function that is called": "async def inner():\n    assert rows()\nasyncio.run(inner())",
     "a helper": "rows_are_good()",
     "a helper of a helper": "both_are_good()",
+    "a helper whose result is not kept": "checked_table()",
+    "a list that must be empty": "assert [str(row) for row in rows()] == []",
+    "a loop in a function over a parameter": "def inner():\n    for row in given:\n        assert row\ninner()",
     "a method": "table = Table()\ntable.win()",
     "what a fixture gives": "attempt()",
     "a checker of another library": "parallel_api_test(rows())",
@@ -78,6 +83,10 @@ def both_are_good():
 def each_row_is_good():
     for row in rows():
         assert row
+
+def checked_table():
+    assert rows()
+    return Table()
 
 class Table:
     def play(self):

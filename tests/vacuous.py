@@ -95,9 +95,10 @@ def read(path: Path) -> Source:
 class Body:
     """What certainly happens in one function."""
 
-    def __init__(self, function: Function, where: Source) -> None:
+    def __init__(self, function: Function, where: Source, around: "Body | None" = None) -> None:
         self.function = function
         self.where = where
+        self.around = around
         self.arguments = {arg.arg: arg.annotation for arg in ast.walk(function.args) if isinstance(arg, ast.arg)}
         self.inner = {
             node.name: node for node in ast.walk(function) if isinstance(node, Function) and node is not function
@@ -137,14 +138,16 @@ class Body:
                 ways = ([*node.body, *node.orelse], *(handler.body for handler in node.handlers))
                 return self.any_checks(node.finalbody) or self.all_check(*ways)
             case ast.With() | ast.AsyncWith():
-                entered = [item.context_expr for item in node.items]
-                goes_on = "suppress" not in map(name_of, entered)
-                return any(map(self.calls_a_check, entered)) or (goes_on and self.any_checks(node.body))
+                entered = any(
+                    self.calls_a_check(item.context_expr, item.optional_vars is not None) for item in node.items
+                )
+                goes_on = "suppress" not in (name_of(item.context_expr) for item in node.items)
+                return entered or (goes_on and self.any_checks(node.body))
             case ast.Raise():
                 return fails([node])  # what should have happened before did not
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return False
-        return self.calls_a_check(node)
+        return self.calls_a_check(node, kept=not isinstance(node, ast.Expr | ast.Return))
 
     def all_check(self, *ways: list[ast.stmt]) -> bool:
         """Whether every way checks, or one of them is there to fail."""
@@ -169,18 +172,20 @@ class Body:
         """Whether a list of faults could have one: without anything to look through it is always empty."""
         match over:
             case ast.ListComp() | ast.SetComp() | ast.DictComp():
-                return all(part.is_async or self.runs(part.iter) for part in over.generators)
+                chosen = any(part.ifs for part in over.generators)
+                return not chosen or all(self.runs(part.iter) for part in over.generators)
             case ast.Name() if len(self.values.get(over.id, ())) == 1:
                 return self.looks_through_something(self.values[over.id][0])
         return True
 
-    def calls_a_check(self, node: ast.AST) -> bool:
-        used = self.inner.keys() & set(names_in(node)) if self.inner else ()
-        return any(map(self._is_check, calls(node))) or any(
-            function_checks(self.inner[name], self.where) for name in used
+    def calls_a_check(self, node: ast.AST, kept: bool = False) -> bool:
+        """Whether this calls something that checks. A helper whose result is kept prepares the test."""
+        inner = self.inner.keys() & set(names_in(node)) if self.inner else ()
+        return any(self._is_check(call, kept) for call in calls(node)) or any(
+            Body(self.inner[name], self.where, self).is_certain() for name in inner
         )
 
-    def _is_check(self, call: ast.Call) -> bool:
+    def _is_check(self, call: ast.Call, kept: bool) -> bool:
         found: list[Found] = []
         name = name_of(call)
         match call.func:
@@ -192,7 +197,10 @@ class Body:
                 found = [(each, made[1]) for each in made[0].body if isinstance(each, Function) and each.name == name]
             case _:
                 found = methods().get(name, [])
-        return bool(found) and all(isinstance(node, Function) and function_checks(node, where) for node, where in found)
+        return bool(found) and all(
+            isinstance(node, Function) and not (kept and returns(node)) and function_checks(node, where)
+            for node, where in found
+        )
 
     def _class_of(self, name: str) -> tuple[ast.ClassDef, Source] | None:
         """The class of a variable that is annotated with it or made by calling it."""
@@ -267,10 +275,12 @@ class Body:
             found = all(map(self.runs, self.values[name]))
             self._asked.discard(name)
             return found
-        if constant := self.where.find(name):
-            return constant_runs(name, *constant)
-        drawn = "given" in map(name_of, self.function.decorator_list)
-        return drawn and name in self.arguments  # Hypothesis tries more than empty ones
+        if name in self.arguments:
+            return "given" in map(name_of, self.function.decorator_list)  # Hypothesis tries more than empty ones
+        if self.around:
+            return self.around._variable_runs(name)
+        constant = self.where.find(name)
+        return bool(constant) and constant_runs(name, *constant)
 
 
 def constant_runs(name: str, value: ast.AST, where: Source) -> bool:
@@ -370,6 +380,10 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, LATER):
             yield from calls(child)
+
+
+def returns(function: Function) -> bool:
+    return any(isinstance(node, ast.Return | ast.Yield) and node.value is not None for node in ast.walk(function))
 
 
 def name_of(call: ast.AST) -> str:

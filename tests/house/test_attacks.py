@@ -200,17 +200,23 @@ async def test_a_host_lends_on_what_was_lent_to_it_for_no_longer_than_it_has_it(
 
 
 # -- a room of the same id --------------------------------------------------------------------------------
-@pytest.mark.parametrize("restarted", [False, True])
-async def test_invites_to_a_deleted_room_are_worthless_in_a_new_room_of_its_id(restarted: bool, tmp_path: Path) -> None:
+async def invited_to_a_deleted_room(house: House) -> list[Client]:
+    who = await make_room(house)
+    invites = [await invite(who["hostess"], "mole"), await invite(who["hostess"], "moles", uses=5)]
+    await who["hostess"]("delete_room", {"confirm": "den"})
+    return invites
+
+
+async def test_invites_to_a_deleted_room_are_worthless_in_a_new_room_of_its_id() -> None:
+    async with open_house() as house:
+        await check_worthless(house, await invited_to_a_deleted_room(house))
+
+
+async def test_invites_to_a_deleted_room_are_worthless_after_a_restart(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
-        who = await make_room(house)
-        invites = [await invite(who["hostess"], "mole"), await invite(who["hostess"], "moles", uses=5)]
-        await who["hostess"]("delete_room", {"confirm": "den"})
-        if not restarted:
-            await check_worthless(house, invites)
-    if restarted:
-        async with open_house(tmp_path) as house:
-            await check_worthless(house, [Client(house, "den", c.who, c.token) for c in invites])
+        invites = await invited_to_a_deleted_room(house)
+    async with open_house(tmp_path) as house:
+        await check_worthless(house, [Client(house, "den", c.who, c.token) for c in invites])
 
 
 async def check_worthless(house: House, invites: list[Client]) -> None:

@@ -726,3 +726,4 @@ async def test_bots_play_on_after_their_room_was_reopened() -> None:
         await who["hostess"]("reopen_room")
         played = len(deeds(house.rooms["den"].room, "take"))
         await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= played + 4)
+        assert house.rooms["den"].failure is None
