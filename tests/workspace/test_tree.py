@@ -90,6 +90,7 @@ def test_a_path_that_no_answer_could_show_is_refused(path: str) -> None:
         names_of(path)
 
 
+@example("./a//b/.")
 @given(st.text(max_size=40) | st.text(alphabet="./~:\\ gitGIT1ab\0\u200c", max_size=24))
 def test_any_path_is_refused_or_stays_inside(path: str) -> None:
     try:

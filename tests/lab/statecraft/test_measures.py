@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 from math import exp, lgamma, log, log1p
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.lab.estimates import T_975, correlation, estimate, t_quantile
@@ -153,12 +153,10 @@ def test_you_in_a_message_to_all_is_nobody() -> None:
     assert list(find_pledges("I pledge not to attack you", ["A", "B"], "all")) == []
 
 
-TEXTS = st.text() | st.lists(st.sampled_from(["pledge:", "grant", "3", "to", "A", "B", "you", "no attack on"])).map(
-    " ".join
-)
+PLEDGES = st.sampled_from(["pledge: grant 3 to A", "I pledge not to attack you", "pledge: no attack on B", "x"])
+TEXTS = st.text() | st.lists(PLEDGES).map("\n".join)
 
 
-@example({"A": {"B": "pledge: grant 3 to you"}})
 @given(st.dictionaries(st.sampled_from("ABC"), st.dictionaries(st.sampled_from(["A", "B", "C", "all"]), TEXTS)))
 def test_any_text_has_only_pledges_of_its_sender_about_another_nation(sent: dict[str, dict[str, str]]) -> None:
     found = {(pledge.author, pledge.target) for pledge in read_pledges(sent, ["A", "B", "C"])}
