@@ -49,7 +49,7 @@ LONGEST = (
     "worlds/kingdoms/test_fog.py", "worlds/kingdoms/test_life.py", "faces/test_page_board.py",
     "worlds/statecraft/test_world.py", "workspace/test_rewritten.py", "worlds/crafter/test_original.py",
     "worlds/statecraft/test_intake.py", "workspace/test_lost.py", "nexus/test_transit.py",
-    "lab/statecraft/test_runs.py", "workspace/test_driver.py", "test_without_worldbox.py",
+    "lab/statecraft/test_runs.py", "workspace/test_driver.py", "test_tests.py", "test_without_worldbox.py",
     "workspace/test_contention.py", "house/test_agents.py", "test_mutants.py", "worlds/kingdoms/test_realms.py",
     "faces/test_http.py", "worlds/statecraft/test_turn.py", "faces/mcp/test_calls.py", "agents/test_bad_days.py",
     "lab/statecraft/test_report.py", "nexus/test_rest.py", "faces/mcp/test_stdio.py", "workspace/test_publish.py",

@@ -33,8 +33,10 @@ ALLOWED["__main__"] = {"faces"}
 NO_CLOCK_NO_LOOP = {"asyncio", "time", "random", "secrets", "socket", "threading", "uuid"}
 
 
-def modules() -> list[Path]:
-    return sorted(path for path in SRC.rglob("*.py") if path != SRC / "__init__.py")
+def modules(part: str = "") -> list[Path]:
+    found = sorted(path for path in (SRC / part).rglob("*.py") if path != SRC / "__init__.py")
+    assert found, f"there is no {part}: what is tested of it is tested of nothing"
+    return found
 
 
 @functools.cache
@@ -134,7 +136,7 @@ def test_no_circle_of_imports_goes_through_several_folders_or_many_files() -> No
 
 @pytest.mark.parametrize("part", ["model", "room", "features", "worlds"])
 def test_the_core_knows_no_clock_no_event_loop_and_no_chance(part: str) -> None:
-    for path in (SRC / part).rglob("*.py"):
+    for path in modules(part):
         if path.name == "connector.py":  # of a remote world: the house runs it, outside of the room
             continue
         wrong = libraries(path) & NO_CLOCK_NO_LOOP
@@ -146,7 +148,7 @@ def test_the_core_knows_no_clock_no_event_loop_and_no_chance(part: str) -> None:
 @pytest.mark.parametrize("part", ["formats", "merging"])
 def test_the_files_of_a_board_are_read_and_merged_without_a_disk_or_git(part: str) -> None:
     known = tuple(f"cohabit.workspace.{name}" for name in ("formats", "merging", "limits", "person.identity"))
-    for path in (SRC / "workspace" / part).glob("*.py"):
+    for path in modules(f"workspace/{part}"):
         found = imported(path)
         wrong = {name for name in found if name.startswith("cohabit.workspace.") and not name.startswith(known)}
         wrong |= libraries(path) & {"os", "pathlib", "shutil", "sqlite3", "subprocess", "tempfile"}
@@ -163,7 +165,7 @@ def test_importing_cohabit_loads_nothing_heavy() -> None:
 def test_no_module_imports_the_public_front() -> None:
     """``cohabit`` itself names what users type, from all parts; a module imports each name from where it is defined."""
     parts = {path.stem for path in SRC.iterdir()}
-    for path in SRC.rglob("*.py"):
+    for path in modules():
         names = {name.partition(".")[2] for name in imported(path, types=True) if name.partition(".")[0] == "cohabit"}
         assert not {name for name in names if name.partition(".")[0] not in parts}, path.relative_to(SRC)
 
@@ -178,7 +180,7 @@ def test_import_strings_are_in_the_registry_only() -> None:
 
 
 def test_the_room_reads_no_files() -> None:
-    for path in (SRC / "room").glob("*.py"):
+    for path in modules("room"):
         assert not libraries(path) & {"os", "pathlib", "io", "shutil", "tempfile"}, path.name
 
 

@@ -160,7 +160,7 @@ def test_text_arguments_are_refused_in_the_same_words() -> None:
 def test_no_message_has_the_notation_of_the_library(args: Any) -> None:
     for declared in (EVERYTHING, REQUIRED):
         try:
-            declared.check(args)
+            assert declared.check(args).keys() <= set(declared.arguments)
         except BadArgs as wrong:
             assert "`" not in wrong.message
             assert "$" not in wrong.message

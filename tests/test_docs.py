@@ -73,7 +73,9 @@ def anchors(path: Path) -> set[str]:
 
 def test_every_link_between_pages_leads_somewhere() -> None:
     for path in [*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
-        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text()):
+        links = re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text())
+        assert links or path.parent == DOCS, f"{path.name} links to nothing"
+        for target, anchor in links:
             linked = path.parent / target if target else path
             assert linked.exists(), f"{path.name} links to {target}"
             if anchor and linked.suffix == ".md":

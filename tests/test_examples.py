@@ -40,10 +40,8 @@ LAST_LINES = {
 WORLDS = ("pig.py",)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def blocks(page: Path) -> list[str]:
-    return BLOCK.findall(page.read_text())
+BLOCKS = [(page.name, block) for page in PAGES for block in BLOCK.findall(page.read_text())]
+EXCERPTS = [block for _, block in BLOCKS if block.startswith("# examples/")]
 
 
 def test_every_example_is_tested() -> None:
@@ -61,7 +59,7 @@ def test_an_example_runs_and_says_that_it_worked(name: str, tmp_path: Path) -> N
 
 
 def test_the_function_in_the_documentation_is_the_one_of_the_example() -> None:
-    (shown,) = [block for block in blocks(ROOT / "docs" / "rooms.md") if "join_with_key" in block]
+    (shown,) = [block for page, block in BLOCKS if page == "rooms.md" and "join_with_key" in block]
     assert shown in (EXAMPLES / "agent_key.py").read_text()
 
 
@@ -149,7 +147,7 @@ def test_a_newcomers_world_takes_at_most_60_lines() -> None:
 
 
 def whole_worlds() -> dict[str, str]:
-    found = (block for page in PAGES for block in blocks(page) if "from cohabit import" in block)
+    found = (block for _, block in BLOCKS if "from cohabit import" in block)
     return {name: block for block in found for name in re.findall(r"class (\w+)\((?:Embodied)?World\)", block)}
 
 
@@ -166,20 +164,16 @@ def test_a_world_in_the_documentation_keeps_the_contract(name: str, tmp_path: Pa
     assert report.ok, report
 
 
-def test_excerpts_of_an_example_are_what_stands_there() -> None:
-    for page in PAGES:
-        for block in blocks(page):
-            first, _, excerpt = block.partition("\n")
-            if first.startswith("# examples/"):
-                assert excerpt.rstrip() in (ROOT / first[2:]).read_text(), f"{page.name}: {first}"
+@pytest.mark.parametrize("block", EXCERPTS, ids=lambda block: block.partition("\n")[0])
+def test_an_excerpt_of_an_example_is_what_stands_there(block: str) -> None:
+    first, _, excerpt = block.partition("\n")
+    assert excerpt.rstrip() in (ROOT / first[2:]).read_text()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_python_in_the_documentation_can_be_compiled(page: Path) -> None:
-    for block in blocks(page):
-        if not block.startswith("# examples/"):
-            body = "\n".join("    " + line for line in block.splitlines())
-            compile(f"async def _block():\n{body}\n    pass\n", page.name, "exec")
+@pytest.mark.parametrize(("page", "block"), [shown for shown in BLOCKS if shown[1] not in EXCERPTS], ids=str)
+def test_python_in_the_documentation_can_be_compiled(page: str, block: str) -> None:
+    body = "\n".join("    " + line for line in block.splitlines())
+    assert compile(f"async def _block():\n{body}\n    pass\n", page, "exec")
 
 
 def test_pig_says_what_a_player_did_without_the_number_of_its_seat() -> None:

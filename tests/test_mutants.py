@@ -99,6 +99,7 @@ def test_each_change_of_our_own_code_compiles_and_is_a_change() -> None:
 
 
 def test_every_target_has_files_and_tests_that_are_there(every_mutant: list[Mutant]) -> None:
+    assert mutants.TARGETS
     for target in mutants.TARGETS:
         assert any(mutant.target is target for mutant in every_mutant), target.name
         assert all((mutants.ROOT / path).exists() for path in (*target.near, *target.far)), target.name

@@ -63,7 +63,9 @@ def test_the_expert_is_a_built_in_brain() -> None:
 
 @pytest.mark.parametrize("seed", [1001, 1006])
 def test_it_reads_only_status_inventory_and_step_and_chooses_known_actions(seed: int) -> None:
-    for _, seen, action in play(seed, 400):
+    steps = list(play(seed, 400))
+    assert len(steps) > 100
+    for _, seen, action in steps:
         assert action.name in ACTIONS
         assert action.parameters == {}
         assert action.reasoning
@@ -72,7 +74,9 @@ def test_it_reads_only_status_inventory_and_step_and_chooses_known_actions(seed:
 
 def test_two_experts_with_the_same_observations_do_the_same() -> None:
     other = CrafterExpert()
-    for _, seen, action in play(1003, 300):
+    steps = list(play(1003, 300))
+    assert len(steps) > 100
+    for _, seen, action in steps:
         assert other.decide(seen) == action
 
 

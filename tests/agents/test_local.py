@@ -142,6 +142,7 @@ async def test_the_process_of_the_model_listens_on_no_port_and_on_no_socket_that
     for each in (folder / "fd").iterdir():
         with suppress(OSError):
             mine.add(os.readlink(each))
+    assert mine
     for table in ("tcp", "tcp6"):
         lines = [line.split() for line in (folder / "net" / table).read_text().splitlines()[1:]]
         assert [line for line in lines if f"socket:[{line[9]}]" in mine] == []

@@ -66,8 +66,9 @@ async def test_a_cap_is_refused_if_the_price_of_a_brain_is_not_known(monkeypatch
 
 @pytest.mark.usefixtures("prices")
 def test_a_cap_is_accepted_if_the_price_is_known_or_the_model_is_free() -> None:
-    make_agent(MODEL, "test", setting=Setting(spending=Spending(1.0)))
-    make_agent("ollama:m", "test", setting=Setting(spending=Spending(1.0)))
+    for name in (MODEL, "ollama:m"):
+        agent = make_agent(name, "test", setting=Setting(spending=Spending(1.0)))
+        assert isinstance(agent.backend.backend, MeteredBackend), name
 
 
 @pytest.mark.parametrize("price", ["NaN", "-1", "Infinity", "true", '"1"', "1e99"])

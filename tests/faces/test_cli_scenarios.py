@@ -71,7 +71,9 @@ def test_the_scenarios_of_the_bridge_and_the_demo_are_worlds_of_kingdoms(name: s
 
 @pytest.mark.parametrize("name", ["coop", "sandbox", "hierarchical", "pvp"])
 def test_every_member_of_a_scenario_of_the_bridge_is_played_until_somebody_comes(name: str) -> None:
-    assert all(agent.brain for agent in read_scenario(name).agents)
+    agents = read_scenario(name).agents
+    assert agents
+    assert all(agent.brain for agent in agents)
 
 
 def test_the_demo_has_kings_a_chronicler_a_host_and_an_observer_and_never_ends() -> None:
@@ -98,6 +100,10 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
         runner = house.rooms[room]
         while not any(line.entry.via for line in runner.recent):
             await runner.changed_since(runner.version, house.clock.now() + 10_000)
+        assert {line.entry.via for line in runner.recent} <= {
+            None,
+            *(agent.brain for agent in read_scenario(name).agents),
+        }
         await house.bots.close()
         runner.time.stop()
         await runner.drained()  # the world's thread is idle when the house closes
@@ -113,6 +119,7 @@ async def test_a_game_of_bots_is_followed_by_another_so_that_a_visitor_has_somet
         state = house.rooms["tictactoe"].room.state
         while state.games < 2:
             await clock.advance(1000)
+        assert not house.rooms["tictactoe"].room.is_over()
         await house.bots.close()
 
 

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from tests.house.making import ANN, HOST, make_room, open_house
 
-from cohabit.errors import CohabitError
+from cohabit.errors import WorldTimeout
 from cohabit.faces.cli.running import PROBLEMS_EVERY_S, problem_lines, room_lines
 
 from .serving import listening
@@ -34,7 +34,7 @@ async def test_health_is_not_ok_while_a_room_is_quarantined_and_ok_again_afterwa
         who = await make_room(house, ANN, HOST, world=str(OWN), config={"hangs_in": "move"})
         async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
             assert (await client.get("/health")).json()["ok"] is True
-            with pytest.raises(CohabitError):
+            with pytest.raises(WorldTimeout, match="the room is quarantined"):
                 await who["ann"]("move")
             told = await client.get("/health")
             assert (told.status_code, told.json()["ok"], told.json()["broken_rooms"]) == (200, False, 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.errors import PermissionDenied
 from cohabit.house import audit_log
 from cohabit.house.house import House
 from cohabit.house.store.contract import Write
@@ -22,7 +22,7 @@ def entries(house: House, do: str) -> list[Any]:
 
 
 async def refuse(caller: Client, name: str, args: dict[str, Any] | None = None) -> None:
-    with pytest.raises(CohabitError):
+    with pytest.raises(PermissionDenied):
         await caller(name, args or {})
 
 

@@ -84,3 +84,4 @@ async def test_built_in_players_of_a_world_with_rounds_play_although_the_clock_s
         async with asyncio.timeout(60):
             while world.state.turn < 3:  # type: ignore[attr-defined]
                 await asyncio.sleep(0.001)  # they think on threads of their own
+        assert world.missed == []  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import Busy, CohabitError, GameRejected, Quarantined, StorageFailed
+from cohabit.errors import Busy, CohabitError, GameRejected, PermissionDenied, Quarantined, StorageFailed
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
@@ -350,7 +350,7 @@ async def test_refusals_reach_the_audit_on_disk(tmp_path: Path) -> None:
     async with open_house(tmp_path, clock=clock) as house:
         who = await make_room(house)
         for name in ("reset", "archive"):
-            with pytest.raises(CohabitError):
+            with pytest.raises(PermissionDenied):
                 await who["ann"](name)
             if name == "reset":
                 await clock.advance(2000)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, Conflict, Quarantined, StorageFailed, WorldTimeout
+from cohabit.errors import Conflict, PermissionDenied, Quarantined, StorageFailed, WorldTimeout
 from cohabit.house import saves
 from cohabit.house.house import House
 from cohabit.house.leases import LEASE_MS
@@ -48,7 +48,7 @@ async def a_day(house: House, clock: FakeClock) -> None:
     for n in range(30):
         await who["ann"]("hide", {"n": n})
         await slow["ann"]("move")
-    with pytest.raises(CohabitError):
+    with pytest.raises(PermissionDenied):
         await who["ann"]("reset")
     await clock.advance(2_000)  # refusals are written
     cy = await (await invite(who["hostess"], "cy", role="player", uses=2)).join()

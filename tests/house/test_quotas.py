@@ -111,6 +111,7 @@ async def test_a_record_that_is_pruned_has_room_again(tmp_path: Path) -> None:
         for n in range(200):
             await who["ann"]("act", {"action": "hide", "params": {"n": n}, "reasoning": "x" * 2_000})
             await measured(house)
+        assert (await who["ann"]("numbers"))["red"] == list(range(200))
 
 
 async def write_and_wait(client: Client, size: int, times: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, PermissionDenied, StorageFailed, Unauthorized
+from cohabit.errors import PermissionDenied, StorageFailed, Unauthorized
 from cohabit.house import loading
 from cohabit.house.audit_chain import STORE_MS
 from cohabit.house.calls import Call
@@ -83,7 +83,7 @@ async def test_a_refusal_in_a_room_that_stops_before_it_is_written_does_no_harm(
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house, player("ann", 0), HOST, world="Stuck")
-        with pytest.raises(CohabitError):
+        with pytest.raises(PermissionDenied, match="control_world"):
             await who["ann"]("reset")
         house.rooms["den"].stop(PermissionDenied("the room stops"))
         await clock.advance(10 * STORE_MS)

@@ -608,7 +608,7 @@ async def test_a_brain_that_does_not_exist_opens_no_room() -> None:
 async def test_an_invitation_with_a_stand_in_that_does_not_exist_is_refused() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        with pytest.raises(CohabitError):
+        with pytest.raises(BadArgs, match="unknown brain 'nobody'"):
             await who["hostess"]("invite", {"id": "cy", "stand_in": "nobody"})
         assert (await who["hostess"]("invites")).invites == []
 
@@ -726,3 +726,4 @@ async def test_bots_play_on_after_their_room_was_reopened() -> None:
         await who["hostess"]("reopen_room")
         played = len(deeds(house.rooms["den"].room, "take"))
         await until(clock, lambda: len(deeds(house.rooms["den"].room, "take")) >= played + 4)
+        assert house.rooms["den"].failure is None

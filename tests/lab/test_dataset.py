@@ -106,7 +106,9 @@ def test_an_observation_is_exactly_what_the_player_was_given(folder: Path, rows:
 
 
 def test_gains_add_up_to_the_score_on_the_scoreboard(folder: Path, rows: list[Row]) -> None:
-    for game in read_games(folder):
+    games = read_games(folder)
+    assert {game.spec.world for game in games} == DESIGN["worlds"].keys()
+    for game in games:
         for seat, score in zip(game.seats, scores(game), strict=True):
             mine = [row for row in rows if row.game == game.spec.id and row.seat == seat]
             assert {row.score for row in mine} == {score}
@@ -191,7 +193,9 @@ def test_a_reward_that_comes_later_belongs_to_the_decision_before_it(tmp_path: P
 
 
 def test_only_the_last_decision_of_a_seat_ends_it(folder: Path, rows: list[Row]) -> None:
-    for game in read_games(folder):
+    games = read_games(folder)
+    assert {game.ended for game in games} == {"over", "limit"}
+    for game in games:
         for seat in game.seats:
             mine = [row for row in rows if (row.game, row.seat) == (game.spec.id, seat)]
             assert [row.number for row in mine] == list(range(1, len(mine) + 1))

@@ -378,7 +378,10 @@ def test_failures_are_tested_in_each_condition_and_the_commonest_problem_is_show
 
 
 def test_a_head_to_head_difference_is_that_of_the_scores(folder: Path) -> None:
-    for each in analyse(read_games(folder)):
+    found = analyse(read_games(folder))
+    assert all(each.differences for each in found)
+    assert len(found) == 3
+    for each in found:
         by_name = {player.player: player.score for player in each.players}
         for difference in each.differences:
             first, second = by_name[difference.first], by_name[difference.second]
@@ -396,7 +399,9 @@ def test_differences_between_conditions_are_of_the_same_world_and_player(folder:
 
 
 def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
-    for each in analyse(read_games(folder)):
+    found = analyse(read_games(folder))
+    assert len(found) == 3
+    for each in found:
         first, second = each.seats
         assert first.advantage is not None
         assert second.advantage is not None
@@ -407,6 +412,7 @@ def test_with_two_seats_what_one_gains_the_other_loses(folder: Path) -> None:
 def test_curves_end_at_the_final_scores(folder: Path) -> None:
     games = [game for game in read_games(folder) if game.spec.setting == "statecraft"]
     found = {curve.player: curve for curve in curves(folder, games).of_players}
+    assert found.keys() == {"trader", "hawk"}
     for player in analyse(games)[0].players:
         assert found[player.player].values[-1] == player.score
         assert len(found[player.player].moments) == len(found[player.player].values)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cohabit.model.action import Action, ActionDef, ActionSpace, ParamDef
@@ -112,8 +112,8 @@ def test_an_action_within_any_prose_without_braces_is_found(
     before: str, after: str, name: str, params: dict[str, Any], reasoning: str | None, escaped: bool
 ) -> None:
     answer = json.dumps({"action": name, "params": params, "reasoning": reasoning}, ensure_ascii=escaped)
-    if "think>" not in answer:
-        assert parse_action(before + answer + after) == Action(name, params, reasoning)
+    assume("think>" not in answer)
+    assert parse_action(before + answer + after) == Action(name, params, reasoning)
 
 
 @given(

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 from cohabit.errors import BadArgs
@@ -426,7 +427,7 @@ FIELDS = st.sampled_from(["agent_id", "agentId", "id", "game_id", "gameId", "ses
 def test_any_json_is_understood_or_refused(body: object) -> None:
     for decode in (requests.enter, requests.leave, requests.register_agent, requests.register_game):
         try:
-            decode(body)
+            assert isinstance(decode(body), Struct)
         except BadArgs as refused:
             assert refused.message
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import CohabitError, GameCrash
+from cohabit.errors import BadArgs, GameCrash, PermissionDenied, ScopeViolation
 from cohabit.room.audit import AuditReply
 from cohabit.room.refusals import LINES_PER_MEMBER, MANY, REFUSALS_KEPT, Audit
 from cohabit.room.room import Room
@@ -11,7 +11,7 @@ from .making import BLUE, GOD, HOST, OBSERVER, RED, make_room
 
 
 def refuse(room: Room, who: str, name: str, args: dict[str, object], at: int = 1) -> None:
-    with pytest.raises(CohabitError):
+    with pytest.raises((BadArgs, PermissionDenied, ScopeViolation)):
         room.call(who, name, args, at=at)
 
 

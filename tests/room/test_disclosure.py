@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import Busy, CohabitError, PermissionDenied
+from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied
 from cohabit.model.grant import ACT, PERCEIVE
 from cohabit.room.room import Room
 
@@ -56,7 +56,7 @@ def test_an_agent_that_joins_later_is_withheld_too_and_a_replay_agrees() -> None
 def test_a_name_with_line_breaks_stays_on_one_line_and_long_ones_are_refused() -> None:
     room = room_with_agent()
     assert "\n" not in room.call("bot", "disclose", {"backend": "a\nb"}, at=1).backend
-    with pytest.raises(CohabitError):
+    with pytest.raises(BadArgs, match="at most 80 characters"):
         room.call("bot", "disclose", {"backend": "x" * 81}, at=2)
 
 

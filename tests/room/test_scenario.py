@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError
-from cohabit.registry import make_world
+from cohabit.registry import find_world, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import Scenario, check_handle, free_handle, parse_scenario, presets, read_scenario
@@ -168,8 +168,10 @@ def test_every_player_of_a_room_that_opens_has_the_seat_it_claims_or_can_get_it(
     try:
         room = opened(claims(world, *(f"auto:{number}" for number in numbers)))
     except BadArgs:
+        assert not set(numbers) <= set(range(find_world(world).spec.seat_range[1]))
         return
     seats = [seat.id for seat in room.state.seats]
+    assert seats
     for number, member in zip(numbers, room.state.members.values(), strict=False):
         assert member.seat == (seats[number] if number < len(seats) else None), "a later game may have it"
         assert number < room.world.spec.seat_range[1]
@@ -244,6 +246,7 @@ def test_a_seed_is_kept_as_32_hexadecimal_digits(seed: int | str, kept: str) -> 
 
 
 def test_the_shipped_presets_are_good_files() -> None:
+    assert "pvp" in presets()
     for name in presets():
         found = read_scenario(name)
         assert found.agents
@@ -345,7 +348,7 @@ def test_a_mutated_file_opens_a_room_or_is_refused_and_makes_nobody_a_god_by_mis
 @given(st.text() | st.binary().map(lambda b: b.decode("latin-1")))
 def test_no_text_at_all_raises_anything_but_bad_args(text: str) -> None:
     try:
-        parse_scenario(text)
+        assert isinstance(parse_scenario(text), Scenario)
     except BadArgs as refused:
         assert refused.message
 

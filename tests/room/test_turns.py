@@ -74,6 +74,8 @@ def test_out_of_turn_acting_and_controlling_is_refused_and_names_whose_turn_it_i
 
 def test_reading_asking_and_talking_stay_open_out_of_turn() -> None:
     room = make_room(*EVERYBODY, turn_based=True, turn_order=["ann", "bob"])
+    with pytest.raises(TurnNotYours):
+        room.call("bob", "hide", {"n": 1}, at=1)
     for name, args in (
         ("whoami", {}), ("session_info", {}), ("roster", {}), ("view", {}), ("rules", {}), ("objective_status", {}),
         ("wait_for_turn", {"wait_ms": 0}), ("numbers", {}), ("recv_messages", {}),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.errors import CohabitError, GameRejected, PermissionDenied
 from cohabit.model.avatar import AvatarState
 from cohabit.model.travel import ExitPackage
 from cohabit.room.decide import offers
@@ -58,7 +58,7 @@ def test_the_view_of_a_visitor_says_how_its_visit_ends() -> None:
 def test_what_is_refused_or_only_looked_at_is_no_step() -> None:
     room = game()
     enter(room, max_steps=1)
-    with pytest.raises(CohabitError):
+    with pytest.raises(GameRejected, match="go to one of"):
         act(room, "go", place="nowhere")
     act(room, "view")
     act(room, "look", target="pit")

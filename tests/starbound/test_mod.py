@@ -240,6 +240,7 @@ async def test_every_action_of_the_table_is_answered_by_the_mod() -> None:
 
     values = {"direction": "left", "slot": 1, "seconds": 0.1}
     async with playing() as play:
+        assert ACTIONS.actions
         for action in ACTIONS.actions:
             given = {p.name: p.options[0] if p.options else values.get(p.name, "x") for p in action.parameters}
             done = await play.act(action.name, **given)

@@ -256,5 +256,6 @@ def test_an_address_that_starts_a_program_is_refused_before_git_sees_it(url, ann
 
 
 def test_the_table_of_tools_can_be_sent_as_json():
-    for tool in tools("full").values():
-        json.dumps(tool.schema())
+    schemas = [tool.schema() for tool in tools("full").values()]
+    assert schemas
+    assert json.loads(json.dumps(schemas)) == schemas

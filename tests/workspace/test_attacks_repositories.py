@@ -579,9 +579,10 @@ def test_every_tool_refuses_a_clone_with_settings_that_are_not_harmless(key, ann
     mallory.push({".gitattributes": (FILE, "* filter=x diff=x merge=x\n")})
     git(guard.folder / "ann/board", "config", key, guard.trap)
     guard.watch()
-    for name, tool in tools("full").items():
-        if tool.on == "workspace":
-            assert attempt(ann, name, required(tool))["details"]["code"] == "PERMISSION_DENIED", name
+    on_workspaces = {name: tool for name, tool in tools("full").items() if tool.on == "workspace"}
+    assert "status" in on_workspaces
+    for name, tool in on_workspaces.items():
+        assert attempt(ann, name, required(tool))["details"]["code"] == "PERMISSION_DENIED", name
 
 
 @pytest.mark.parametrize(

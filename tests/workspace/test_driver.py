@@ -243,6 +243,7 @@ def test_every_protocol_file_is_registered() -> None:
 
     named = re.findall(r"^(\S+) merge=cohabit", driver.ATTRIBUTES, re.MULTILINE)
     samples = [name.replace("journal-archive/*", "journal-archive/2026-05").replace("*", "ann-cli") for name in named]
+    assert samples
     assert all(is_protocol(sample) for sample in samples)
 
 

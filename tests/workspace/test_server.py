@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -525,16 +525,18 @@ def test_a_log_line_on_stderr_is_one_line(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_closed_stderr_causes_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Closed:
-        write: Callable[[str], int]
+    tried = []
 
-        def __init__(self) -> None:
-            self.write = lambda _: (_ for _ in ()).throw(BrokenPipeError())
+    class Closed:
+        def write(self, text: str) -> int:
+            tried.append(text)
+            raise BrokenPipeError
 
     monkeypatch.setattr("sys.stderr", Closed())
     module.log("nobody hears this")
     monkeypatch.setattr("sys.stderr", None)
     module.log("nor this")
+    assert tried == ["nobody hears this\n"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

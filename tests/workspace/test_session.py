@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Internal, PermissionDenied, UnknownCommand
+from cohabit.errors import BadArgs, CohabitError, Internal, PermissionDenied, UnknownAsset, UnknownCommand
 from cohabit.workspace.session import Session
 from cohabit.workspace.tools import tools
 
@@ -92,7 +92,7 @@ def test_the_error_for_a_missing_clone_has_no_path(clone, tmp_path):
 def test_every_call_is_logged_without_its_contents(clone):
     ann = clone("ann")
     ann.call("workspace_info", {})
-    with pytest.raises(CohabitError):
+    with pytest.raises(UnknownAsset, match=r"there is no file secret\.md"):
         ann.call("read", {"path": "secret.md", "secret": "hunter2"})
     with pytest.raises(UnknownCommand):
         ann.call("hunter2", {})

@@ -123,7 +123,7 @@ def test_create_does_not_change_an_existing_remote(ann, remote):
 
 
 def test_create_is_for_paths_of_this_machine(ann, tmp_path):
-    with pytest.raises(CohabitError):
+    with pytest.raises(BadArgs, match="a path of this machine only"):
         setup.create("https://example.invalid/x.git")
 
 
@@ -182,7 +182,7 @@ def test_a_folder_with_other_files_is_not_changed(ann, remote, tmp_path):
         init(ann, remote_url=str(remote), local_path="~/board")
     with pytest.raises(Conflict, match="is a file"):
         init(ann, remote_url=str(remote), local_path="~/board/mine")
-    with pytest.raises(CohabitError):
+    with pytest.raises(Conflict, match="Not a directory"):
         init(ann, remote_url=str(remote), local_path="~/board/mine/below")
     assert os.listdir(tmp_path / "home" / "board") == ["mine"]
 

@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 from pathlib import Path
+from posixpath import normpath
 
 import pytest
 from hypothesis import example, given
@@ -89,12 +90,15 @@ def test_a_path_that_no_answer_could_show_is_refused(path: str) -> None:
         names_of(path)
 
 
+@example("./a//b/.")
 @given(st.text(max_size=40) | st.text(alphabet="./~:\\ gitGIT1ab\0\u200c", max_size=24))
 def test_any_path_is_refused_or_stays_inside(path: str) -> None:
     try:
         names = names_of(path)
-    except BadArgs:
+    except BadArgs as refused:
+        assert refused.message
         return
+    assert ("/".join(names) or ".") == normpath(path or ".")
     assert not any(name in ("", ".", "..") or "/" in name or "\0" in name or is_git(name) for name in names)
 
 

@@ -228,8 +228,13 @@ async def test_a_refusal_of_the_game_has_its_code_message_and_hints_and_nothing_
 # -- polling ------------------------------------------------------------------------------------
 async def test_the_game_is_polled_every_few_seconds() -> None:
     async with table() as t:
+        await t.poll()
         for _ in range(3):
-            await t.clock.advance(POLL_MS)
+            while not t.game.arrivals.empty():
+                t.game.arrivals.get_nowait()
+            await t.clock.advance(POLL_MS - 1)
+            assert t.game.arrivals.empty()
+            await t.clock.advance(1)
             await until(t.game, "get_world_state")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from cohabit.errors import every_error
+from cohabit.errors import GameCrash, UnknownAsset, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
 from cohabit.house.identities import new_identity
@@ -289,7 +289,10 @@ async def test_too_many_calls_are_busy_and_their_arguments_are_not_repeated() ->
 
 
 async def test_every_error_arrives_with_its_code_and_status(box: Bridged, monkeypatch: Any) -> None:
-    for cls in every_error():
+    errors = list(every_error())
+    assert UnknownAsset in errors
+    assert GameCrash in errors
+    for cls in errors:
 
         async def refuse(*args: Any, cls: Any = cls, **how: Any) -> Any:
             raise cls("no, because", did_you_mean=["this"], needs=["that"])

@@ -93,6 +93,7 @@ def test_the_same_stream_draws_the_same_world(source):
 def test_keepers_in_the_dark_are_where_they_can_have_walked():
     world, _seats = played("lanterns", 3)
     homes = world.island.corners()  # type: ignore[attr-defined]
+    assert len(world.keepers) == 3  # type: ignore[attr-defined]
     for number in range(30):
         copy = copy_of("lanterns", world)
         copy.resample(PUBLIC, Stream(number, "test"))

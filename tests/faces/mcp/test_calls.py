@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from cohabit import registry
-from cohabit.errors import CohabitError, every_error
+from cohabit.errors import Busy, CohabitError, every_error
 from cohabit.house.house import House
 from cohabit.room.feature import Feature
 from cohabit.room.tool_names import ToolNames
@@ -150,8 +150,10 @@ async def test_a_wrong_name_brings_the_nearest_ones(table: Any, era: str) -> Non
 async def test_every_error_of_the_house_arrives_with_its_code(
     table: Any, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    errors = list(every_error())
+    assert Busy in errors
     async with table.client("ann", era) as client:
-        for cls in every_error():
+        for cls in errors:
 
             async def call(self: House, *args: Any, cls: type[CohabitError] = cls, **kwargs: Any) -> Any:
                 raise cls("as it happens", did_you_mean=["this"], place=[1, 2])

@@ -37,6 +37,7 @@ def test_nothing_in_the_installed_package_knows_the_suite() -> None:
 
 def test_the_page_has_the_reason_of_every_scenario_that_needs_fixtures() -> None:
     lines = (ROOT / "docs/conformance.md").read_text(encoding="utf-8").splitlines()
+    assert NEEDS_FIXTURES
     for scenario, reason in NEEDS_FIXTURES.items():
         (line,) = [line for line in lines if line.startswith(f"| {scenario} |")]
         assert "with fixtures" in line

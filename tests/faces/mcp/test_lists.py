@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +58,9 @@ async def rooms(request: pytest.FixtureRequest) -> AsyncIterator[tuple[House, di
         yield house, tokens
 
 
-def members(house: House, tokens: dict[str, str], full: bool = False) -> Iterator[InHouse]:
-    for token in tokens.values():
-        yield InHouse(house, house.identify(token), ROOM, full=full)
+def members(house: House, tokens: dict[str, str], full: bool = False) -> list[InHouse]:
+    assert tokens, "a room has members"
+    return [InHouse(house, house.identify(token), ROOM, full=full) for token in tokens.values()]
 
 
 async def test_the_list_of_tools_of_every_member_of_every_built_in_room_is_short(rooms: Any) -> None:

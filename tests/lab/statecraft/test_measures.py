@@ -153,9 +153,14 @@ def test_you_in_a_message_to_all_is_nobody() -> None:
     assert list(find_pledges("I pledge not to attack you", ["A", "B"], "all")) == []
 
 
-@given(st.dictionaries(st.sampled_from("ABC"), st.dictionaries(st.sampled_from(["A", "B", "C", "all"]), st.text())))
-def test_pledges_can_be_read_from_any_text(sent: dict[str, dict[str, str]]) -> None:
-    read_pledges(sent, ["A", "B", "C"])
+PLEDGES = st.sampled_from(["pledge: grant 3 to A", "I pledge not to attack you", "pledge: no attack on B", "x"])
+TEXTS = st.text() | st.lists(PLEDGES).map("\n".join)
+
+
+@given(st.dictionaries(st.sampled_from("ABC"), st.dictionaries(st.sampled_from(["A", "B", "C", "all"]), TEXTS)))
+def test_any_text_has_only_pledges_of_its_sender_about_another_nation(sent: dict[str, dict[str, str]]) -> None:
+    found = {(pledge.author, pledge.target) for pledge in read_pledges(sent, ["A", "B", "C"])}
+    assert found <= {(author, target) for author, target in permutations("ABC", 2) if author in sent}
 
 
 def test_the_same_pledge_sent_to_several_nations_counts_once_and_has_all_of_them_as_recipients() -> None:

@@ -115,6 +115,7 @@ def test_noise_loses_answers_by_the_seed_and_without_it_nothing_is_lost() -> Non
 @pytest.mark.parametrize("lineup", ["ring", "a hawk"])
 def test_all_income_of_a_turn_is_accounted_for(lineup: str) -> None:
     played = play_round(small(turns=12), Place(lineup, 3, 1))
+    assert len(played.turns) == 12
     for turn in played.turns:
         for i in range(3):
             unspent = turn.gross_income[i] - turn.income_destroyed[i] - turn.military_spending[i] - turn.grants_paid[i]

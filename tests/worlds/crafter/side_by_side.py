@@ -132,6 +132,7 @@ class SideBySide:
         self.compare()
 
     def compare(self) -> None:
+        assert self.games
         for seed, game, found in zip(self.seeds, self.games, batch_states(self.batch), strict=True):
             expected = scalar_state(game)
             different = [name for name in expected if expected[name] != found[name]]
@@ -139,6 +140,7 @@ class SideBySide:
 
     def play(self, steps: int, policy: Policy, help_every: int = 0) -> None:
         """Play on. With ``help_every`` all players are healed and equipped now and then, and plants grow faster."""
+        assert steps
         for step in range(1, steps + 1):
             self.last = [policy(self.chance, *both) for both in zip(self.games, self.last, strict=True)]
             result = self.batch.step(np.array(self.last))

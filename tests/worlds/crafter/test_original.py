@@ -78,3 +78,4 @@ def test_draws_are_those_of_the_legacy_generator_of_numpy(seed, calls):
             draws.start_step(0)
         else:
             assert draws.below(call, 0, 0) == reference.randint(0, call)
+    assert draws.uniform(0, 0) == reference.uniform()

@@ -136,6 +136,7 @@ def test_a_frozen_creature_does_not_move_until_the_effect_ends() -> None:
     sim = meadow()
     row = put(sim, "horse", 30, 30)
     sim.creatures.effects[row] |= Effect.FROZEN
+    assert sim.creatures.effects[row[0]] & Effect.FROZEN
     while sim.creatures.effects[row[0]] & Effect.FROZEN:
         assert (sim.creatures.x[row[0]], sim.creatures.y[row[0]]) == (30, 30)
         let_pass(sim, 1)

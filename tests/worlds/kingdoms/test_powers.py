@@ -434,9 +434,12 @@ def test_a_power_that_is_refused_leaves_the_world_and_the_faith_as_they_were(pow
     sim = lively()
     mine = sim.kingdoms[1]
     mine.faith = 1_000_000
+    assert places(sim)
     for x, y in places(sim):
         before = save.dump(sim)
         try:
-            invoke(sim, mine, PowerUse(POWERS[power], x, y, None, 1, None, None))
+            used, _ = invoke(sim, mine, PowerUse(POWERS[power], x, y, None, 1, None, None))
         except GameRejected:
             assert save.dump(sim) == before
+        else:
+            assert used.faith_left == mine.faith

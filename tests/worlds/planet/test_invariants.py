@@ -17,6 +17,7 @@ STOCK = {
 
 
 def check(world, before):
+    assert len(world.game.bodies) == 2
     for body in world.game.bodies:
         land = world.game.land_of(body)
         assert 0 <= body.x < WIDTH

@@ -29,4 +29,5 @@ def test_a_pioneer_makes_an_iron_pickaxe_and_visits_another_planet(seed):
 
 def test_pioneers_share_a_planet():
     world = play(4, 150, players=3)
+    assert len(world.game.bodies) == 3
     assert all(len(body.quests) >= 3 for body in world.game.bodies)

@@ -275,6 +275,7 @@ def test_an_offer_that_was_taken_is_a_promise(kind):
 def test_a_nation_keeps_its_own_pledges(kind):
     steady = {"money_grants": {"Ash": 3}}
     answers = with_letters(*[steady] * 6, kind=kind)
+    assert len(answers) == 6
     for before, after in pairwise(answers):
         pledged = [int(n) for n in re.findall(r"pledge: grant (\d+) to Birch", before["messages"].get("Birch", ""))]
         assert all(after["money_grants"]["Birch"] >= n for n in pledged)
@@ -349,9 +350,11 @@ def test_an_opportunist_takes_only_offers_that_give_it_more_and_breaks_its_word_
 @pytest.mark.parametrize("kind", READERS)
 def test_a_nation_grants_nothing_to_a_nation_that_it_attacks_in_the_same_turn(kind):
     offer = {"messages": {"Ash": "If you give me 4, I give you 9."}}
-    for answer in with_letters(
+    answers = with_letters(
         offer, {**offer, "attacks": {"Cedar": 1}}, offer, {**offer, "attacks": {"Ash": 1}}, offer, kind=kind
-    ):
+    )
+    assert len(answers) == 5
+    for answer in answers:
         assert answer["attacks"].keys().isdisjoint(answer.get("money_grants", {}))
 
 

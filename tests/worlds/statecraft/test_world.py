@@ -260,7 +260,8 @@ def test_mils_that_could_not_be_disbanded_are_reported():
 @given(st.integers(0, 30), st.integers(0, 2**32), st.data())
 def test_every_example_of_a_legal_answer_is_accepted(mils, seed, data):
     world = statecraft(mils=mils, seed=seed)
-    world.submit(ARDEN, **data.draw(st.sampled_from(world.legal(ARDEN))).parameters)
+    answer = data.draw(st.sampled_from(world.legal(ARDEN)))
+    assert world.submit(ARDEN, **answer.parameters).data == {"dropped": []}
 
 
 def test_with_accept_drops_the_orders_count_without_the_parts_that_cannot_be_used():

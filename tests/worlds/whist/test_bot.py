@@ -121,6 +121,7 @@ def test_every_action_of_the_bot_is_legal_and_has_a_reason(seed):
         action = decide(bots[name], world, name)
         assert action.reasoning
         act(world, name, action)  # refused: the test fails
+    assert world.is_over()
 
 
 def test_it_is_a_built_in_brain():

@@ -222,6 +222,7 @@ def test_the_nonce_of_one_seat_changes_everybodys_cards():
         world = whist()
         cut_all(world, WEST, salt=salt)
         hands.append(hands_of(world))
+    assert [len(dealt) for dealt in hands] == [4, 4]
     assert all(one != other for one, other in zip(*hands, strict=True))
 
 

@@ -87,8 +87,9 @@ def test_each_of_four_players_gets_thirteen_different_cards():
 def test_cards_are_dealt_one_by_one_from_the_dealers_left(dealer):
     deck = shuffled()
     hands = deal(deck, dealer).hands
-    for number, card in enumerate(deck):
-        assert card in hands[(dealer + 1 + number) % 4]
+    assert [sorted(hands[(dealer + 1 + place) % 4]) for place in range(4)] == [
+        sorted(deck[place::4]) for place in range(4)
+    ]
 
 
 @pytest.mark.parametrize("dealer", range(4))
@@ -243,6 +244,7 @@ def test_the_game_ends_with_exactly_five_points_and_not_with_four(before, scores
 @given(st.permutations(DECK), st.integers(0, 3), st.data())
 def test_no_card_is_lost_or_doubled_and_no_illegal_play_is_accepted(deck, dealer, data):
     table, on_stack = deal(deck, dealer), 0
+    assert sorted(card for hand in table.hands for card in hand) == sorted(DECK)
     for _ in range(data.draw(st.integers(0, 60))):
         if table.phase == "trickComplete":
             table = resolve(table)

@@ -152,6 +152,8 @@ def test_no_member_is_ever_told_a_card_that_it_may_not_know(seed):
             assert set(CARD.findall(said)) <= known | own, (who, at)
             if entry.by != who:
                 assert not [name for name in PEOPLE if nonce_of(name) in msgspec.json.encode(told).decode()]
+    assert hands
+    assert table.is_over()
 
 
 def test_a_record_replays_to_the_same_table_and_the_same_deals():
