@@ -81,7 +81,9 @@ def summary(scripts: Sequence[Path], folder: Path) -> str:
 
 def commands() -> list[str]:
     """The commands of the house and of every room."""
-    found = re.findall(r"^### `(\w+)`$", (ROOT / "docs" / "commands.md").read_text().partition("## World:")[0], re.MULTILINE)
+    found = re.findall(
+        r"^### `(\w+)`$", (ROOT / "docs" / "commands.md").read_text().partition("## World:")[0], re.MULTILINE
+    )
     return list(dict.fromkeys(found))
 
 
