@@ -183,7 +183,7 @@ class Play:
     async def _call(self, step: Mapping[str, Any]) -> Any:
         who, args = step["who"], self._given(step.get("args", {}))
         room = step.get("room", self.rooms.get(who))
-        doing = self._ask(who, step["call"], args, room, step.get("key"))
+        doing = (await self._client(who)).call(step["call"], args, room=room, key=step.get("key"))
         self.later[len(self.replies)] = task = asyncio.ensure_future(doing)
         if step.get("later"):
             return PENDING
@@ -198,11 +198,14 @@ class Play:
             return {"power": "failed"}
         return await self._end({"end": len(self.replies)})
 
-    async def _ask(self, who: str, command: str, args: Any, room: str | None, key: str | None = None) -> Any:
-        client = self._clients.get(who)
-        if client is None:
-            client = self._clients[who] = await self._stack.enter_async_context(self._door(self.tokens.get(who, who)))
-        return await client.call(command, args, room=room, key=key)
+    async def _client(self, who: str) -> Any:
+        """The connection of a caller. It is opened and closed by the same task, as some clients require."""
+        if who not in self._clients:
+            self._clients[who] = await self._stack.enter_async_context(self._door(self.tokens.get(who, who)))
+        return self._clients[who]
+
+    async def _ask(self, who: str, command: str, args: Any, room: str | None) -> Any:
+        return await (await self._client(who)).call(command, args, room=room)
 
     async def _join(self, step: Mapping[str, Any]) -> Any:
         return await tree.without_token(self.house, self._given(step["join"]))

@@ -9,7 +9,7 @@ from .notation import parse
 from .transcript import Transcript, at_path, read_script
 from .trees import ROOT, SCRIPTS, name_of, run_tree, transcript
 
-SHORT = [SCRIPTS / name for name in ("nim.txt", "disclosure.txt", "keys.txt", "nexus_kill_2.txt")]
+SHORT = [SCRIPTS / name for name in ("nim.txt", "keys.txt", "nexus_kill_2.txt")]
 WITHOUT_LETTERS = """
 from cohabit.model.grant import ROLES, Capability
 ROLES["player"] -= {Capability.SEND_MESSAGE}
