@@ -79,7 +79,7 @@ def test_a_scenario_that_is_shown_is_the_preset_without_its_built_in_players_and
     for agent in preset.agents:
         agent.brain = None
     assert shown == preset
-    assert find_world(shown.world).spec.extension == "worldbox"
+    assert find_world(shown.world).spec.features == ("worldbox",)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from cohabit.house.command_list import describe
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
 from cohabit.room.base import Context
 from cohabit.room.commands import command, command_of
+from cohabit.room.tool_names import ToolNames
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, OWL, Client, issue, make_room, open_house
@@ -96,7 +97,7 @@ def test_the_description_of_an_argument_names_commands_as_they_are_called() -> N
     def poll(ctx: Context, since: Annotated[str, Meta(description="the id of an earlier `view`")] = "") -> None:
         """Like `view`."""
 
-    renamed = command_of(poll).renamed("box_poll", lambda text: text.replace("`view`", "`box_view`"))
+    renamed = command_of(poll).renamed(ToolNames("box_", frozenset({"poll", "view"})))
     described = describe(renamed)
     assert (described.name, described.tool_name, described.description) == ("poll", "box_poll", "Like `box_view`.")
     assert described.schema["properties"]["since"]["description"] == "the id of an earlier `box_view`"

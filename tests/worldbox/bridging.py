@@ -55,7 +55,7 @@ class Painted(Struct):
 class Box(World):
     """A small world for clients of the bridge, with a command for each kind of failure."""
 
-    spec = WorldSpec(name="box", seats=(0, 2), seat_names=("1", "2"), pace="clock", quick=True, extension="worldbox")
+    spec = WorldSpec(name="box", seats=(0, 2), seat_names=("1", "2"), pace="clock", quick=True, features=("worldbox",))
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.cells = ["sand"] * 4
