@@ -27,15 +27,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.atomic import write_atomically
 from cohabit.lab.design import Design, parse_design
+from cohabit.lab.files import read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same
 from cohabit.lab.game import GameResult, GameSpec
-from cohabit.lab.logs import read_log
 from cohabit.room.record import GENESIS, Line, read_lines
 
 DESIGN, FINGERPRINTS = "design.json", "fingerprints.json"
@@ -52,7 +51,7 @@ class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
     game: str
     seat: int
     player: str
-    decision: Decision
+    decision: PlayerDecision
 
 
 class TimingLine(Struct, frozen=True, gc=False):

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from cohabit.errors import BadArgs
-from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, Swap, parse_design, seatings
-from cohabit.lab.progress import progress_bar
+from cohabit.lab.progress import DecisionCount, progress_bar
 from cohabit.lab.results import Results
 from cohabit.lab.run import run
 

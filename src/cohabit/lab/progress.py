@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
@@ -10,10 +10,36 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
+    from cohabit.lab.game import Game
+
 EVERY_S, SOON_S = 30.0, 5.0
 """A line after this many seconds, or after these few if a tenth more is done. A short run has none."""
 REFRESH_S = 1.0
 """How often the number of decisions is read."""
+
+
+class DecisionCount:
+    """How many decisions the games of a run have had so far, also those of games that are not finished.
+
+    Nothing is done for a decision: a game knows how many it has had, and is asked when somebody wants to know. A worker
+    process reports its number about once a second. The display of progress reads it on another thread.
+    """
+
+    def __init__(self) -> None:
+        self.of_workers: Sequence[int] = ()  # shared with the workers
+        self._finished = 0
+        self._playing: list[Game] = []
+
+    def begin(self, game: "Game") -> None:
+        self._playing.append(game)
+
+    def end(self, game: "Game") -> None:
+        self._playing.remove(game)
+        self._finished += game.decisions
+
+    def total(self) -> int:
+        playing = sum([game.decisions for game in self._playing.copy()])
+        return self._finished + playing + sum(self.of_workers)
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from msgspec import Struct
 from cohabit.agents.decision import FAILURES, OUTCOMES, Tally
 from cohabit.lab import failures, plots
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, between_conditions, level_text
-from cohabit.lab.atomic import write_atomically
 from cohabit.lab.curves import Curves, curves
 from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
+from cohabit.lab.files import write_atomically
 from cohabit.lab.game import GameResult
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, dollars_text, seconds_text

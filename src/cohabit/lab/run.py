@@ -25,14 +25,13 @@ from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
 from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
-from cohabit.lab.decision_count import DecisionCount
 from cohabit.lab.design import Design, located
 from cohabit.lab.fingerprint import fingerprints
 from cohabit.lab.folder import (
@@ -47,6 +46,7 @@ from cohabit.lab.folder import (
     write_record,
 )
 from cohabit.lab.game import Game, GameSpec, purposes
+from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
 
 PENDING_PER_WORKER = 4
@@ -70,8 +70,8 @@ Progress = Callable[[int, int], None]
 """Called with the numbers of finished and planned games."""
 
 
-class Table(Struct, frozen=True):
-    """What a process needs besides the game."""
+class RunContext(Struct, frozen=True):
+    """What a process has to know of the run."""
 
     design: Design
     folder: Path | None
@@ -114,19 +114,19 @@ def run(
     for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
         check_cap(brain, made_once(brain), design.max_cost)
     one_at_a_time = _is_one_at_a_time(design)
-    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
+    context = RunContext(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
         workers = 1
     with quiet():
         if folder is None:
-            return _in_memory(table, specs, workers, on_game, count)
+            return _in_memory(context, specs, workers, on_game, count)
         with open_folder(folder, design, fingerprints(design), specs) as kept:
             worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
             spent = kept.spent()
             on_game(len(kept.games), len(specs))
             try:
-                for played in _play(table, specs[len(kept.games) :], workers, spent, count, results):
+                for played in _play(context, specs[len(kept.games) :], workers, spent, count, results):
                     kept.add(played)
                     on_game(len(kept.games), len(specs))
             except RunStopped as stopped:
@@ -138,12 +138,12 @@ def run(
 
 
 def _in_memory(
-    table: Table, specs: Sequence[GameSpec], workers: int, on_game: Progress, count: DecisionCount
+    context: RunContext, specs: Sequence[GameSpec], workers: int, on_game: Progress, count: DecisionCount
 ) -> Results:
-    results = Results(table.design, [], planned=len(specs))
+    results = Results(context.design, [], planned=len(specs))
     on_game(0, len(specs))
     try:
-        for played in _play(table, specs, workers, (0.0, 0.0), count, results):
+        for played in _play(context, specs, workers, (0.0, 0.0), count, results):
             results.keep(played)
             on_game(len(results.games), len(specs))
     except RunStopped as stopped:
@@ -152,26 +152,25 @@ def _in_memory(
 
 
 def _play(
-    table: Table, specs: Sequence[GameSpec], workers: int, spent: tuple[float, float], count: DecisionCount,
+    context: RunContext, specs: Sequence[GameSpec], workers: int, spent: tuple[float, float], count: DecisionCount,
     results: Results,
 ) -> Iterator[Played]:  # fmt: skip
     """The games in order. ``spent``: what was paid and reserved before; the results get the sums at the end."""
     if workers <= 1 or len(specs) <= 1:
         here = TotalsHere(*spent)
         try:
-            yield from _play_here(table, specs, table.spending(here), count)
+            yield from _play_here(Games(context, context.spending(here), count), specs)
         finally:
             results.spent = here[0], here[1]
         return
-    context = get_context("spawn")  # not forked, because the calling process may have threads
-    total = context.Array("d", spent)
-    numbers = context.Value("i", 0)  # given to workers so far
-    count.of_workers = decisions = context.RawArray("q", workers)
-    # The signature of get_context's Value differs between platforms in the type stubs.
-    initargs = (table, total, numbers, decisions)
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
+    spawn = get_context("spawn")  # not forked, because the calling process may have threads
+    total = spawn.Array("d", spent)
+    numbers = spawn.Value("i", 0)  # given to workers so far
+    count.of_workers = decisions = spawn.RawArray("q", workers)
+    initargs = (context, total, numbers, decisions)
+    pool = ProcessPoolExecutor(workers, spawn, initializer=_begin_worker, initargs=initargs)
     try:
-        for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
+        for batch in results_in_order(pool, _play_batch, _batches(context, specs, workers), workers):
             yield from _until_stopped(batch)
     except BrokenProcessPool:
         raise RunStopped(
@@ -182,8 +181,8 @@ def _play(
         results.spent = total[0], total[1]
 
 
-def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
-    size = table.concurrent if table.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
+def _batches(context: RunContext, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
+    size = context.concurrent if context.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
@@ -203,40 +202,27 @@ def results_in_order(
         pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
-def _play_here(table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount) -> Iterator[Played]:
-    """The games in this process. A notebook already runs an event loop; then they are played on another thread."""
+def _play_here(games: "Games", specs: Sequence[GameSpec]) -> Iterator[Played]:
     done = 0
-    if _has_loop():
-        with ThreadPoolExecutor(1, "lab") as thread:
-            while done < len(specs):
-                batch = Batch()
-                thread.submit(asyncio.run, _play_some(table, specs[done:], spending, count, batch)).result()
-                done += len(batch.games)
-                yield from _until_stopped(batch)
-        return
-    with asyncio.Runner() as runner:
+    with running() as run:
         while done < len(specs):
             batch = Batch()
-            runner.run(_play_some(table, specs[done:], spending, count, batch))
+            run(games.play_some(specs[done:], batch))
             done += len(batch.games)
             yield from _until_stopped(batch)
 
 
-def run_async(work: Coroutine[Any, Any, None]) -> None:
-    """Run something to its end, on another thread if this one has an event loop already."""
-    if not _has_loop():
-        asyncio.run(work)
-        return
-    with ThreadPoolExecutor(1, "lab") as thread:
-        thread.submit(asyncio.run, work).result()
-
-
-def _has_loop() -> bool:
+@contextmanager
+def running() -> Iterator[Callable[[Coroutine[Any, Any, None]], None]]:
+    """Runs coroutines to their end, on another thread if this one has an event loop already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        with asyncio.Runner() as runner:
+            yield runner.run
+        return
+    with ThreadPoolExecutor(1, "lab") as thread:
+        yield lambda work: thread.submit(asyncio.run, work).result()
 
 
 def _is_one_at_a_time(design: Design) -> bool:
@@ -280,30 +266,124 @@ def _collect_less() -> None:
     gc.set_threshold(GC_THRESHOLD)
 
 
+# -- in one process ----------------------------------------------------------------------------------
+# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
+# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
+class Games:
+    """Plays games of a run in this process."""
+
+    def __init__(self, context: RunContext, spending: Spending, count: DecisionCount) -> None:
+        self._context, self._spending, self._count = context, spending, count
+
+    async def play_some(self, specs: Sequence[GameSpec], batch: Batch) -> None:
+        """The first games: as many as are played concurrently, or as can be played in a moment."""
+        if self._context.concurrent > 1:
+            await self.play_all(specs[: self._context.concurrent], batch)
+        else:
+            await self._play_in_turn(specs, batch, MOMENT_S)
+
+    async def play_all(self, specs: Sequence[GameSpec], batch: Batch) -> None:
+        if self._context.concurrent == 1:
+            await self._play_in_turn(specs, batch)
+            return
+        batches = [Batch() for _ in specs]
+        await asyncio.gather(*(self._play_in_turn([spec], its) for spec, its in zip(specs, batches, strict=True)))
+        for its in batches:
+            batch.games += its.games
+            batch.stopped = its.stopped
+            if batch.stopped:
+                break
+
+    async def _play_in_turn(self, specs: Sequence[GameSpec], batch: Batch, seconds: float = inf) -> None:
+        """One game after another; after these ``seconds`` no other is begun.
+
+        If the run has to stop, that is noted in the batch and not raised: other games of this process may wait for
+        answers, which are paid for and have to be logged."""
+        ends = time.perf_counter() + seconds
+        try:
+            for spec in specs:
+                batch.games.append(await self.play(spec))
+                if time.perf_counter() > ends:
+                    break
+        except CapReached as reached:
+            cap = self._context.design.max_cost
+            batch.stopped = f"the run has reached its spending cap of ${cap:g}: {reached}"
+        except (OtherQuestion, PlayerLeft) as stop:
+            batch.stopped = str(stop)
+
+    async def play(self, spec: GameSpec) -> Played:
+        """Play a game, with the answers that were logged when it was played before."""
+        design, folder = self._context.design, self._context.folder
+        log = AnswerLog(self._spending, answers_path(folder, spec.id) if folder is not None else None)
+        decisions: list[DecisionLine] = []
+        took: list[list[float]] = [[] for _ in spec.players]
+        names = spec.named
+
+        def on_decision(seat: int, decision: PlayerDecision, seconds: float) -> None:
+            if decision.outcome == "timeout":
+                log.timed_out(seat)
+            log.decided(seat)
+            decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
+            took[seat].append(seconds)
+
+        began = time.perf_counter()
+        game = Game(
+            spec,
+            agents=[self._agent(spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
+            on_decision=on_decision,
+            seconds=time.perf_counter,
+            source=located(spec.world, design.folder),
+        )
+        self._count.begin(game)
+        try:
+            result = await game.play()
+        finally:
+            self._count.end(game)
+            log.close()
+        for tally in result.tallies:
+            tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
+        record = record_lines(game.lines())
+        if folder is not None:
+            write_record(folder, spec.id, record)
+            record = b""
+        timing = TimingLine(spec.id, time.perf_counter() - began, took)
+        return Played(result, encode_lines(decisions), timing, record)
+
+    def _agent(self, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
+        brain = located(spec.players[seat], self._context.design.folder)
+        return logged(open_agent(brain, purpose, Setting(cache=self._context.cache)), seat, log)
+
+
 # -- in a worker process ----------------------------------------------------------------------------
 class Worker:
     """What this process is, if it is a worker."""
 
-    def __init__(self, table: Table, spending: Spending, decisions: Any, number: int) -> None:
-        self.table, self.spending = table, spending
-        self.count = DecisionCount()
-        self.runner = asyncio.Runner()
+    def __init__(self, context: RunContext, spending: Spending, decisions: Any, number: int) -> None:
+        self._count = DecisionCount()
+        self._games = Games(context, spending, self._count)
+        self._runner = asyncio.Runner()
         self._decisions, self._number = decisions, number
+
+    def play(self, specs: Sequence[GameSpec]) -> Batch:
+        batch = Batch()
+        self._runner.run(self._games.play_all(specs, batch))
+        self.report()
+        return batch
 
     def report(self) -> None:
         """Tell the parent how many decisions there have been here."""
-        self._decisions[self._number] = self.count.total()
+        self._decisions[self._number] = self._count.total()
 
 
 _worker: Worker | None = None
 
 
-def _begin_worker(table: Table, total: Any, numbers: Any, decisions: Any) -> None:
+def _begin_worker(context: RunContext, total: Any, numbers: Any, decisions: Any) -> None:
     global _worker
     with numbers.get_lock():
         number = numbers.value
         numbers.value += 1
-    _worker = Worker(table, table.spending(total), decisions, number)
+    _worker = Worker(context, context.spending(total), decisions, number)
     begin_worker(_worker.report)
 
 
@@ -326,104 +406,4 @@ def begin_worker(report: Callable[[], None] = lambda: None) -> None:
 
 def _play_batch(specs: Sequence[GameSpec]) -> Batch:
     assert _worker is not None
-    batch = Batch()
-    _worker.runner.run(_play_games(_worker.table, specs, _worker.spending, _worker.count, batch))
-    _worker.report()
-    return batch
-
-
-# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
-# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
-async def _play_games(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
-) -> None:
-    if table.concurrent == 1:
-        await _play_in_turn(table, specs, spending, count, batch)
-        return
-    batches = [Batch() for _ in specs]
-    await asyncio.gather(
-        *(_play_in_turn(table, [spec], spending, count, its) for spec, its in zip(specs, batches, strict=True))
-    )
-    for its in batches:
-        batch.games += its.games
-        batch.stopped = its.stopped
-        if batch.stopped:
-            break
-
-
-async def _play_some(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
-) -> None:
-    """The first games: as many as are played concurrently, or as can be played in a moment."""
-    if table.concurrent > 1:
-        await _play_games(table, specs[: table.concurrent], spending, count, batch)
-    else:
-        await _play_in_turn(table, specs, spending, count, batch, MOMENT_S)
-
-
-async def _play_in_turn(
-    table: Table,
-    specs: Sequence[GameSpec],
-    spending: Spending,
-    count: DecisionCount,
-    batch: Batch,
-    seconds: float = inf,
-) -> None:
-    """One game after another; after these ``seconds`` no other is begun.
-
-    If the run has to stop, that is noted in the batch and not raised: other games of this process may wait for answers,
-    which are paid for and have to be logged."""
-    ends = time.perf_counter() + seconds
-    try:
-        for spec in specs:
-            batch.games.append(await play_game(table, spec, spending, count))
-            if time.perf_counter() > ends:
-                break
-    except CapReached as reached:
-        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}: {reached}"
-    except (OtherQuestion, PlayerLeft) as stop:
-        batch.stopped = str(stop)
-
-
-async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:
-    """Play a game, with the answers that were logged when it was played before."""
-    design, folder = table.design, table.folder
-    log = AnswerLog(spending, answers_path(folder, spec.id) if folder is not None else None)
-    decisions: list[DecisionLine] = []
-    took: list[list[float]] = [[] for _ in spec.players]
-    names = spec.named
-
-    def on_decision(seat: int, decision: Decision, seconds: float) -> None:
-        if decision.outcome == "timeout":
-            log.timed_out(seat)
-        log.decided(seat)
-        decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
-        took[seat].append(seconds)
-
-    began = time.perf_counter()
-    game = Game(
-        spec,
-        agents=[_agent(table, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
-        on_decision=on_decision,
-        seconds=time.perf_counter,
-        source=located(spec.world, design.folder),
-    )
-    count.begin(game)
-    try:
-        result = await game.play()
-    finally:
-        count.end(game)
-        log.close()
-    for tally in result.tallies:
-        tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
-    record = record_lines(game.lines())
-    if folder is not None:
-        write_record(folder, spec.id, record)
-        record = b""
-    timing = TimingLine(spec.id, time.perf_counter() - began, took)
-    return Played(result, encode_lines(decisions), timing, record)
-
-
-def _agent(table: Table, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    brain = located(spec.players[seat], table.design.folder)
-    return logged(open_agent(brain, purpose, Setting(cache=table.cache)), seat, log)
+    return _worker.play(specs)

@@ -11,8 +11,8 @@ import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, Difference, PlayerInCondition, analyse, between_conditions
-from cohabit.lab.atomic import atomic_file, write_atomically
 from cohabit.lab.estimates import Estimate
+from cohabit.lab.files import atomic_file, write_atomically
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners

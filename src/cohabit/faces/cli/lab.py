@@ -77,9 +77,8 @@ def lab(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     import msgspec
 
-    from cohabit.lab.decision_count import DecisionCount
     from cohabit.lab.design import checked, read_design
-    from cohabit.lab.progress import progress_bar
+    from cohabit.lab.progress import DecisionCount, progress_bar
     from cohabit.lab.run import run
 
     design = read_design(Path(args.design))

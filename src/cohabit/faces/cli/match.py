@@ -53,9 +53,8 @@ def match(args: argparse.Namespace) -> int:
       cohabit match statecraft hawk trader diplomat --config turns=10 --workers 4
       cohabit match lanterns lamplighter random --games 2 --max-ticks 600 --out towers
     """
-    from cohabit.lab.decision_count import DecisionCount
     from cohabit.lab.match import match_design
-    from cohabit.lab.progress import progress_bar
+    from cohabit.lab.progress import DecisionCount, progress_bar
     from cohabit.lab.run import run
 
     limits = {

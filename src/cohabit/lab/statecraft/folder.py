@@ -16,10 +16,9 @@ import msgspec
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.atomic import write_atomically
+from cohabit.lab.files import read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
 from cohabit.lab.folder import FINGERPRINTS, RECORDS
-from cohabit.lab.logs import read_log
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.players import file_of
 from cohabit.lab.statecraft.rounds import Place, Round

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cohabit.agents.contract import Agent
-from cohabit.agents.decision import Decision
-from cohabit.agents.player import ActNow
+from cohabit.agents.decision import PlayerDecision
+from cohabit.agents.player import Act
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec, Heard
-from cohabit.lab.run import run_async
+from cohabit.lab.run import running
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
 from cohabit.lab.statecraft.pledges import read_pledges
@@ -34,7 +34,8 @@ def play_round(experiment: Experiment, place: Place, folder: Path | None = None)
     agents = [open_player(name, experiment.folder) for name in names.values()]
     game = RoundGame(game_spec(experiment, place, list(names.values())), agents, lost, turns.heard)
     turns.world = game.world
-    run_async(_play(game, turns))
+    with running() as run:
+        run(_play(game, turns))
     if folder is not None:
         write_record(folder, game.spec.id, record_lines(game.lines()))
     rules, failures = experiment.rules, [player.tally.failures for player in game.players]
@@ -72,12 +73,12 @@ class RoundGame(Game):
         world, nation = self.world, str(member.seat)
         return lambda: Observation(status=world.agent_input(nation, texts=player.reads_text))
 
-    def _act_of(self, member: Member) -> ActNow:
+    def _act_of(self, member: Member) -> Act:
         act, world, lost = super()._act_of(member), self.world, self._lost[self.members.index(member)]
 
-        def act_unless_lost(action: Action | None) -> ActionResult | None:
+        async def act_unless_lost(action: Action | None) -> ActionResult | None:
             is_lost = action is not None and lost[world.state.turn]
-            return act(NOTHING_ORDERED if is_lost else action)
+            return await act(NOTHING_ORDERED if is_lost else action)
 
         return act_unless_lost
 
@@ -93,7 +94,7 @@ class TurnLog:
         self._lost = lost
         self._failed: list[int] = []  # the players that failed in this turn, and whose answers were not lost
 
-    def heard(self, seat: int, decision: Decision, seconds: float) -> None:
+    def heard(self, seat: int, decision: PlayerDecision, seconds: float) -> None:
         """A player has decided. The last decision of a turn resolves it."""
         if decision.failed and not self._lost[seat][len(self.found)]:
             self._failed.append(seat)

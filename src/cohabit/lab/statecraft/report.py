@@ -5,8 +5,8 @@ from fractions import Fraction
 from html import escape
 from pathlib import Path
 
-from cohabit.lab.atomic import write_atomically
 from cohabit.lab.estimates import Estimate
+from cohabit.lab.files import write_atomically
 from cohabit.lab.statecraft import plots
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.rounds import Round
