@@ -7,7 +7,7 @@ outcomes in ``decision.OUTCOMES``; none is silently turned into a pass.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from functools import lru_cache
 from math import inf
@@ -196,7 +196,7 @@ class Player:
                 await _limited(self.agent.settle(), self._time_limit)
 
     # -- a decision -------------------------------------------------------------------------------
-    def move(self, turn: Turn, act: Act) -> Awaitable[PlayerDecision]:
+    def move(self, turn: Turn, act: Act) -> Coroutine[Any, Any, PlayerDecision]:
         """Decide and act. Raises only what is not about this decision, such as a lost connection.
 
         A script is asked by the same code. It waits for nothing, so if ``act`` does not wait either, the event loop is
@@ -227,7 +227,8 @@ class Player:
                     thought = await self._think(turn, correction, ends)
                     action, problem = thought.action, thought.problem
                     exchanges += thought.exchanges
-                    if ends is not None and self._is_over(ends):
+                    # It may have held up the event loop, so that nothing could stop it. Not in a process of its own.
+                    if ends is not None and self._isolated is None and _loop_time() > ends:
                         raise TimeoutError
             except TimeoutError as late:
                 exchanges += self._unanswered()
@@ -322,11 +323,6 @@ class Player:
             action = checked_action(await self.agent.decide(turn.observation))
             return Thought(action, self._unanswered())
 
-    def _is_over(self, ends: float) -> bool:
-        """Whether the agent held up the event loop, so that nothing could stop it. One in a process of its own cannot
-        do that."""
-        return self._isolated is None and _loop_time() > ends
-
     def _is_prepared(self, turn: Turn) -> bool:
         """Whether the agent knows all that it has to know before this decision. If so, nothing has to be awaited."""
         goals = turn.observation.current_goals
@@ -397,9 +393,9 @@ def _aims(goals: Sequence[Goal]) -> list[tuple[str, str]]:
 
 
 def _text(bug: Exception | SystemExit) -> str:
-    if isinstance(bug, MethodFailed):
+    if isinstance(bug, MethodFailed) or (isinstance(bug, TimeoutError) and not str(bug)):
         return str(bug)
-    return "" if isinstance(bug, TimeoutError) and not str(bug) else f"{type(bug).__name__}: {in_public(bug)}"
+    return f"{type(bug).__name__}: {in_public(bug)}"
 
 
 def _limited(work: Awaitable[None], seconds: float | None) -> Awaitable[None]:

@@ -56,7 +56,7 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> 
     return text.replace(INK, "currentColor")
 
 
-def _label(text: str) -> str:
+def escaped(text: str) -> str:
     """Titles are texts of others, and Matplotlib treats a dollar sign as the start of a formula."""
     return text.replace("$", r"\$")
 
@@ -73,7 +73,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
             if found is not None:
                 error = found.interval or 0.0
                 axes.errorbar(float(found.mean), place, xerr=error, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(players)), [_label(player.player) for player in players])
+        axes.set_yticks(range(len(players)), [escaped(player.player) for player in players])
         axes.set_ylim(len(players) - 0.4, -0.6)
         axes.set_xlabel("mean score, 95 % interval over seeds; ticks are seeds")
 
@@ -90,7 +90,7 @@ def outcome_plot(name: str, players: Sequence[PlayerInCondition]) -> str:
             if any(shares):
                 axes.barh(range(len(players)), shares, left=left, color=OUTCOME_COLOURS[outcome], label=outcome)
                 left = [a + b for a, b in zip(left, shares, strict=True)]
-        axes.set_yticks(range(len(players)), [_label(player.player) for player in players])
+        axes.set_yticks(range(len(players)), [escaped(player.player) for player in players])
         axes.set_ylim(len(players) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         axes.set_xlabel("% of decisions")
@@ -106,7 +106,7 @@ def rating_plot(name: str, ratings: Sequence[PlayerRating], colours: dict[str, s
         for place, each in enumerate(ratings):
             colour = colours[each.player]
             axes.errorbar(each.mu, place, xerr=1.96 * each.sigma, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(ratings)), [_label(each.player) for each in ratings])
+        axes.set_yticks(range(len(ratings)), [escaped(each.player) for each in ratings])
         axes.set_ylim(len(ratings) - 0.4, -0.6)
         axes.set_xlabel("OpenSkill rating, ± 1.96 standard deviations")
 
@@ -121,7 +121,7 @@ def curve_plot(name: str, found: Sequence[Curve], colours: dict[str, str]) -> st
             means = [float(value.mean) for value in curve.values]
             half = [value.interval or 0.0 for value in curve.values]
             colour = colours[curve.player]
-            axes.plot(curve.moments, means, color=colour, lw=2, label=_label(curve.player))
+            axes.plot(curve.moments, means, color=colour, lw=2, label=escaped(curve.player))
             low = [mean - width for mean, width in zip(means, half, strict=True)]
             high = [mean + width for mean, width in zip(means, half, strict=True)]
             axes.fill_between(curve.moments, low, high, color=colour, alpha=0.15, lw=0)

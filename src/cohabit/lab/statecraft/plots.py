@@ -3,11 +3,11 @@
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from math import ceil
 from typing import Any
 
 from cohabit.lab.estimates import Estimate
+from cohabit.lab.plots import escaped
 from cohabit.lab.statecraft.summaries import Curve, LineupSummary, RatedPledges
 
 COLOURS = (
@@ -19,10 +19,6 @@ INCOME_COLOURS = {
 }  # fmt: skip
 """The uses of the gross income."""
 PLOTS_PER_ROW = 3
-
-
-def can_draw() -> bool:
-    return find_spec("matplotlib") is not None
 
 
 def draw(lineups: Sequence[LineupSummary], rated: Sequence[RatedPledges]) -> dict[str, str]:
@@ -78,19 +74,14 @@ def _player_colours(lineups: Sequence[LineupSummary]) -> dict[str, str]:
     return _colours(sorted({player.player for lineup in lineups for player in lineup.players}))
 
 
-def _escape(text: str) -> str:
-    """Titles are user text, and Matplotlib treats a dollar sign as the start of a formula."""
-    return text.replace("$", r"\$")
-
-
 def _welfare(lineups: Sequence[LineupSummary]) -> Any:
     rows, colours = ceil(len(lineups) / PLOTS_PER_ROW), _player_colours(lineups)
     figure, axes = _figure(rows, min(PLOTS_PER_ROW, len(lineups)), (9, 2.6 * rows), sharex=True, sharey=True)
     for plot, lineup in zip(axes.flat, lineups, strict=False):
         for player in lineup.players:
-            colour, label = colours[player.player], _escape(player.player)
-            plot.plot(*_points(player.welfare_over_time), color=colour, label=label, lw=1.6)
-        plot.set_title(_escape(lineup.title), fontsize=9)
+            colour, name = colours[player.player], escaped(player.player)
+            plot.plot(*_points(player.welfare_over_time), color=colour, label=name, lw=1.6)
+        plot.set_title(escaped(lineup.title), fontsize=9)
         plot.legend(fontsize=7)
     for plot in axes.flat[len(lineups) :]:
         plot.set_axis_off()
@@ -103,7 +94,7 @@ def _curves(lineups: Sequence[LineupSummary], curve: str, label: str) -> Any:
     figure, axes = _figure(size=(9, 3.2))
     plot, colours = axes[0][0], _colours([lineup.title for lineup in lineups])
     for lineup in lineups:
-        plot.plot(*_points(getattr(lineup, curve)), label=_escape(lineup.title), color=colours[lineup.title], lw=1.6)
+        plot.plot(*_points(getattr(lineup, curve)), label=escaped(lineup.title), color=colours[lineup.title], lw=1.6)
     plot.set(xlabel="turn", ylabel=label)
     plot.axhline(0, color="#999999", lw=0.8)
     plot.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))  # beside the curves, not on them
@@ -117,7 +108,7 @@ def _results(lineups: Sequence[LineupSummary]) -> Any:
     for height, (_, player) in enumerate(rows):
         welfare, colour = player.welfare, colours[player.player]
         plot.errorbar(float(welfare.mean), height, xerr=welfare.half_width or 0, fmt="o", color=colour, capsize=3)
-    labels = [_escape(f"{lineup.title}: {player.player} × {player.nations}") for lineup, player in rows]
+    labels = [escaped(f"{lineup.title}: {player.player} × {player.nations}") for lineup, player in rows]
     plot.set(xlabel="welfare per nation and turn, with 95 % interval", yticks=range(len(rows)), yticklabels=labels)
     plot.set_xlim(left=0)
     plot.invert_yaxis()
@@ -127,7 +118,7 @@ def _results(lineups: Sequence[LineupSummary]) -> Any:
 def _wars(lineups: Sequence[LineupSummary]) -> Any:
     figure, axes = _figure(1, 2, (9, 1.0 + 0.32 * len(lineups)), sharey=True)
     wars, income = axes[0]
-    heights, titles = range(len(lineups)), [_escape(lineup.title) for lineup in lineups]
+    heights, titles = range(len(lineups)), [escaped(lineup.title) for lineup in lineups]
     wars.barh(heights, [float(lineup.wars.mean) for lineup in lineups], color="#cc5533",
               xerr=[lineup.wars.half_width or 0 for lineup in lineups], capsize=3)  # fmt: skip
     wars.set(xlabel="wars per round", yticks=heights, yticklabels=titles)
@@ -171,5 +162,5 @@ def _pledge_bars(lineups: Sequence[LineupSummary]) -> Iterator[tuple[str, int, i
     for lineup in lineups:
         for player in lineup.players:
             if player.pledges_kept or player.pledges_broken:
-                label = _escape(f"{lineup.title}: {player.player}")
+                label = escaped(f"{lineup.title}: {player.player}")
                 yield label, player.pledges_kept, player.pledges_broken

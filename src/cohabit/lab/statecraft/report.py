@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.files import write_atomically
+from cohabit.lab.plots import can_draw
 from cohabit.lab.statecraft import plots
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.rounds import Round
@@ -46,7 +47,7 @@ def page(experiment: Experiment, rounds: Sequence[Round], with_plots: bool = Tru
     """The HTML page."""
     analyses = [analyse(played) for played in rounds]
     lineups, rated = summarise(analyses), rated_pledges(analyses)
-    drawn = plots.draw(lineups, rated) if lineups and with_plots and plots.can_draw() else {}
+    drawn = plots.draw(lineups, rated) if lineups and with_plots and can_draw() else {}
     body = [_head(experiment, rounds, bool(drawn)), *_sections(lineups, rated, drawn), _methods(experiment)]
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(experiment.name)}</title>\n'
