@@ -148,12 +148,9 @@ class Player:
     async def _introduce(self) -> None:
         assert self._world is not None
         await self._tell("initialize", *self._world)
-        await self._plan([])
+        self._goals = []
+        await self._tell("plan", [])
         self._is_introduced = True
-
-    async def _plan(self, goals: list[Goal]) -> None:
-        self._goals = _aims(goals)
-        await self._tell("plan", goals)
 
     async def _tell(self, method: str, *arguments: Any) -> None:
         """Call ``initialize``, ``plan`` or ``hear``, and name it if it fails; a timeout is reported elsewhere."""
@@ -325,14 +322,10 @@ class Player:
 
     def _is_prepared(self, turn: Turn) -> bool:
         """Whether the agent knows all that it has to know before this decision. If so, nothing has to be awaited."""
+        if not self._is_introduced or turn.heard or turn.game != self._game or self._isolated is not None:
+            return False
         goals = turn.observation.current_goals
-        return (
-            self._is_introduced
-            and self._isolated is None
-            and turn.game == self._game
-            and not turn.heard
-            and (not goals or _aims(goals) == self._goals)
-        )
+        return not goals or _aims(goals) == self._goals
 
     async def _prepare(self, turn: Turn) -> None:
         """Tell it: the world, messages, new goals."""
@@ -350,8 +343,9 @@ class Player:
         for message in turn.heard if self._listens else ():
             await self._tell("hear", message)
         goals = turn.observation.current_goals
-        if goals and _aims(goals) != self._goals:
-            await self._plan(goals)
+        if goals and (aims := _aims(goals)) != self._goals:
+            self._goals = aims
+            await self._tell("plan", goals)
 
     async def _failure_to_reflect(self, result: ActionResult) -> str:
         """Let the agent learn what came of its action. Returns why it failed: then the decision has failed, as after a

@@ -365,7 +365,7 @@ def _check_title(where: str, title: str) -> None:
 def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
     """Make every world and every player once."""
     for player in design.every_player():
-        with _location(f"player {player!r}"):
+        with about_key(f"player {player!r}"):
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
             check_brain(design.brain(player))
@@ -375,7 +375,7 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
         if (spec.world, spec.config, len(spec.players)) in seen:
             continue
         seen.append((spec.world, spec.config, len(spec.players)))
-        with _location(f"worlds.{spec.setting}"):
+        with about_key(f"worlds.{spec.setting}"):
             world = make_world(located(spec.world, design.folder), spec.config)
             fewest, most = world.spec.seat_range
             if not fewest <= len(spec.players) <= most:
@@ -387,7 +387,7 @@ def _check_scripts(specs: Sequence[GameSpec]) -> None:
     """Refuse built-in scripts for other worlds."""
     found = dict.fromkeys((spec.setting, spec.world, brain) for spec in specs for brain in spec.players)
     for setting, world, brain in found:
-        with _location(f"worlds.{setting}"):
+        with about_key(f"worlds.{setting}"):
             check_plays(brain, world)
 
 
@@ -413,7 +413,7 @@ def check_brain(brain: str) -> None:
 
 
 @contextmanager
-def _location(where: str) -> Iterator[None]:
+def about_key(where: str) -> Iterator[None]:
     """Prefix the message of an error with the key that it is about."""
     try:
         yield

@@ -72,5 +72,10 @@ def _list(items: Iterable[str]) -> str:
 
 
 def _text(text: str) -> str:
-    plain = one_line("".join(letter if letter.isprintable() else " " for letter in text))
-    return escape(plain if len(plain) <= MAX_TEXT else plain[: MAX_TEXT - 1] + "…")
+    return escape(short_line(text, MAX_TEXT))
+
+
+def short_line(text: str, most: int) -> str:
+    """A text on one line, of at most this many characters. It can quote texts of others."""
+    line = one_line("".join(letter if letter.isprintable() else " " for letter in text))
+    return line if len(line) <= most else line[: most - 1] + "…"

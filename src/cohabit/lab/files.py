@@ -1,5 +1,6 @@
 """Files of a run: written as a whole, or as a log with one JSON value per line."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +9,7 @@ from typing import BinaryIO, TypeVar
 
 import msgspec
 
-from cohabit.errors import RecordCorrupt
+from cohabit.errors import Conflict, RecordCorrupt
 
 Value = TypeVar("Value")
 
@@ -27,6 +28,23 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def write_atomically(path: Path, data: bytes) -> None:
     with atomic_file(path) as file:
         file.write(data)
+
+
+def open_log(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+
+
+def lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise Conflict(f"another run is writing to {folder}") from None
+
+
+def append(handle: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 def read_log(path: Path, kind: type[Value]) -> tuple[list[Value], int]:

@@ -16,7 +16,6 @@ finished. A killed run can leave more than that; it is removed, and the game is 
 ``timings.jsonl`` may have lines of games that were played twice; the last one counts.
 """
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
 from cohabit.lab.design import Design, parse_design
-from cohabit.lab.files import read_log, write_atomically
+from cohabit.lab.files import append, lock, open_log, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same
 from cohabit.lab.game import GameResult, GameSpec
 from cohabit.room.record import GENESIS, Line, read_lines
@@ -94,7 +93,7 @@ def record_lines(lines: Sequence[Line]) -> bytes:
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:
-    path = folder / RECORDS / f"{game}.jsonl"
+    path = record_path(folder, game)
     part = path.with_name(path.name + ".part")
     part.write_bytes(record)
     part.replace(path)
@@ -199,19 +198,13 @@ class RunFolder:
             os.fsync(self._handles[name])
         self._unsynced = 0
 
-    def spent(self) -> tuple[float, float]:
-        """What was paid and what is reserved, also by a run that was killed."""
-        return read_spending(self.folder)
-
     def finish(self) -> None:
         """All games are played."""
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
 
     def _append(self, name: str, text: bytes) -> None:
-        view = memoryview(text)
-        self._unsynced += len(view)
-        while view:
-            view = view[os.write(self._handles[name], view) :]
+        self._unsynced += len(text)
+        append(self._handles[name], text)
 
 
 def spending_path(folder: Path) -> Path:
@@ -219,7 +212,7 @@ def spending_path(folder: Path) -> Path:
 
 
 def read_spending(folder: Path) -> tuple[float, float]:
-    """Dollars that were paid, and dollars of requests whose cost is not known, or not yet."""
+    """Dollars that were paid, and dollars of requests whose cost is not known, or not yet; of a killed run, too."""
     return SpendingLog(spending_path(folder)).read()
 
 
@@ -234,11 +227,11 @@ def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[
     folder.mkdir(parents=True, exist_ok=True)
     handles: dict[str, int] = {}
     try:
-        handles[GAMES] = _open(folder / GAMES)
-        _lock(handles[GAMES], folder)
+        handles[GAMES] = open_log(folder / GAMES)
+        lock(handles[GAMES], folder)
         _claim(folder, design, prints)
         for name in (DECISIONS, TIMINGS):
-            handles[name] = _open(folder / name)
+            handles[name] = open_log(folder / name)
         (folder / RECORDS).mkdir(exist_ok=True)
         (folder / UNFINISHED).mkdir(exist_ok=True)
         games = _finished(folder, handles, planned)
@@ -252,17 +245,6 @@ def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[
     finally:
         for handle in handles.values():
             os.close(handle)
-
-
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-
-
-def _lock(handle: int, folder: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise Conflict(f"another run is writing to {folder}") from None
 
 
 def _claim(folder: Path, design: Design, prints: Prints) -> None:

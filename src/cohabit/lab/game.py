@@ -89,7 +89,7 @@ class GameResult(Struct, gc=False):
     head: str  # the digest of the record
 
 
-Heard = Callable[[int, PlayerDecision, float], None]
+OnDecision = Callable[[int, PlayerDecision, float], None]
 """Called with the index of the player, its decision, and the seconds of thinking."""
 
 
@@ -116,7 +116,7 @@ class Game:
         spec: GameSpec,
         *,
         agents: Sequence[Agent] | None = None,
-        on_decision: Heard | None = None,
+        on_decision: OnDecision | None = None,
         seconds: Callable[[], float] | None = None,
         source: str | None = None,
         load_from: str | None = None,
@@ -256,18 +256,19 @@ class Game:
 
     async def _moves(self, movers: list[LabPlayer]) -> bool:
         """One decision of each, on the state as it is now, applied in order. Returns whether all did something."""
-        self.decisions += len(movers)
         for one in movers:
             one.turn = self._turn(one)
-        if not self._quick:
+        acted = bool(movers)
+        if self._quick:
+            for one in movers:
+                decision = await one.player.move(one.turn, one.act)
+                if decision.action is None:
+                    acted = False
+        else:
             await self._move_together(movers)
-            return bool(movers) and all(one.player.last.action is not None for one in movers)
-        acted = True
-        for one in movers:
-            decision = await one.player.move(one.turn, one.act)
-            if decision.action is None:
-                acted = False
-        return acted and bool(movers)
+            acted = acted and all(one.player.last.action is not None for one in movers)
+        self.decisions += len(movers)
+        return acted
 
     async def _move_together(self, movers: list[LabPlayer]) -> None:
         """Players that wait for something decide concurrently."""
@@ -406,5 +407,5 @@ def purposes(spec: GameSpec) -> list[str]:
     return [f"{seed}/{name}/{names[:i].count(name)}" for i, name in enumerate(names)]
 
 
-def _for(heard: Heard | None, i: int) -> Callable[[PlayerDecision, float], None] | None:
+def _for(heard: OnDecision | None, i: int) -> Callable[[PlayerDecision, float], None] | None:
     return None if heard is None else partial(heard, i)

@@ -12,6 +12,7 @@ from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
+from cohabit.lab.failures import short_line
 from cohabit.lab.folder import (
     DecisionLine,
     Played,
@@ -24,7 +25,6 @@ from cohabit.lab.folder import (
     record_path,
 )
 from cohabit.lab.game import GameResult
-from cohabit.model.observation import one_line
 from cohabit.registry import trusted_source
 
 HEADINGS = (
@@ -123,7 +123,7 @@ class Results:
         for line in self.decisions():
             if line.decision.failed and line.game in titles:
                 counts.setdefault((titles[line.game], line.player), Counter())[line.decision.problem] += 1
-        return {key: _shown(found.most_common(1)[0][0]) for key, found in counts.items()}
+        return {key: short_line(found.most_common(1)[0][0], MAX_PROBLEM) for key, found in counts.items()}
 
     def problems(self) -> list[str]:
         """What makes these results doubtful, one sentence each."""
@@ -208,12 +208,6 @@ class Results:
             axes.set_title(found.condition.title)
         figure.suptitle(self.design.name)
         return figure
-
-
-def _shown(problem: str) -> str:
-    """A problem on one line. It can quote texts of others."""
-    line = one_line("".join(letter if letter.isprintable() else " " for letter in problem))
-    return line if len(line) <= MAX_PROBLEM else line[: MAX_PROBLEM - 1] + "…"
 
 
 def _may_load(source: str, worlds: Sequence[str]) -> bool:

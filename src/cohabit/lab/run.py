@@ -41,6 +41,7 @@ from cohabit.lab.folder import (
     answers_path,
     encode_lines,
     open_folder,
+    read_spending,
     record_lines,
     spending_path,
     write_record,
@@ -123,7 +124,7 @@ def run(
         with open_folder(folder, design, fingerprints(design), specs) as kept:
             worlds = sorted({located(spec.world, design.folder) for spec in specs})
             results = Results(design, kept.games, folder=folder, planned=len(specs), worlds=worlds)
-            spent = kept.spent()
+            spent = read_spending(folder)
             on_game(len(kept.games), len(specs))
             try:
                 for played in _play(context, specs[len(kept.games) :], workers, spent, count, results):
@@ -133,7 +134,7 @@ def run(
                 results.stopped = str(stopped)
             else:
                 kept.finish()
-            results.spent = kept.spent()
+            results.spent = read_spending(folder)
     return results
 
 
@@ -274,6 +275,7 @@ class Games:
 
     def __init__(self, context: RunContext, spending: Spending, count: DecisionCount) -> None:
         self._context, self._spending, self._count = context, spending, count
+        self._setting = Setting(cache=context.cache)
 
     async def play_some(self, specs: Sequence[GameSpec], batch: Batch) -> None:
         """The first games: as many as are played concurrently, or as can be played in a moment."""
@@ -351,7 +353,7 @@ class Games:
 
     def _agent(self, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
         brain = located(spec.players[seat], self._context.design.folder)
-        return logged(open_agent(brain, purpose, Setting(cache=self._context.cache)), seat, log)
+        return logged(open_agent(brain, purpose, self._setting), seat, log)
 
 
 # -- in a worker process ----------------------------------------------------------------------------

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.errors import BadArgs
+from cohabit.lab.design import about_key
 from cohabit.lab.statecraft.players import check_player
 from cohabit.lab.statecraft.rounds import Place
 from cohabit.worlds.statecraft.maps import WORLD_MAP, validate_map
@@ -121,7 +121,7 @@ def _validate(experiment: Experiment, players: bool) -> None:
     if len(experiment.every_seed) * experiment.rounds * len(experiment.lineups) > MAX_ROUNDS:
         raise BadArgs(f"seeds: the experiment would have more than {MAX_ROUNDS:,} rounds")
     _check_map(experiment)
-    with _location("constants"):
+    with about_key("constants"):
         _ = experiment.rules
 
 
@@ -150,7 +150,7 @@ def _check_lineups(experiment: Experiment, load_players: bool) -> None:
             raise BadArgs(f"lineups: the title {title!r} must be a non-empty text on one line")
         _check_range(f"lineups.{title}: number of nations", len(players), 2, len(NATION_NAMES))
         for place, player in enumerate(players if load_players else ()):
-            with _location(f"lineups.{title}[{place}]"):
+            with about_key(f"lineups.{title}[{place}]"):
                 check_player(player, experiment.folder)
 
 
@@ -164,12 +164,3 @@ def _check_map(experiment: Experiment) -> None:
     for title, players in experiment.lineups.items():
         if len(players) > territories:
             raise BadArgs(f"lineups.{title}: {len(players)} nations, but the map has only {territories} territories")
-
-
-@contextmanager
-def _location(where: str) -> Iterator[None]:
-    """Prefix the message of an error with the key that it is about."""
-    try:
-        yield
-    except CohabitError as error:
-        raise BadArgs(f"{where}: {error.message}", did_you_mean=error.did_you_mean) from None

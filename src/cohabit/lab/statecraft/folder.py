@@ -5,7 +5,6 @@ A line is on disk before the next round counts. A crash can leave an incomplete 
 is played again. Any other damage is reported and not repaired.
 """
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ import msgspec
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
-from cohabit.lab.files import read_log, write_atomically
+from cohabit.lab.files import append, lock, open_log, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
 from cohabit.lab.folder import FINGERPRINTS, RECORDS
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
@@ -82,23 +81,18 @@ class RoundLog:
 
     def add(self, played: Round) -> None:
         """Append a round. It is on disk when this returns."""
-        line = memoryview(_encode(played) + b"\n")
-        while line:
-            line = line[os.write(self._handle, line) :]
+        append(self._handle, _encode(played) + b"\n")
         os.fsync(self._handle)
         self.rounds.append(played)
 
 
 @contextmanager
-def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
+def open_rounds(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
     """Open the log of this folder with the rounds that it contains; create it if there is none."""
     path = folder / LOG_FILE
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    handle = open_log(path)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Conflict(f"another run is writing to {folder}") from None
+        lock(handle, folder)
         rounds, valid_bytes = read_log(path, Round)
         os.ftruncate(handle, valid_bytes)
         sync_folder(folder)

@@ -9,7 +9,7 @@ from cohabit.agents.player import Act
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
-from cohabit.lab.game import Game, GameSpec, Heard
+from cohabit.lab.game import Game, GameSpec, OnDecision
 from cohabit.lab.run import running
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
@@ -57,7 +57,7 @@ class RoundGame(Game):
     """A game of the lab that shows each player its whole input object, and in which answers can be lost."""
 
     def __init__(
-        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: Heard
+        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: OnDecision
     ) -> None:
         """``lost``: for each player, in which turns its answer is lost."""
         self._lost = lost

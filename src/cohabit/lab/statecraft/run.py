@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cohabit.lab.run import begin_worker, quiet, results_in_order
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.folder import claim_folder, open_log
+from cohabit.lab.statecraft.folder import claim_folder, open_rounds
 from cohabit.lab.statecraft.play import play_round
 from cohabit.lab.statecraft.rounds import Place, Round
 
@@ -23,7 +23,7 @@ def run(
     """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
     claim_folder(experiment, folder)
     planned = list(experiment.places())
-    with open_log(folder, planned) as log, quiet():
+    with open_rounds(folder, planned) as log, quiet():
         done = {played.place for played in log.rounds}
         on_round(len(done), len(planned))
         for played in _play_rounds(experiment, [place for place in planned if place not in done], workers, folder):
