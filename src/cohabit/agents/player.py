@@ -107,7 +107,7 @@ class Player:
         self.last = NO_DECISION
         self.reward = 0.0  # what its actions earned
         self._on_decision = on_decision
-        self._clock = seconds or _no_clock
+        self._clock = seconds or float  # float() is 0.0: decisions take no time
         self.thinks, self._listens, self.closes, self._accounts = _abilities(type(agent))
         self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
         if self._script is not None:
@@ -359,20 +359,14 @@ class Player:
         return ""
 
 
-def _no_clock() -> float:
-    return 0.0
-
-
 def _loop_time() -> float:
     return asyncio.get_running_loop().time()
 
 
 @lru_cache(256)
-def _abilities(kind: type[Any]) -> tuple[bool, bool, bool, bool]:
+def _abilities(kind: type[Any]) -> tuple[bool, ...]:
     """Whether agents of a class think, listen, close, and say what they asked a model."""
-    return (
-        issubclass(kind, Thinker), issubclass(kind, Listener), issubclass(kind, Closing), issubclass(kind, Accountable),
-    )  # fmt: skip
+    return tuple(issubclass(kind, ability) for ability in (Thinker, Listener, Closing, Accountable))
 
 
 def _correction(turn: Turn, problem: str) -> str:
