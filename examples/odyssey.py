@@ -18,7 +18,7 @@ from cohabit import House, connect
 from cohabit.agents.contract import Agent, adapted
 from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Player
-from cohabit.agents.runner import ClientTable, Seated
+from cohabit.agents.runner import ClientCalls, PlayLoop
 from cohabit.client import Client
 from cohabit.errors import CohabitError, GameRejected
 from cohabit.house.calls import PeekCall
@@ -83,7 +83,7 @@ class Traveller:
             left -= 1
 
         player = Player(mind)
-        plays = asyncio.ensure_future(Seated(ClientTable(self.client, room), player, pause=count).play())
+        plays = asyncio.ensure_future(PlayLoop(ClientCalls(self.client, room), player, pause=count).play())
         dies = asyncio.ensure_future(self.death_in(room))
         done, other = await asyncio.wait({plays, dies}, return_when=asyncio.FIRST_COMPLETED)
         for task in other:
@@ -96,9 +96,9 @@ class Traveller:
 
     async def death_in(self, room: str) -> None:
         """Wait until the agent has no living body in a room."""
-        table = ClientTable(self.client, room)
+        calls = ClientCalls(self.client, room)
         while (await self.call(room, "avatars")).get("active_avatar_id") is not None:
-            await table.changed(20_000)
+            await calls.changed(20_000)
 
     def mind(self, scripted: str, purpose: str) -> Agent:
         """The chosen brain, or the script for this world."""

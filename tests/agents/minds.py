@@ -1,11 +1,11 @@
 """A language model agent whose model says what a test wants, and games with it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Setting, Usage
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.llm.backend import Completion, Request
 from cohabit.agents.llm.mind import LlmAgent
 from cohabit.lab.game import Game, GameSpec
@@ -43,13 +43,17 @@ def mind(model: ScriptedModel, options: str = "", setting: Setting = Setting()) 
 
 async def played(
     agent: Any, world: str = "nim", decisions: int = 3, others: Sequence[Any] = (), **spec: Any
-) -> tuple[Game, list[Decision]]:
+) -> tuple[Game, list[PlayerDecision]]:
     """A game of the agent on the first seat against a quick one; the agent's decisions."""
     from cohabit.agents.contract import adapted
     from cohabit.registry import make_agent
 
-    made: list[Decision] = []
-    keep: Callable[[int, Decision, float], None] = lambda i, decision, _: made.append(decision) if i == 0 else None  # noqa: E731
+    made: list[PlayerDecision] = []
+
+    def keep(i: int, decision: PlayerDecision, _: float) -> None:
+        if i == 0:
+            made.append(decision)
+
     rivals = list(others) or [adapted(make_agent("random", "rival"))]
     whole = GameSpec("g", world, ["x"] * (1 + len(rivals)), seed="1", max_decisions=decisions, **spec)
     game = Game(whole, agents=[agent, *rivals], on_decision=keep)

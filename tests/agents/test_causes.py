@@ -12,7 +12,7 @@ import pytest
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.causes import CAUSES, Cause
 from cohabit.agents.contract import Exchange
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.agents.llm import local
 from cohabit.agents.llm.backend import BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.calls import gathered
@@ -43,8 +43,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cohabit.agents.llm.retrying.FIRST_WAIT_S", 0.0)
 
 
-async def one_decision(name: str, seconds: float | None = None) -> Decision:
-    made: list[Decision] = []
+async def one_decision(name: str, seconds: float | None = None) -> PlayerDecision:
+    made: list[PlayerDecision] = []
     spec = GameSpec("g", "nim", [name, "random"], seed="1", max_decisions=1, seconds=seconds)
     await Game(spec, on_decision=lambda _, decision, __: made.append(decision)).play()
     return made[0]
@@ -194,7 +194,7 @@ async def test_every_failure_has_a_cause_that_is_counted(answer: Any, cause: str
 def test_every_cause_has_a_meaning() -> None:
     assert set(CAUSES) == set(Cause.__args__)  # type: ignore[attr-defined]
     tally = Tally()
-    tally.add(Decision(1, "timeout", exchanges=[Exchange([])]))
+    tally.add(PlayerDecision(1, "timeout", exchanges=[Exchange([])]))
     assert tally.causes == {"time": 1}
 
 

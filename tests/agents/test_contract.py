@@ -1,15 +1,18 @@
 """What every agent can rely on, synchronous or not, as an object in the same process: the same in every game."""
 
 import asyncio
+import sys
 import time
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from cohabit.agents.contract import Thought, Turn, adapted, kind_of
 from cohabit.agents.player import Limits, Player
 from cohabit.lab.game import Game, GameSpec
-from cohabit.model.action import Action
+from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.registry import make_agent
 
@@ -43,6 +46,20 @@ def fail(*_: Any) -> Any:
     raise ZeroDivisionError("a bug")
 
 
+def too_late(*_: Any) -> Any:
+    raise TimeoutError("a backend did not answer")
+
+
+async def accept(action: Action | None) -> None: ...
+
+
+def without_event_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine returns that waits for nothing."""
+    with pytest.raises(StopIteration) as done:
+        work.send(None)
+    return done.value.value
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_agent_is_closed_once_at_the_end_of_a_game(kind: str) -> None:
     agent = agent_of(kind)
@@ -57,8 +74,7 @@ async def test_an_agent_is_closed_once_at_the_end_of_a_game(kind: str) -> None:
 async def test_an_agent_is_closed_if_the_game_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = agent_of(kind)
     game = Game(GameSpec("g", "nim", ["x", "random"]), agents=[adapted(agent), adapted(make_agent("random", "r"))])
-    monkeypatch.setattr(game, "_within_limit", fail)
-    monkeypatch.setattr(game, "_steps_now", fail)
+    monkeypatch.setattr(game, "_movers", fail)
     with pytest.raises(ZeroDivisionError):
         await game.play()
     assert agent.called.count("close") == 1
@@ -128,19 +144,56 @@ async def test_an_answer_after_the_time_limit_does_not_count(kind: str) -> None:
 
 async def test_a_busy_machine_does_not_make_a_script_late() -> None:
     """One that is called directly is trusted to be quick. Code of others runs in processes of its own."""
-    seconds = iter([0.0, 5.0])
-    player = Player(adapted(agent_of("quick")), Limits(1.0), seconds=lambda: next(seconds))
-    assert player.move_now(Turn(Observation(), ""), lambda action: None).outcome == "chosen"
 
     def slow(seen: Any) -> Action:
         time.sleep(0.02)
         return Action("take", {"n": 1})
 
-    async def act(action: Action | None) -> None:
-        return None
-
     player = Player(adapted(agent_of("quick", decide=slow)), Limits(0.001))
-    assert (await player.move(Turn(Observation(), ""), act)).outcome == "chosen"
+    assert (await player.move(Turn(Observation(), ""), accept)).outcome == "chosen"
+
+
+def test_a_script_needs_no_event_loop_in_any_part_of_a_game() -> None:
+    agent = agent_of("quick", initialize=None, plan=None, reflect=None)
+    player = Player(adapted(agent), Limits(1.0), seconds=lambda: 0.0)
+    without_event_loop(player.initialize("Nim", ActionSpace()))
+
+    async def act(action: Action | None) -> ActionResult:
+        return ActionResult(True, reward=2.0)
+
+    decision = without_event_loop(player.move(Turn(Observation(), ""), act))
+    without_event_loop(player.close())
+    assert (decision.outcome, decision.reward) == ("chosen", 2.0)
+    assert agent.called == ["initialize", "plan", "decide", "reflect", "close"]
+
+
+FAULTS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "initialize": {"initialize": fail},
+    "initialize too late": {"initialize": too_late},
+    "plan": {"plan": fail},
+    "decide": {"decide": fail},
+    "decide too late": {"decide": too_late},
+    "reflect": {"reflect": fail},
+    "reflect too late": {"reflect": too_late},
+    "no action": {"decide": lambda seen: None},
+    "no such action": {"decide": lambda seen: Action("fly")},
+    "another type": {"decide": lambda seen: "take"},
+    "an illegal action": {"decide": lambda seen: Action("take", {"n": 99})},
+    "exit": {"decide": lambda seen: sys.exit(1)},
+}
+
+
+@pytest.mark.parametrize("world", ["nim", "statecraft"])
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_script_and_an_asynchronous_agent_are_treated_alike(fault: str, world: str) -> None:
+    """In the same game, with the same fault: the same decisions, and the same record."""
+    found = []
+    for kind in ("quick", "async"):
+        game, made = await played(adapted(agent_of(kind, **FAULTS[fault])), world)
+        found.append(([replace(decision, turn=0) for decision in made], game.result().tallies[0], game.lines()))
+    assert found[0][0]
+    assert found[0] == found[1]
 
 
 async def test_methods_may_be_synchronous_and_asynchronous_in_one_agent() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cohabit.agents.contract import Heard
 from cohabit.agents.llm.prompt import ASK, MAX_HEARD_CHARS, MAX_SENDER, quoted
 from cohabit.agents.player import Player
-from cohabit.agents.runner import ClientTable, Seated
+from cohabit.agents.runner import ClientCalls, PlayLoop
 from cohabit.errors import BadArgs
 from cohabit.faces.python import connect
 from cohabit.house.house import House
@@ -48,7 +48,9 @@ async def test_orders_in_a_chat_message_reach_the_model_of_another_as_one_quoted
         connect(house, tokens["ann"]) as ann,
         connect(house, tokens["bob"]) as bob,
     ):
-        playing = asyncio.ensure_future(Seated(ClientTable(bob, "den"), Player(mind(model, "memory=0"))).play(games=1))
+        playing = asyncio.ensure_future(
+            PlayLoop(ClientCalls(bob, "den"), Player(mind(model, "memory=0"))).play(games=1)
+        )
 
         async def ann_takes() -> None:
             await ann.call("wait_for_turn", {"wait_ms": 20_000}, room="den")

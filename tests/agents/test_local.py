@@ -17,12 +17,12 @@ import pytest
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Turn, adapted
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.llm import local
 from cohabit.agents.llm.backend import ChatMessage, Request
 from cohabit.agents.llm.local import LocalBackend, _processes, grammar
 from cohabit.agents.player import Player
-from cohabit.agents.runner import ClientTable, Seated
+from cohabit.agents.runner import ClientCalls, PlayLoop
 from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -53,14 +53,14 @@ WORLDS = [
 async def test_the_local_model_decides_in_every_built_in_world(
     world: str, rival: str, spec: dict[str, Any], decisions: int
 ) -> None:
-    made: list[Decision] = []
+    made: list[PlayerDecision] = []
     game = Game(
         GameSpec("g", world, ["local", rival], seed="1", **spec),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
     await game.begin()
     while len(made) < decisions:
-        await game._moves(game._to_move())
+        await game._moves(game._movers())
     assert {decision.outcome for decision in made} <= {"chosen", "corrected", "refused"}
     assert all(decision.exchanges for decision in made)
     tally = game.players[0].tally
@@ -82,13 +82,13 @@ async def test_the_same_question_has_the_same_answer() -> None:
 async def test_the_local_model_plays_in_a_house_over_the_network(face: str, tmp_path: Path) -> None:
     agents = [{"id": name, "role": "player", "claim": f"auto:{i}"} for i, name in enumerate(("ann", "bob"))]
     scenario = parse_scenario(json.dumps({"world": "nim", "agents": agents, "config": {"stones": 6}}))
-    made: list[Decision] = []
+    made: list[PlayerDecision] = []
     async with House.open(Settings(port=0), clock=FakeClock()) as house:
         _, tokens = await house.create_room(scenario, "den", seed=1)
         async with doors(face, house, tmp_path) as door, door(tokens["ann"]) as far, door(tokens["bob"]) as near:
             model = Player(make_agent("local", "ann"), on_decision=lambda decision, _: made.append(decision))
             script = Player(adapted(make_agent("nim-master", "bob")))
-            players = [Seated(ClientTable(far, "den"), model), Seated(ClientTable(near, "den"), script)]
+            players = [PlayLoop(ClientCalls(far, "den"), model), PlayLoop(ClientCalls(near, "den"), script)]
             await asyncio.gather(*(seated.play(games=1) for seated in players))
     assert made
     assert {decision.outcome for decision in made} == {"chosen"}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 import xllamacpp
 
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.llm.local import CONTEXT_TOKENS, _weights
 from cohabit.agents.llm.schema import fit
 from cohabit.lab.game import Game, GameSpec
@@ -33,15 +33,15 @@ def server() -> Iterator[str]:
     del running
 
 
-async def decisions(name: str, number: int = 1) -> tuple[Game, list[Decision]]:
-    made: list[Decision] = []
+async def decisions(name: str, number: int = 1) -> tuple[Game, list[PlayerDecision]]:
+    made: list[PlayerDecision] = []
     game = Game(
         GameSpec("g", "nim", [name, "random"], seed="1"),
         on_decision=lambda player, decision, _: made.append(decision) if player == 0 else None,
     )
     await game.begin()
     while len(made) < number:
-        await game._moves(game._to_move())
+        await game._moves(game._movers())
     await game.players[0].close()
     return game, made
 

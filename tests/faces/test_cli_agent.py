@@ -16,9 +16,9 @@ from rich.console import Console
 
 from cohabit.agents.brains.human import Human, read_line
 from cohabit.agents.contract import Exchange, Turn, Usage, adapted
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.agents.player import Player
-from cohabit.agents.runner import Seated, Stopped
+from cohabit.agents.runner import PlayLoop, Stopped
 from cohabit.faces.cli import agent as verb
 from cohabit.faces.cli import main
 from cohabit.faces.cli.options import Place
@@ -92,14 +92,14 @@ async def test_an_agent_says_that_the_game_is_over_before_it_waits_for_the_next_
     said: list[str] = []
     player = Player(adapted(make_agent("random", "test")))
     with pytest.raises(Stopped, match="said so 1 times"):
-        await Seated(Over(), player, on_over=lambda: said.append(verb.GAME_OVER)).play()
+        await PlayLoop(Over(), player, on_over=lambda: said.append(verb.GAME_OVER)).play()
 
 
 def test_a_problem_that_stays_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     screen = verb.Lines()
     for number in (1, 2):
-        screen.decided(Decision(number, "failed", None, "no server answers"), 0.0)
-    screen.decided(Decision(3, "timeout", None, "no answer in 60 s"), 60.0)
+        screen.decided(PlayerDecision(number, "failed", None, "no server answers"), 0.0)
+    screen.decided(PlayerDecision(3, "timeout", None, "no answer in 60 s"), 60.0)
     assert capsys.readouterr().out.splitlines() == [
         "1. nothing (failed, 0.0 s)  [no server answers]",
         "2. nothing (failed, 0.0 s)",
@@ -189,7 +189,7 @@ async def test_an_agent_reconnects_and_each_of_its_actions_is_performed_once(
 async def test_an_agent_counts_as_present_while_it_thinks() -> None:
     async with served(world="nim", away_ms=1_000) as place:
         screen = verb.Lines()
-        async with verb.SteadyTable.open(Place(place.url, place.tokens["ann"], "den"), screen) as table:
+        async with verb.SteadyCalls.open(Place(place.url, place.tokens["ann"], "den"), screen) as table:
             await table.call("view")
             member = place.house.rooms["den"].room.state.members["ann"]
             async with asyncio.timeout(SOON_S):
@@ -291,7 +291,7 @@ def typed(text: str) -> Human:
 async def test_a_person_never_loses_a_turn_to_lines_that_the_game_does_not_accept() -> None:
     """Unreadable, unknown, illegal, and a pass where the game waits; then two good moves."""
     bad = ["", "x y", "fly", "take n=9", '{"action": "take", "params": {"n": 0}}', "take n=two"]
-    made: list[Decision] = []
+    made: list[PlayerDecision] = []
     spec = GameSpec("g", "nim", ["human", "random"], seed="1", max_decisions=3)
     rival = adapted(make_agent("random", "rival"))
     lines = "\n".join([*bad, "1", *bad, "1"]) + "\n"
@@ -322,7 +322,7 @@ def test_the_live_view_shows_the_world_the_thought_and_the_cost_without_control_
     screen.connected("ann", "den", "nim")
     screen.view("The heap: ooo\x1b[2J\n[bold]not markup[/bold]")
     exchange = Exchange([], usage=Usage(1_000, 20, 0.5))
-    decision = Decision(1, "corrected", Action("take", {"n": 1}, "leaves \x07two"), "was refused", [exchange])
+    decision = PlayerDecision(1, "corrected", Action("take", {"n": 1}, "leaves \x07two"), "was refused", [exchange])
     tally.add(decision, 1.5)
     screen.decided(decision, 1.5)
     console = Console(width=100, file=io.StringIO(), record=True)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Exchange, Usage
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
@@ -560,7 +560,9 @@ async def test_brains_are_hidden_in_agents_where_the_scenario_hides_them(gate: G
 def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path) -> None:
     kept = Transcripts(tmp_path, 4_000)
     for number in range(100):
-        kept.add("den", number, "ann", "first", "local", 1, Decision(number, "chosen", Action("take", {"n": 1})), 0.5)
+        kept.add(
+            "den", number, "ann", "first", "local", 1, PlayerDecision(number, "chosen", Action("take", {"n": 1})), 0.5
+        )
     files = [tmp_path / "agents/den" / name for name in (EARLIER, TRANSCRIPT)]
     numbers = [json.loads(line)["decision"]["number"] for file in files for line in file.read_text().splitlines()]
     assert numbers == list(range(numbers[0], 100))
@@ -569,7 +571,7 @@ def test_a_transcript_stays_within_its_limit_and_keeps_the_newest(tmp_path: Path
 
 
 def test_the_time_of_a_decision_is_kept_in_milliseconds(tmp_path: Path) -> None:
-    decision, status = Decision(1, "chosen", Action("take", {"n": 1})), AgentStatus("local")
+    decision, status = PlayerDecision(1, "chosen", Action("take", {"n": 1})), AgentStatus("local")
     kept = Transcripts(tmp_path, 4_000)
     kept.add("den", 7, "ann", "first", "local", 1, decision, 0.123_456)
     line = json.loads((tmp_path / "agents/den" / TRANSCRIPT).read_text())
@@ -582,18 +584,18 @@ def test_the_last_thought_stands_for_the_reasons_of_an_action_that_gives_none() 
     thoughts = [Exchange([], "x", thinking=each, usage=Usage(1, 1)) for each in ("first", "second", "")]
     for reasoning, shown in (("", "second"), ("its own", "its own")):
         status = AgentStatus("local")
-        status.decided(Decision(1, "chosen", Action("take", reasoning=reasoning), exchanges=thoughts), 0.5)
+        status.decided(PlayerDecision(1, "chosen", Action("take", reasoning=reasoning), exchanges=thoughts), 0.5)
         assert status.last is not None
         assert status.last.reasoning == shown
 
 
 def test_a_decision_longer_than_half_of_the_limit_is_not_in_the_transcript(tmp_path: Path) -> None:
     measure = Transcripts(tmp_path / "measure", 10**6)
-    measure.add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+    measure.add("den", 1, "ann", None, "local", 1, PlayerDecision(1, "failed"), 0.5)
     size = (tmp_path / "measure/agents/den" / TRANSCRIPT).stat().st_size
     for limit, kept in ((2 * size, True), (2 * size - 1, False)):
         folder = tmp_path / str(limit)
-        Transcripts(folder, limit).add("den", 1, "ann", None, "local", 1, Decision(1, "failed"), 0.5)
+        Transcripts(folder, limit).add("den", 1, "ann", None, "local", 1, PlayerDecision(1, "failed"), 0.5)
         assert (folder / "agents/den" / TRANSCRIPT).exists() is kept
 
 
@@ -733,9 +735,9 @@ def test_a_transcript_that_cannot_be_written_is_logged_once_until_it_can_be_writ
     for _ in range(2):
         in_the_way.write_text("not a folder")
         for number in (1, 2, 3):
-            kept.add("den", number, "ann", None, "local", 1, Decision(number, "failed"), 0.5)
+            kept.add("den", number, "ann", None, "local", 1, PlayerDecision(number, "failed"), 0.5)
         in_the_way.unlink()
-        kept.add("den", 4, "ann", None, "local", 1, Decision(4, "failed"), 0.5)
+        kept.add("den", 4, "ann", None, "local", 1, PlayerDecision(4, "failed"), 0.5)
         shutil.rmtree(in_the_way)
     assert [record.getMessage() for record in caplog.records] == [
         "the transcript of room den cannot be written: File exists"
@@ -753,7 +755,7 @@ def test_the_value_of_an_api_key_never_enters_a_transcript(tmp_path: Path, monke
         None,
         "openai:m",
         1,
-        Decision(1, "failed", problem='key sk-"quoted"-0123456789', exchanges=[exchange]),
+        PlayerDecision(1, "failed", problem='key sk-"quoted"-0123456789', exchanges=[exchange]),
         1.0,
     )
     text = (tmp_path / "agents/den" / TRANSCRIPT).read_text()

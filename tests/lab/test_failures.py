@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.agents.contract import Call, Exchange
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.lab.failures import MAX_LISTED, cause_rows, failed_decisions
 from cohabit.lab.folder import DecisionLine
 from cohabit.lab.report import write_report
@@ -16,14 +16,16 @@ from .test_cap import Service, design, prices, serving  # noqa: F401 - a fixture
 
 
 def failed(game: str, turn: int, number: int, *calls: Call, problem: str = "no answer") -> DecisionLine:
-    decision = Decision(number, "timeout", problem=problem, exchanges=[Exchange([], calls=list(calls))], turn=turn)
+    decision = PlayerDecision(
+        number, "timeout", problem=problem, exchanges=[Exchange([], calls=list(calls))], turn=turn
+    )
     return DecisionLine(game, 0, "m", decision)
 
 
 def test_the_calls_of_a_failed_decision_are_below_its_game_and_turn() -> None:
     busy, gone = Call("rate_limit", "HTTP 429"), Call("no_reply", "given up", reserved=0.5)
     lines = [failed("g1", 3, 2, busy, gone), failed("g1", 4, 3, busy), failed("g2", 1, 1), failed("other", 1, 1)]
-    lines.insert(1, DecisionLine("g1", 1, "r", Decision(2, "chosen", turn=3)))
+    lines.insert(1, DecisionLine("g1", 1, "r", PlayerDecision(2, "chosen", turn=3)))
     found = failed_decisions(lines, {"g1", "g2"})
     assert found.count("<li>game ") == 2
     assert re.sub(r"</?(ul|details|summary)>", "", found).replace("</li>", "").split("<li>")[1:6] == [

@@ -256,9 +256,9 @@ def test_the_time_in_which_a_script_s_action_is_performed_is_not_its_own() -> No
     game = Game(spec, seconds=lambda: clock[0], on_decision=lambda _, __, seconds: took.append(seconds))
     act = game._seated[0].act
 
-    def slow(action: Action | None) -> Any:
+    async def slow(action: Action | None) -> Any:
         clock[0] += 7.0
-        return act(action)
+        return await act(action)
 
     game._seated[0].act = slow
     asyncio.run(game.play())

@@ -266,15 +266,15 @@ def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(
 
     from cohabit.agents.spending import Spending
     from cohabit.lab.folder import answers_path
-    from cohabit.lab.run import Table, play_game
+    from cohabit.lab.run import Games, RunContext
 
     path = tmp_path / "mine.py"
 
     def play(word: str) -> Any:
         path.write_text(FORGETFUL % word)
         design = match_design("nim", [f"{path}:Forgetful", "random"], games=1)
-        table = Table(design, tmp_path, 1)
-        return asyncio.run(play_game(table, design.specs()[0], Spending(), DecisionCount()))
+        games = Games(RunContext(design, tmp_path, 1), Spending(), DecisionCount())
+        return asyncio.run(games.play(design.specs()[0]))
 
     for name in ("records", UNFINISHED):
         (tmp_path / name).mkdir()

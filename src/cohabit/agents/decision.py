@@ -19,7 +19,7 @@ FAILURES: tuple[Outcome, ...] = ("unreadable", "refused", "timeout", "failed")
 action had been performed before."""
 
 
-class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
+class PlayerDecision(Struct, frozen=True, omit_defaults=True, gc=False):
     """One decision of a player, as the transcript keeps it. Timings are kept apart."""
 
     number: int
@@ -68,7 +68,7 @@ class Tally(Struct, gc=False):
     def failures(self) -> int:
         return sum(self.outcomes.get(outcome, 0) for outcome in FAILURES)
 
-    def add(self, decision: Decision, seconds: float = 0.0) -> None:
+    def add(self, decision: PlayerDecision, seconds: float = 0.0) -> None:
         outcome, outcomes = decision.outcome, self.outcomes
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
         self.seconds += seconds

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Heard, Turn
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.player import Player
 from cohabit.agents.spans import OpenSpan, span
 from cohabit.client import Client
@@ -47,8 +47,8 @@ class Stopped(Exception):
     """The play loop ended on its own account; the message says why."""
 
 
-class Table(Protocol):
-    """How a player reaches its room."""
+class RoomCalls(Protocol):
+    """The calls of a player in its room."""
 
     async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
         """Call a command of the room. Results are plain dicts and lists; refusals are raised."""
@@ -57,12 +57,13 @@ class Table(Protocol):
         """Return when something has happened in the room, or after ``wait_ms``."""
 
 
-class ClientTable:
-    """A room of a house that a client is connected to."""
+class ClientCalls:
+    """Those in a room of a house that a client is connected to."""
+
+    _cursor: str | None = None  # in the events of the room
 
     def __init__(self, client: Client, room: str | None = None) -> None:
         self._client, self._room = client, room
-        self._cursor: str | None = None
 
     async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
         return await self._client.call(command, args, room=self._room)
@@ -74,12 +75,12 @@ class ClientTable:
             self._cursor = (await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms}))["cursor"]
 
 
-class Seated:
+class PlayLoop:
     """A player in a room: its calls, its place in the messages, and the number of its decisions."""
 
     def __init__(
         self,
-        table: Table,
+        calls: RoomCalls,
         player: Player,
         *,
         pause: Callable[[], Awaitable[None]] | None = None,
@@ -87,7 +88,7 @@ class Seated:
     ) -> None:
         """``pause`` is awaited before each decision, so that people can follow. ``on_over`` is called when a game is
         over and the player waits for the next one."""
-        self.table = table
+        self._calls = calls
         self.player = player
         self._pause = pause
         self._on_over = on_over
@@ -135,17 +136,17 @@ class Seated:
 
     # -- the world --------------------------------------------------------------------------------
     async def _introduce(self) -> None:
-        rules = await self._call("rules")
+        rules = await self._calls.call("rules")
         space = msgspec.convert(rules["action_space"], ActionSpace)
         await self.player.initialize(rules["description"], space)
         await self._new_game()
 
     async def _new_game(self) -> None:
-        info = await self._call("session_info")
+        info = await self._calls.call("session_info")
         self._game = info.get("game", 1)
         self._ends_turns = bool(info.get("ends_turns"))
         self._seats = {m["handle"]: m.get("seat") for m in info.get("members", [])}
-        self._takes_turns = (await self._call("whoami"))["takes_turns"]
+        self._takes_turns = (await self._calls.call("whoami"))["takes_turns"]
         self._turn = 0
         self._end_span()
         self._span = (
@@ -154,7 +155,7 @@ class Seated:
 
     async def _wait(self) -> Seen:
         if self._takes_turns:
-            return msgspec.convert(await self._call("wait_for_turn", {"wait_ms": WAIT_MS}), Seen)
+            return msgspec.convert(await self._calls.call("wait_for_turn", {"wait_ms": WAIT_MS}), Seen)
         if self._number:  # a member that may act at any time waits for news
             await self._until_news()
         return await self._look()
@@ -162,30 +163,30 @@ class Seated:
     async def _until_news(self) -> None:
         """With a pause before each decision, there is no need to wait for something to happen."""
         if self._pause is None:
-            await self.table.changed(WAIT_MS)
+            await self._calls.changed(WAIT_MS)
 
     async def _look(self) -> Seen:
-        return msgspec.convert(await self._call("view"), Seen)
+        return msgspec.convert(await self._calls.call("view"), Seen)
 
     async def _next_game(self) -> None:
         """Wait until another game has begun."""
         if self._on_over is not None:
             self._on_over()
         while True:
-            await self.table.changed(WAIT_MS)
-            info = await self._call("session_info")
+            await self._calls.changed(WAIT_MS)
+            info = await self._calls.call("session_info")
             if not info["over"] or info.get("game", 1) != self._game:
                 await self._new_game()
                 return
 
-    async def _take_turn_in_span(self, seen: Seen) -> Decision | None:
+    async def _take_turn_in_span(self, seen: Seen) -> PlayerDecision | None:
         if self._span is None:
             return await self._take_turn(seen)
         with self._span.entered(), span("turn", game=str(self._game), turn=self._turn):
             return await self._take_turn(seen)
 
     # -- a turn -----------------------------------------------------------------------------------
-    async def _take_turn(self, seen: Seen) -> Decision | None:
+    async def _take_turn(self, seen: Seen) -> PlayerDecision | None:
         """One decision; where members end their turns themselves, several, until there is nothing more to do.
 
         None: the turn or the game was over before the decision.
@@ -202,12 +203,12 @@ class Seated:
 
     async def _end_turn(self) -> None:
         try:
-            await self._call("turn_advance")
+            await self._calls.call("turn_advance")
         except CohabitError as refusal:
             if refusal.code != "TURN_NOT_YOURS":  # otherwise it ended by itself
                 raise
 
-    async def _move(self, seen: Seen) -> Decision | None:
+    async def _move(self, seen: Seen) -> PlayerDecision | None:
         if self._pause is not None:
             await self._pause()
             seen = await self._look()
@@ -222,13 +223,13 @@ class Seated:
         if action is None:
             return None
         args = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-        result = await self._call("act", args)
+        result = await self._calls.call("act", args)
         return msgspec.convert(result, ActionResult) if isinstance(result, dict) and "success" in result else None
 
     async def _heard(self) -> list[Heard]:
         """The messages since the last decision. A player starts with those that arrive after it took the seat."""
         try:
-            found = await self._call("recv_messages", {"since_seq": self._messages_since or 0})
+            found = await self._calls.call("recv_messages", {"since_seq": self._messages_since or 0})
         except CohabitError as refusal:
             if refusal.code == "PERMISSION_DENIED":  # a member that may not read messages still plays
                 return []
@@ -236,6 +237,3 @@ class Seated:
         new = found["items"] if self._messages_since is not None else []
         self._messages_since = found["next_cursor"]
         return [Heard(str(m["from"]), str(m["content"]), self._seats.get(str(m["from"]))) for m in new]
-
-    async def _call(self, command: str, args: dict[str, Any] | None = None) -> Any:
-        return await self.table.call(command, args)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 
 
 @cache
@@ -38,8 +38,9 @@ def span(name: str, **attributes: Any) -> Iterator[Any]:
 class OpenSpan:
     """A span that is entered again and again, such as that of a game in a house."""
 
-    def __init__(self, name: str, **attributes: Any) -> None:
-        made = tracer()
+    def __init__(self, name: str = "", **attributes: Any) -> None:
+        """Without a name there is no span."""
+        made = tracer() if name else None
         self._span = None if made is None else made.start_span(name, attributes=_attributes(attributes))
 
     @contextmanager
@@ -59,7 +60,7 @@ class OpenSpan:
             self._span = None
 
 
-def describe(found: Any, decision: Decision) -> None:
+def describe(found: Any, decision: PlayerDecision) -> None:
     """Say in the span of a decision what came of it. Its texts are left out: they can say what only a seat may know."""
     if found is None:
         return

@@ -12,7 +12,6 @@ from cohabit.errors import BadArgs
 from cohabit.registry import find_world, known_games
 
 if TYPE_CHECKING:
-    from cohabit.envs.episodes import Setup
     from cohabit.envs.multi import SequentialEnv, SimultaneousEnv
     from cohabit.envs.single import SeatEnv
 
@@ -42,11 +41,12 @@ def gym(
     ``max_steps``: truncate an episode there.
     """
     _need("gymnasium")
-    from cohabit.envs.episodes import one_learner
+    from cohabit.envs.episodes import Setup, one_learner
     from cohabit.envs.single import SeatEnv
 
     players = one_learner(find_world(world).spec, seat, opponents, seats)
-    return SeatEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
+    return SeatEnv(setup, observe, render_mode)
 
 
 def parallel(
@@ -66,11 +66,12 @@ def parallel(
     parameters are those of ``gym``.
     """
     _need("pettingzoo")
-    from cohabit.envs.episodes import only_learners
+    from cohabit.envs.episodes import Setup, only_learners
     from cohabit.envs.multi import SimultaneousEnv
 
     players = only_learners(find_world(world).spec, seats)
-    return SimultaneousEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
+    return SimultaneousEnv(setup, observe, render_mode)
 
 
 def aec(
@@ -86,11 +87,12 @@ def aec(
 ) -> "SequentialEnv":
     """All seats of a world as a ``pettingzoo.AECEnv``, for worlds where players take turns. See ``parallel``."""
     _need("pettingzoo")
-    from cohabit.envs.episodes import only_learners
+    from cohabit.envs.episodes import Setup, only_learners
     from cohabit.envs.multi import SequentialEnv
 
     players = only_learners(find_world(world).spec, seats)
-    return SequentialEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
+    return SequentialEnv(setup, observe, render_mode)
 
 
 def register() -> None:
@@ -101,14 +103,6 @@ def register() -> None:
         made = f"cohabit/{name}-v0"
         if made not in gymnasium.registry:
             gymnasium.register(made, entry_point="cohabit.envs:gym", kwargs={"world": name})
-
-
-def _setup(
-    world: str, players: list[str | None], config: Config | None, partial_intel: bool, step_ticks: int, max_steps: int
-) -> "Setup":
-    from cohabit.envs.episodes import Setup
-
-    return Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
 
 
 def _need(package: str) -> None:

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, adapted
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import open_agent
-from cohabit.agents.player import LATE, ActNow
+from cohabit.agents.player import LATE, Act
 from cohabit.agents.process import end_idle_processes
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
@@ -88,7 +88,7 @@ class Learner:
     def plan(self, goals: Sequence[Goal]) -> list[str]:
         return []
 
-    def heard(self, decision: Decision) -> None:
+    def heard(self, decision: PlayerDecision) -> None:
         """What the game has made of it."""
         if decision.action is not None:
             self.played = decision.action
@@ -110,21 +110,21 @@ class StepGame(Game):
         self._learners = learners
         super().__init__(spec, agents=agents, on_decision=self._heard)
 
-    def _heard(self, i: int, decision: Decision, seconds: float) -> None:
+    def _heard(self, i: int, decision: PlayerDecision, seconds: float) -> None:
         if i in self._learners:
             self._learners[i].heard(decision)
 
-    def _act_of(self, member: Member) -> ActNow:
+    def _act_of(self, member: Member) -> Act:
         act, learner = super()._act_of(member), self._learners.get(self.members.index(member))
         return act if learner is None else _noting_refusals(learner, act)
 
 
-def _noting_refusals(learner: Learner, act: ActNow) -> ActNow:
-    def act_or_note(action: Action | None) -> ActionResult | None:
+def _noting_refusals(learner: Learner, act: Act) -> Act:
+    async def act_or_note(action: Action | None) -> ActionResult | None:
         if action is UNREADABLE and learner.refusal is not None:
             raise learner.refusal
         try:
-            return act(action)
+            return await act(action)
         except AskerError as refusal:
             learner.refusal = learner.refusal or refusal
             if refusal.code in LATE:  # time stands still here, so the learner is not late

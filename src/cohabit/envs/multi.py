@@ -76,11 +76,8 @@ class Seats:
             raise BadArgs(f"there is no agent {unknown[0]!r}; there are {', '.join(self.possible_agents)}")
         return {self._places[agent]: self._interface.read(action) for agent, action in actions.items()}
 
-    def _is_to_move(self, agent: AgentName) -> bool:
-        return self._episodes.is_to_move(self._places[agent])
-
-    def _reward(self, agent: AgentName) -> float:
-        return self._episodes.reward(self._places[agent])
+    def _rewards(self) -> dict[AgentName, float]:
+        return {agent: self._episodes.reward(self._places[agent]) for agent in self.agents}
 
     def _ended(self, agent: AgentName) -> tuple[bool, bool]:
         """Whether the agent's game is over, and whether it was stopped before that."""
@@ -101,7 +98,7 @@ class SimultaneousEnv(Seats, ParallelEnv[AgentName, Any, Any]):
         self._episodes.step(self._read(actions))
         agents = self.agents
         observations, infos = self._perceive(agents)
-        rewards = {agent: self._reward(agent) for agent in agents}
+        rewards = self._rewards()
         ends = {agent: self._ended(agent) for agent in agents}
         self.agents = [agent for agent in agents if not any(ends[agent])]
         over = {agent: end[0] for agent, end in ends.items()}
@@ -142,7 +139,7 @@ class SequentialEnv(Seats, AECEnv[AgentName, Any, Any]):
         self._episodes.step(self._read(self._given))
         self._given = {}
         self._observations, self.infos = self._perceive(self.agents)
-        self.rewards = {agent: self._reward(agent) for agent in self.agents}
+        self.rewards = self._rewards()
         self._note_ends()
         self._accumulate_rewards()
         self._next_round()
@@ -154,6 +151,7 @@ class SequentialEnv(Seats, AECEnv[AgentName, Any, Any]):
 
     def _next_round(self) -> None:
         """Select the first agent that is to move; before it, agents whose game has ended."""
-        self._waiting = [agent for agent in self.agents if self._is_to_move(agent) and not self.terminations[agent]]
+        playing = [agent for agent in self.agents if not self.terminations[agent]]
+        self._waiting = [agent for agent in playing if self._episodes.is_to_move(self._places[agent])]
         self.agent_selection = (self._waiting or self.agents)[0]
         self._deads_step_first()

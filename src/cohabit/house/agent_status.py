@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -39,7 +39,7 @@ class AgentStatus:
         self.last: LastDecision | None = None
         self.stopped = ""  # why it no longer plays, if it should
 
-    def decided(self, decision: Decision, seconds: float) -> None:
+    def decided(self, decision: PlayerDecision, seconds: float) -> None:
         used, action = [exchange.usage for exchange in decision.exchanges], decision.action
         thoughts = [exchange.thinking for exchange in decision.exchanges if exchange.thinking]
         reasoning = (action.reasoning if action is not None else "") or (thoughts[-1] if thoughts else "")

@@ -18,11 +18,11 @@ import msgspec
 
 from cohabit.agents.brain import label_of, parse_brain
 from cohabit.agents.contract import Agent, Setting
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Limits, Player
 from cohabit.agents.process import end_idle_processes
-from cohabit.agents.runner import Seated
+from cohabit.agents.runner import PlayLoop
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.house.agent_status import AgentStatus
@@ -127,7 +127,7 @@ class Bots:
                     agent, tally=status.tally, on_decision=status.decided, name=_name(runner, who, brain), plays_on=True
                 )
                 try:
-                    await Seated(table, player, pause=lambda: self._pause(runner, who)).play()
+                    await PlayLoop(table, player, pause=lambda: self._pause(runner, who)).play()
                 finally:
                     await player.close()
             else:
@@ -144,7 +144,7 @@ class Bots:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
         room, brain = runner.room, status.brain
 
-        def decided(decision: Decision, seconds: float) -> None:
+        def decided(decision: PlayerDecision, seconds: float) -> None:
             status.decided(decision, seconds)
             member = room.state.members.get(who)
             seat = member.seat if member is not None else None
@@ -162,7 +162,7 @@ class Bots:
             plays_on=True,
         )
         try:
-            await Seated(table, player).play()
+            await PlayLoop(table, player).play()
         finally:
             await player.close()
 

@@ -15,7 +15,7 @@ from threading import Lock
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.secrets import bytes_without_secrets, private_folder
 
 log = logging.getLogger("cohabit")
@@ -32,7 +32,7 @@ class TranscriptLine(Struct, omit_defaults=True):
     brain: str
     game: int
     seconds: float
-    decision: Decision
+    decision: PlayerDecision
 
 
 class Transcripts:
@@ -50,7 +50,7 @@ class Transcripts:
         return self._folder / room / _memory_file(member) if self._folder is not None else None
 
     def add(
-        self, room: str, at: int, member: str, seat: str | None, brain: str, game: int, decision: Decision,
+        self, room: str, at: int, member: str, seat: str | None, brain: str, game: int, decision: PlayerDecision,
         seconds: float,
     ) -> None:  # fmt: skip
         """Append a decision. Writes to the disk: call it off the event loop of the house."""

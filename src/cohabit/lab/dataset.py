@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Thought, Turn, adapted
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.errors import RecordCorrupt
 from cohabit.lab.folder import DECISIONS, DecisionLine, read_decisions, read_games, read_record
 from cohabit.lab.game import Game, GameResult, GameSpec
@@ -90,7 +90,7 @@ class Seen(Struct):
     observation: Observation
     total: float  # what the seat had gained before
     points: float | None  # its score on the scoreboard before
-    decision: Decision
+    decision: PlayerDecision
 
 
 class End(Struct, frozen=True):
@@ -194,7 +194,7 @@ async def game_rows(
     """Play a game again with its decisions. Raises RecordCorrupt if that gives another record."""
     if not record or record[0].do != "open":
         raise RecordCorrupt(f"{game.spec.id} has no record")
-    decisions: list[list[Decision]] = [[] for _ in game.seats]
+    decisions: list[list[PlayerDecision]] = [[] for _ in game.seats]
     for line in lines:
         decisions[line.seat].append(line.decision)
     seen: list[Seen] = []
@@ -247,10 +247,10 @@ class ReplayedGame(Game):
 class Again:
     """A player that repeats its recorded decisions, and keeps what it is shown."""
 
-    def __init__(self, decisions: Iterable[Decision], seen: list[Seen], seat: str, name: str) -> None:
+    def __init__(self, decisions: Iterable[PlayerDecision], seen: list[Seen], seat: str, name: str) -> None:
         self._decisions = iter(decisions)
         self._seen, self._seat, self._name = seen, seat, name
-        self._failed: Decision | None = None  # the last decision without a usable answer
+        self._failed: PlayerDecision | None = None  # the last decision without a usable answer
         self.missing = ""  # which decision was not recorded, if one is missing
         self.room: Room | None = None
 
@@ -292,7 +292,7 @@ class ObservedRoom(Room):
         total, points = _before(self, seat)
         result, told = super()._perform(by, at, command, args)
         reward = float(result.reward) if isinstance(result, Outcome) else 0.0
-        decision = Decision(0, "chosen", Action(command.name, dict(args)), reward=reward)
+        decision = PlayerDecision(0, "chosen", Action(command.name, dict(args)), reward=reward)
         self.seen = Seen(seat, member.handle, view.text, view.observation, total, points, decision)
         return result, told
 

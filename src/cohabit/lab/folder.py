@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
 from cohabit.house.disk import sync_folder
@@ -49,7 +49,7 @@ class DecisionLine(Struct, frozen=True, omit_defaults=True, gc=False):
     game: str
     seat: int
     player: str
-    decision: Decision
+    decision: PlayerDecision
 
 
 class TimingLine(Struct, frozen=True, gc=False):

@@ -5,6 +5,7 @@ their actions are applied in the order of the seats. So the same answers give th
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -14,10 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Turn
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.agents.isolated import open_agent
-from cohabit.agents.player import ActNow, Limits, Player
-from cohabit.agents.spans import span
+from cohabit.agents.player import Act, Limits, Player
+from cohabit.agents.spans import OpenSpan, span
 from cohabit.errors import BadArgs
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
@@ -40,6 +41,7 @@ MAX_SETUPS = 256
 MAX_DECISIONS = 10_000
 """Of all players together, after which a game that does not end is stopped."""
 NOTHING_SEEN = Observation()
+NO_SPAN = OpenSpan()
 
 
 class GameSpec(Struct, frozen=True, gc=False):
@@ -87,23 +89,23 @@ class GameResult(Struct, gc=False):
     head: str  # the digest of the record
 
 
-Heard = Callable[[int, Decision, float], None]
+OnDecision = Callable[[int, PlayerDecision, float], None]
 """Called with the index of the player, its decision, and the seconds of thinking."""
 
 
-class Seated:
-    """A player on its seat: how it looks at the room and acts in it, and what came of that."""
+class LabPlayer:
+    """A player on its seat: how it looks at the room and acts in it."""
 
-    __slots__ = ("act", "decisions", "fallback", "look", "member", "player", "reward")
+    __slots__ = ("act", "decisions", "fallback", "look", "member", "player", "turn")
+    turn: Turn  # the last one
 
     def __init__(
-        self, player: Player, member: Member, look: Callable[[], Observation], act: ActNow,
+        self, player: Player, member: Member, look: Callable[[], Observation], act: Act,
         fallback: Callable[[], Action | None],
     ) -> None:  # fmt: skip
         self.player, self.member = player, member
         self.look, self.act, self.fallback = look, act, fallback
         self.decisions = 0
-        self.reward = 0.0  # what its actions earned
 
 
 class Game:
@@ -114,7 +116,7 @@ class Game:
         spec: GameSpec,
         *,
         agents: Sequence[Agent] | None = None,
-        on_decision: Heard | None = None,
+        on_decision: OnDecision | None = None,
         seconds: Callable[[], float] | None = None,
         source: str | None = None,
         load_from: str | None = None,
@@ -125,7 +127,8 @@ class Game:
         source = source or spec.world
         self.at = 0
         self.decisions = 0
-        self.turns = 0  # with players that wait for something: how often time passed, or players moved together
+        self.turns = 0  # if players wait for something: how often time passed, or players moved together
+        self._span = NO_SPAN  # of this turn
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
@@ -139,7 +142,7 @@ class Game:
             for i, (mind, name) in enumerate(zip(minds, spec.named, strict=True))
         ]
         self._seated = [
-            Seated(player, member, self._look_of(player, member), self._act_of(member), partial(fallback, member))
+            LabPlayer(player, member, self._look_of(player, member), self._act_of(member), partial(fallback, member))
             for player, member in zip(self.players, self.members, strict=True)
         ]
         moving = self.room.has_moving_seats
@@ -160,11 +163,7 @@ class Game:
     async def _play(self) -> None:
         try:
             await self.begin()
-            if self._quick and not self._may_pass:  # scripts in a world without a clock: there is nothing to wait for
-                self._steps_now(self.spec.max_decisions)
-            else:
-                while await self.step():
-                    pass
+            await self.step(sys.maxsize)
         finally:
             await self.close()
 
@@ -172,59 +171,36 @@ class Game:
         """Introduce the players to the world."""
         description, space = self._setup.introduction(self.room)
         for player, member in zip(self.players, self.members, strict=True):
-            if player.is_quick:
-                player.initialize_now(description, space)
-            else:
-                # A model reads the actions, so it gets only those that it may use.
-                await player.initialize(description, self._actions_of(member) if player.thinks else space)
+            # A model reads the actions, so it gets only those that it may use.
+            await player.initialize(description, self._actions_of(member) if player.thinks else space)
 
-    async def step(self) -> bool:
-        """Every player that is to move decides, in real time until all pass, and then time passes.
-
-        False: the game is over, is at a limit of its spec, or waits for a player that does nothing."""
-        if not self._may_pass and self._quick:
-            return self._steps_now(1)
+    async def step(self, most: int = 1) -> bool:
+        """Up to ``most`` steps. In each, every player that is to move decides, in real time until all pass, and then
+        time passes. False: the game is over, is at a limit of its spec, or waits for a player that does nothing."""
         room, spec = self.room, self.spec
-        if room.is_over() or self.decisions >= spec.max_decisions:
-            return False
-        self.turns += 1
-        if self._quick:
-            return await self._step()
-        with span("turn", game=spec.id, turn=self.turns):
-            return await self._step()
-
-    async def _step(self) -> bool:
-        room, spec = self.room, self.spec
-        if self._may_pass:
-            await self._act_until_all_pass(self._to_move())
-            self._advance()
-            return not spec.max_ticks or room.state.tick < spec.max_ticks
-        movers = self._within_limit(self._to_move())
-        return self._go_on(movers, await self._moves(movers))
-
-    def _steps_now(self, most: int) -> bool:
-        """The same for scripts in a world without a clock, up to ``most`` times."""
-        room, on_seat, max_decisions = self.room, self._on_seat, self.spec.max_decisions
         for _ in range(most):
-            if room.is_over() or self.decisions >= max_decisions:
+            if room.is_over() or self.decisions >= spec.max_decisions:
                 return False
-            to_move = room.to_move()
-            if len(to_move) == 1 and (mover := on_seat.get(to_move[0])) is not None:  # the usual case
-                mover.decisions += 1
-                turn = Turn(mover.look(), "", mover.decisions, fallback=mover.fallback, may_pass=False)
-                decision = mover.player.move_now(turn, mover.act)
-                self.decisions += 1
-                mover.reward += decision.reward
-                if decision.action is None and not self._go_on([mover], [decision]):
+            if not self._quick:
+                self._begin_turn()
+            movers = self._movers()
+            if self._may_pass:
+                await self._act_until_all_pass(movers)
+                self._advance()
+                if spec.max_ticks and room.state.tick >= spec.max_ticks:
                     return False
-                continue
-            movers = self._within_limit(self._to_move())
-            if not self._go_on(movers, self._moves_now(movers)):
+            elif not (await self._moves(movers) or self._go_on(movers)):
                 return False
         return True
 
+    def _begin_turn(self) -> None:
+        self._span.end()
+        self.turns += 1
+        self._span = OpenSpan("turn", game=self.spec.id, turn=self.turns)
+
     async def close(self) -> None:
         """Release what the players hold. No step follows."""
+        self._span.end()
         for player in self.players:
             if player.closes:
                 await player.close()
@@ -237,37 +213,34 @@ class Game:
         actions = [c.as_action() for c in room.commands if c.is_action and c.tool_name in usable]
         return ActionSpace(actions, room.world.spec.examples)
 
-    def _to_move(self) -> list[Seated]:
+    def _movers(self) -> list[LabPlayer]:
+        """The players that are to move, as far as decisions are left for them."""
         to_move = self.room.to_move()
-        return [one for one in self._seated if one.member.seat in to_move]
-
-    def _within_limit(self, movers: list[Seated]) -> list[Seated]:
-        """Those of the movers for whom decisions are left."""
+        if len(to_move) == 1 and (only := self._on_seat.get(to_move[0])) is not None:
+            return [only]
+        movers = [one for one in self._seated if one.member.seat in to_move]
         return movers[: self.spec.max_decisions - self.decisions]
 
-    def _go_on(self, movers: list[Seated], decisions: list[Decision]) -> bool:
+    def _go_on(self, movers: list[LabPlayer]) -> bool:
         """A player that did nothing, although the game waits for it, has missed its turn. False: the game cannot go on,
         because its world has no rule for that."""
         room = self.room
-        idle = [one for one, made in zip(movers, decisions, strict=True) if made.action is None]
-        if not idle:
-            return bool(movers)
-        if room.is_over() or not any(one.member.seat in room.to_move() for one in idle):
+        idle = [one for one in movers if one.player.last.action is None]
+        if not idle or room.is_over() or not any(one.member.seat in room.to_move() for one in idle):
             return bool(movers)
         if room.pace not in ("turns", "rounds") or (room.pace == "turns" and not can_skip(room.world)):
             return False
         room.system("turn_timeout", {}, self._time_after(1))
         return True
 
-    async def _act_until_all_pass(self, acting: list[Seated]) -> None:
+    async def _act_until_all_pass(self, acting: list[LabPlayer]) -> None:
         """What happens between two steps of the clock."""
         for _ in range(MAX_ACTIONS_PER_STEP):
-            acting = self._within_limit(acting)
+            acting = acting[: self.spec.max_decisions - self.decisions]
             if not acting or self.room.is_over():
                 break
-            decisions = self._moves_now(acting) if self._quick else await self._moves(acting)
-            acted = zip(acting, decisions, strict=True)
-            acting = [one for one, made in acted if made.outcome in ("chosen", "corrected")]
+            await self._moves(acting)
+            acting = [one for one in acting if one.player.last.outcome in ("chosen", "corrected")]
 
     def _time_after(self, ms: int) -> int:
         """Let virtual time pass. Returns the time of the next entry."""
@@ -281,37 +254,40 @@ class Game:
             ticks = min(ticks, self.spec.max_ticks - self.room.state.tick)
         self.room.system("ticks", {"n": ticks}, self._time_after(ticks * self.room.world.spec.tick_ms))
 
-    # -- one decision of each, on the state as it is now, applied in order -------------------------
-    def _moves_now(self, movers: list[Seated]) -> list[Decision]:
-        """By scripts, which answer at once."""
-        turns = [self._turn(one) for one in movers]
-        made = [one.player.move_now(turn, one.act) for one, turn in zip(movers, turns, strict=True)]
-        self._count(movers, made)
-        return made
+    async def _moves(self, movers: list[LabPlayer]) -> bool:
+        """One decision of each, on the state as it is now, applied in order. Returns whether all did something."""
+        for one in movers:
+            one.turn = self._turn(one)
+        acted = bool(movers)
+        if self._quick:
+            for one in movers:
+                decision = await one.player.move(one.turn, one.act)
+                if decision.action is None:
+                    acted = False
+        else:
+            await self._move_together(movers)
+            acted = acted and all(one.player.last.action is not None for one in movers)
+        self.decisions += len(movers)
+        return acted
 
-    async def _moves(self, movers: list[Seated]) -> list[Decision]:
-        """By any players, concurrently."""
-        turns = [self._turn(one) for one in movers]
-        gate: asyncio.Event | None = None
+    async def _move_together(self, movers: list[LabPlayer]) -> None:
+        """Players that wait for something decide concurrently."""
         moves = []
-        for one, turn in zip(movers, turns, strict=True):
+        before: asyncio.Event | None = None
+        for one in movers:
             done = asyncio.Event()
-            moves.append(_move_in_order(one, turn, gate, done))
-            gate = done
-        made = list(await asyncio.gather(*moves)) if len(moves) > 1 else [await moves[0]] if moves else []
-        self._count(movers, made)
-        return made
+            moves.append(_move_in_order(one, before, done))
+            before = done
+        with self._span.entered():
+            if len(moves) == 1:
+                await moves[0]
+            else:
+                await asyncio.gather(*moves)
 
-    def _count(self, movers: list[Seated], decisions: list[Decision]) -> None:
-        self.decisions += len(decisions)
-        for one, made in zip(movers, decisions, strict=True):
-            one.reward += made.reward
-
-    def _turn(self, one: Seated) -> Turn:
+    def _turn(self, one: LabPlayer) -> Turn:
         one.decisions += 1
         text = self.room.view(one.member).text if one.player.thinks else ""
-        turns = 0 if self._quick else self.turns
-        return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass, turn=turns)
+        return Turn(one.look(), text, one.decisions, fallback=one.fallback, may_pass=self._may_pass, turn=self.turns)
 
     def _look_of(self, player: Player, member: Member) -> Callable[[], Observation]:
         """What a player gets to see. A script reads the observation alone, some without the legal actions and text."""
@@ -325,11 +301,11 @@ class Game:
         observe = room.observe if player.reads_text else room.observe_data
         return lambda: observe(room.eye_of(member))
 
-    def _act_of(self, member: Member) -> ActNow:
+    def _act_of(self, member: Member) -> Act:
         """How a player acts. Each entry is one ms later than the last."""
         who, call, other_commands = member.id, self.room.call, self._setup.other_commands
 
-        def act(action: Action | None) -> ActionResult | None:
+        async def act(action: Action | None) -> ActionResult | None:
             if action is None:
                 return None
             if action.name in other_commands:  # such as `leave`: the line-up stays as it was designed
@@ -348,7 +324,7 @@ class Game:
             decisions=self.decisions,
             ticks=room.state.tick,
             seats=[member.seat or "" for member in self.members],
-            rewards=[one.reward for one in self._seated],
+            rewards=[player.reward for player in self.players],
             returns=dict(room.state.returns),
             standings=list(room.world.standings()),
             tallies=[player.tally for player in self.players],
@@ -361,19 +337,19 @@ class Game:
         return self.room.record.tail
 
 
-def _closed(action: Action | None) -> ActionResult | None:
+async def _closed(action: Action | None) -> ActionResult | None:
     raise RuntimeError("the game is closed")
 
 
-async def _move_in_order(one: Seated, turn: Turn, before: asyncio.Event | None, done: asyncio.Event) -> Decision:
+async def _move_in_order(one: LabPlayer, before: asyncio.Event | None, done: asyncio.Event) -> None:
     async def act(action: Action | None) -> ActionResult | None:
         if before is not None:
             await before.wait()
-        return one.act(action)
+        return await one.act(action)
 
     try:
         await one.player.settle()
-        return await one.player.move(turn, act)
+        await one.player.move(one.turn, act)
     finally:
         if before is not None:
             await before.wait()
@@ -431,5 +407,5 @@ def purposes(spec: GameSpec) -> list[str]:
     return [f"{seed}/{name}/{names[:i].count(name)}" for i, name in enumerate(names)]
 
 
-def _for(heard: Heard | None, i: int) -> Callable[[Decision, float], None] | None:
+def _for(heard: OnDecision | None, i: int) -> Callable[[PlayerDecision, float], None] | None:
     return None if heard is None else partial(heard, i)

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.process import end_idle_processes
@@ -71,8 +71,8 @@ Progress = Callable[[int, int], None]
 """Called with the numbers of finished and planned games."""
 
 
-class Table(Struct, frozen=True):
-    """What a process needs besides the game."""
+class RunContext(Struct, frozen=True):
+    """What a process has to know of the run."""
 
     design: Design
     folder: Path | None
@@ -115,7 +115,7 @@ def run(
     for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
         check_cap(brain, made_once(brain), design.max_cost)
     one_at_a_time = _is_one_at_a_time(design)
-    table = Table(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
+    context = RunContext(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
     if one_at_a_time:
         workers = 1
     with quiet(), _opened(folder, design, specs) as kept:
@@ -125,7 +125,7 @@ def run(
             results.spent = kept.spent()
         on_game(len(results.games), len(specs))
         try:
-            for played in _play(table, specs[len(results.games) :], workers, count, results):
+            for played in _play(context, specs[len(results.games) :], workers, count, results):
                 (kept.add if kept else results.keep)(played)
                 on_game(len(results.games), len(specs))
         except RunStopped as stopped:
@@ -143,26 +143,25 @@ def _opened(folder: Path | None, design: Design, specs: Sequence[GameSpec]) -> A
 
 
 def _play(
-    table: Table, specs: Sequence[GameSpec], workers: int, count: DecisionCount, results: Results
+    context: RunContext, specs: Sequence[GameSpec], workers: int, count: DecisionCount, results: Results
 ) -> Iterator[Played]:
     """The games in order. The results have what was paid and reserved before, and get the sums at the end."""
     spent = results.spent
     if workers <= 1 or len(specs) <= 1:
         here = TotalsHere(*spent)
         try:
-            yield from _play_here(table, specs, table.spending(here), count)
+            yield from _play_here(Games(context, context.spending(here), count), specs)
         finally:
             results.spent = here[0], here[1]
         return
-    context = get_context("spawn")  # not forked, because the calling process may have threads
-    total = context.Array("d", spent)
-    numbers = context.Value("i", 0)  # given to workers so far
-    count.of_workers = decisions = context.RawArray("q", workers)
-    # The signature of get_context's Value differs between platforms in the type stubs.
-    initargs = (table, total, numbers, decisions)
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=initargs)
+    spawn = get_context("spawn")  # not forked, because the calling process may have threads
+    total = spawn.Array("d", spent)
+    numbers = spawn.Value("i", 0)  # given to workers so far
+    count.of_workers = decisions = spawn.RawArray("q", workers)
+    initargs = (context, total, numbers, decisions)
+    pool = ProcessPoolExecutor(workers, spawn, initializer=_begin_worker, initargs=initargs)
     try:
-        for batch in results_in_order(pool, _play_batch, _batches(table, specs, workers), workers):
+        for batch in results_in_order(pool, _play_batch, _batches(context, specs, workers), workers):
             yield from _until_stopped(batch)
     except BrokenProcessPool:
         raise RunStopped(
@@ -173,8 +172,8 @@ def _play(
         results.spent = total[0], total[1]
 
 
-def _batches(table: Table, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
-    size = table.concurrent if table.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
+def _batches(context: RunContext, specs: Sequence[GameSpec], workers: int) -> Iterator[Sequence[GameSpec]]:
+    size = context.concurrent if context.concurrent > 1 else min(BATCH, max(1, len(specs) // (workers * 4)))
     return (specs[i : i + size] for i in range(0, len(specs), size))
 
 
@@ -194,13 +193,12 @@ def results_in_order(
         pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
 
 
-def _play_here(table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount) -> Iterator[Played]:
-    """The games in this process."""
+def _play_here(games: "Games", specs: Sequence[GameSpec]) -> Iterator[Played]:
     done = 0
     with event_loop() as run_in_loop:
         while done < len(specs):
             batch = Batch()
-            run_in_loop(_play_some(table, specs[done:], spending, count, batch))
+            run_in_loop(games.play_some(specs[done:], batch))
             done += len(batch.games)
             yield from _until_stopped(batch)
 
@@ -265,30 +263,125 @@ def _collect_less() -> None:
     gc.set_threshold(GC_THRESHOLD)
 
 
+# -- in one process ----------------------------------------------------------------------------------
+# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
+# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
+class Games:
+    """Plays games of a run in this process."""
+
+    def __init__(self, context: RunContext, spending: Spending, count: DecisionCount) -> None:
+        self._context, self._spending, self._count = context, spending, count
+        self._setting = Setting(cache=context.cache)
+
+    async def play_some(self, specs: Sequence[GameSpec], batch: Batch) -> None:
+        """The first games: as many as are played concurrently, or as can be played in a moment."""
+        if self._context.concurrent > 1:
+            await self.play_all(specs[: self._context.concurrent], batch)
+        else:
+            await self._play_in_turn(specs, batch, MOMENT_S)
+
+    async def play_all(self, specs: Sequence[GameSpec], batch: Batch) -> None:
+        if self._context.concurrent == 1:
+            await self._play_in_turn(specs, batch)
+            return
+        batches = [Batch() for _ in specs]
+        await asyncio.gather(*(self._play_in_turn([spec], its) for spec, its in zip(specs, batches, strict=True)))
+        for its in batches:
+            batch.games += its.games
+            batch.stopped = its.stopped
+            if batch.stopped:
+                break
+
+    async def _play_in_turn(self, specs: Sequence[GameSpec], batch: Batch, seconds: float = inf) -> None:
+        """One game after another; after these ``seconds`` no other is begun.
+
+        If the run has to stop, that is noted in the batch and not raised: other games of this process may wait for
+        answers, which are paid for and have to be logged."""
+        ends = time.perf_counter() + seconds
+        try:
+            for spec in specs:
+                batch.games.append(await self.play(spec))
+                if time.perf_counter() > ends:
+                    break
+        except CapReached as reached:
+            cap = self._context.design.max_cost
+            batch.stopped = f"the run has reached its spending cap of ${cap:g}: {reached}"
+        except (OtherQuestion, PlayerLeft) as stop:
+            batch.stopped = str(stop)
+
+    async def play(self, spec: GameSpec) -> Played:
+        """Play a game, with the answers that were logged when it was played before."""
+        design, folder = self._context.design, self._context.folder
+        log = AnswerLog(self._spending, answers_path(folder, spec.id) if folder is not None else None)
+        decisions: list[DecisionLine] = []
+        took: list[list[float]] = [[] for _ in spec.players]
+        names = spec.named
+
+        def on_decision(seat: int, decision: PlayerDecision, seconds: float) -> None:
+            if decision.outcome == "timeout":
+                log.timed_out(seat)
+            log.decided(seat)
+            decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
+            took[seat].append(seconds)
+
+        began = time.perf_counter()
+        game = Game(
+            spec,
+            agents=[self._agent(spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
+            on_decision=on_decision,
+            seconds=time.perf_counter,
+            source=located(spec.world, design.folder),
+        )
+        self._count.begin(game)
+        try:
+            result = await game.play()
+        finally:
+            self._count.end(game)
+            log.close()
+        for tally in result.tallies:
+            tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
+        record = record_lines(game.lines())
+        if folder is not None:
+            write_record(folder, spec.id, record)
+            record = b""
+        timing = TimingLine(spec.id, time.perf_counter() - began, took)
+        return Played(result, encode_lines(decisions), timing, record)
+
+    def _agent(self, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
+        brain = located(spec.players[seat], self._context.design.folder)
+        return logged(open_agent(brain, purpose, self._setting), seat, log)
+
+
 # -- in a worker process ----------------------------------------------------------------------------
 class Worker:
     """What this process is, if it is a worker."""
 
-    def __init__(self, table: Table, spending: Spending, decisions: Any, number: int) -> None:
-        self.table, self.spending = table, spending
-        self.count = DecisionCount()
-        self.runner = asyncio.Runner()
+    def __init__(self, context: RunContext, spending: Spending, decisions: Any, number: int) -> None:
+        self._count = DecisionCount()
+        self._games = Games(context, spending, self._count)
+        self._runner = asyncio.Runner()
         self._decisions, self._number = decisions, number
+
+    def play(self, specs: Sequence[GameSpec]) -> Batch:
+        batch = Batch()
+        self._runner.run(self._games.play_all(specs, batch))
+        self.report()
+        return batch
 
     def report(self) -> None:
         """Tell the parent how many decisions there have been here."""
-        self._decisions[self._number] = self.count.total()
+        self._decisions[self._number] = self._count.total()
 
 
 _worker: Worker | None = None
 
 
-def _begin_worker(table: Table, total: Any, numbers: Any, decisions: Any) -> None:
+def _begin_worker(context: RunContext, total: Any, numbers: Any, decisions: Any) -> None:
     global _worker
     with numbers.get_lock():
         number = numbers.value
         numbers.value += 1
-    _worker = Worker(table, table.spending(total), decisions, number)
+    _worker = Worker(context, context.spending(total), decisions, number)
     begin_worker(_worker.report)
 
 
@@ -311,104 +404,4 @@ def begin_worker(report: Callable[[], None] = lambda: None) -> None:
 
 def _play_batch(specs: Sequence[GameSpec]) -> Batch:
     assert _worker is not None
-    batch = Batch()
-    _worker.runner.run(_play_games(_worker.table, specs, _worker.spending, _worker.count, batch))
-    _worker.report()
-    return batch
-
-
-# What a coroutine of a runner returns would be turned into text, which costs as much as some turns: when the runner
-# removes its handler of Ctrl+C, Python makes the text of that handler, of its task and of the result of the task.
-async def _play_games(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
-) -> None:
-    if table.concurrent == 1:
-        await _play_in_turn(table, specs, spending, count, batch)
-        return
-    batches = [Batch() for _ in specs]
-    await asyncio.gather(
-        *(_play_in_turn(table, [spec], spending, count, its) for spec, its in zip(specs, batches, strict=True))
-    )
-    for its in batches:
-        batch.games += its.games
-        batch.stopped = its.stopped
-        if batch.stopped:
-            break
-
-
-async def _play_some(
-    table: Table, specs: Sequence[GameSpec], spending: Spending, count: DecisionCount, batch: Batch
-) -> None:
-    """The first games: as many as are played concurrently, or as can be played in a moment."""
-    if table.concurrent > 1:
-        await _play_games(table, specs[: table.concurrent], spending, count, batch)
-    else:
-        await _play_in_turn(table, specs, spending, count, batch, MOMENT_S)
-
-
-async def _play_in_turn(
-    table: Table,
-    specs: Sequence[GameSpec],
-    spending: Spending,
-    count: DecisionCount,
-    batch: Batch,
-    seconds: float = inf,
-) -> None:
-    """One game after another; after these ``seconds`` no other is begun.
-
-    If the run has to stop, that is noted in the batch and not raised: other games of this process may wait for answers,
-    which are paid for and have to be logged."""
-    ends = time.perf_counter() + seconds
-    try:
-        for spec in specs:
-            batch.games.append(await play_game(table, spec, spending, count))
-            if time.perf_counter() > ends:
-                break
-    except CapReached as reached:
-        batch.stopped = f"the run has reached its spending cap of ${table.design.max_cost:g}: {reached}"
-    except (OtherQuestion, PlayerLeft) as stop:
-        batch.stopped = str(stop)
-
-
-async def play_game(table: Table, spec: GameSpec, spending: Spending, count: DecisionCount) -> Played:
-    """Play a game, with the answers that were logged when it was played before."""
-    design, folder = table.design, table.folder
-    log = AnswerLog(spending, answers_path(folder, spec.id) if folder is not None else None)
-    decisions: list[DecisionLine] = []
-    took: list[list[float]] = [[] for _ in spec.players]
-    names = spec.named
-
-    def on_decision(seat: int, decision: Decision, seconds: float) -> None:
-        if decision.outcome == "timeout":
-            log.timed_out(seat)
-        log.decided(seat)
-        decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
-        took[seat].append(seconds)
-
-    began = time.perf_counter()
-    game = Game(
-        spec,
-        agents=[_agent(table, spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
-        on_decision=on_decision,
-        seconds=time.perf_counter,
-        source=located(spec.world, design.folder),
-    )
-    count.begin(game)
-    try:
-        result = await game.play()
-    finally:
-        count.end(game)
-        log.close()
-    for tally in result.tallies:
-        tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
-    record = record_lines(game.lines())
-    if folder is not None:
-        write_record(folder, spec.id, record)
-        record = b""
-    timing = TimingLine(spec.id, time.perf_counter() - began, took)
-    return Played(result, encode_lines(decisions), timing, record)
-
-
-def _agent(table: Table, spec: GameSpec, seat: int, purpose: str, log: AnswerLog) -> Agent:
-    brain = located(spec.players[seat], table.design.folder)
-    return logged(open_agent(brain, purpose, Setting(cache=table.cache)), seat, log)
+    return _worker.play(specs)

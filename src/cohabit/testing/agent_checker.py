@@ -15,7 +15,7 @@ from typing import Any
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, adapted, is_async
-from cohabit.agents.decision import Decision
+from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import IsolatedAgent, made_once, open_agent
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.ready import make_once
@@ -62,12 +62,12 @@ class AgentTrial:
     def open(self) -> Agent:
         return open_agent(self.name, "check/p1")
 
-    def in_lab(self, agent: Agent, *, kill_after: int = 0) -> list[Decision]:
+    def in_lab(self, agent: Agent, *, kill_after: int = 0) -> list[PlayerDecision]:
         """The decisions of an agent on the first seat. Its process is killed after ``kill_after`` of them."""
-        made: list[Decision] = []
+        made: list[PlayerDecision] = []
         others = [adapted(make_agent("random", f"check/p{i + 2}")) for i in range(self.seats - 1)]
 
-        def on_decision(player: int, decision: Decision, _: float) -> None:
+        def on_decision(player: int, decision: PlayerDecision, _: float) -> None:
             if player == 0:
                 made.append(decision)
                 if len(made) == kill_after and isinstance(agent, IsolatedAgent):
@@ -81,7 +81,7 @@ class AgentTrial:
         self.decisions += len(made)
         return made
 
-    async def _play(self, game: Game, made: list[Decision]) -> None:
+    async def _play(self, game: Game, made: list[PlayerDecision]) -> None:
         try:
             await game.begin()
             while await game.step():
@@ -247,7 +247,7 @@ def _judged(decisions: int, failed: int, reasons: list[str]) -> str:
     return f"{decisions} decisions, none failed"
 
 
-def _actions(decisions: list[Decision]) -> list[Action | None]:
+def _actions(decisions: list[PlayerDecision]) -> list[Action | None]:
     return [decision.action for decision in decisions]
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, Setting
-from cohabit.agents.decision import Decision, Tally
+from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Limits, Player
 from cohabit.agents.ready import make_once
-from cohabit.agents.runner import Seated, Stopped
+from cohabit.agents.runner import ClientCalls, PlayLoop, Stopped
 from cohabit.agents.spending import Spending
 from cohabit.client import Client
 from cohabit.errors import CohabitError, Disabled, OutcomeUnknown, Unreachable
@@ -99,10 +99,10 @@ async def _play(place: Place, mind: Agent, args: argparse.Namespace) -> int:
         name=f"the agent {parse_brain(args.brain).label}", plays_on=True,
     )  # fmt: skip
     code = 0
-    async with SteadyTable.open(place, screen) as table:
+    async with SteadyCalls.open(place, screen) as calls:
         with screen:
             try:
-                await Seated(table, player, on_over=lambda: screen.note(GAME_OVER)).play(args.games)
+                await PlayLoop(calls, player, on_over=lambda: screen.note(GAME_OVER)).play(args.games)
             except (Stopped, CohabitError) as ended:
                 complain(str(ended) if isinstance(ended, Stopped) else ended.as_text())
                 code = 1
@@ -127,8 +127,8 @@ def cost(tally: Tally) -> str:
 
 
 # -- the connection -----------------------------------------------------------------------------
-class SteadyTable:
-    """A room over a connection that is made again when it is lost.
+class SteadyCalls(ClientCalls):
+    """Calls in a room over a connection that is made again when it is lost.
 
     An action carries an idempotency key, so it is performed once even if its reply was lost. A subscription shows what
     happens, and counts as presence while the agent thinks.
@@ -137,20 +137,19 @@ class SteadyTable:
     def __init__(self, place: Place, screen: "Screen") -> None:
         self._place, self._screen = place, screen
         self._me: Client | None = None
-        self._cursor: str | None = None
         self._connected = asyncio.Lock()
         self._close: Any = None
         self._following: asyncio.Task[None] | None = None
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, place: Place, screen: "Screen") -> "AsyncIterator[SteadyTable]":
-        table = cls(place, screen)
-        await table._connect()  # the first time, a failure is reported at once
+    async def open(cls, place: Place, screen: "Screen") -> "AsyncIterator[SteadyCalls]":
+        calls = cls(place, screen)
+        await calls._connect()  # the first time, a failure is reported at once
         try:
-            yield table
+            yield calls
         finally:
-            await table._disconnect()
+            await calls._disconnect()
 
     async def call(self, command: str, args: Mapping[str, Any] | None = None) -> Any:
         key = secrets.token_hex(8)
@@ -163,12 +162,6 @@ class SteadyTable:
             except (Unreachable, OutcomeUnknown, Disabled) as lost:
                 await self._lost(me, lost, attempt)
         raise AssertionError
-
-    async def changed(self, wait_ms: int) -> None:
-        if self._cursor is None:
-            self._cursor = (await self.call("events", {"last": 1}))["cursor"]
-        else:
-            self._cursor = (await self.call("events", {"cursor": self._cursor, "wait_ms": wait_ms}))["cursor"]
 
     async def _connect(self) -> Client:
         async with self._connected:
@@ -215,10 +208,10 @@ class Screen(Protocol):
     def connected(self, handle: str, room: str, world: str) -> None: ...
     def view(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
-    def decided(self, decision: Decision, seconds: float) -> None: ...
+    def decided(self, decision: PlayerDecision, seconds: float) -> None: ...
 
 
-def decision_text(decision: Decision, seconds: float, told: set[str]) -> str:
+def decision_text(decision: PlayerDecision, seconds: float, told: set[str]) -> str:
     """One decision in one line. What a model wrote is shown without control characters.
 
     ``told``: the problems that were shown before, which are not repeated.
@@ -253,7 +246,7 @@ class Lines:
     def note(self, text: str) -> None:
         tell(clean(text))
 
-    def decided(self, decision: Decision, seconds: float) -> None:
+    def decided(self, decision: PlayerDecision, seconds: float) -> None:
         tell(decision_text(decision, seconds, self._told))
 
 
@@ -285,7 +278,7 @@ class LiveScreen:
     def note(self, text: str) -> None:
         self._note = text
 
-    def decided(self, decision: Decision, seconds: float) -> None:
+    def decided(self, decision: PlayerDecision, seconds: float) -> None:
         self._note = ""  # of a game that was over
         self._decisions.append(decision_text(decision, seconds, self._told))
 

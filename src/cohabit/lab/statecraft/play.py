@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cohabit.agents.contract import Agent
-from cohabit.agents.decision import Decision
-from cohabit.agents.player import ActNow
+from cohabit.agents.decision import PlayerDecision
+from cohabit.agents.player import Act
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
-from cohabit.lab.game import Game, GameSpec, Heard
+from cohabit.lab.game import Game, GameSpec, OnDecision
 from cohabit.lab.run import event_loop
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
@@ -57,7 +57,7 @@ class RoundGame(Game):
     """A game of the lab that shows each player its whole input object, and in which answers can be lost."""
 
     def __init__(
-        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: Heard
+        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: OnDecision
     ) -> None:
         """``lost``: for each player, in which turns its answer is lost."""
         self._lost = lost
@@ -73,12 +73,12 @@ class RoundGame(Game):
         world, nation = self.world, str(member.seat)
         return lambda: Observation(status=world.agent_input(nation, texts=player.reads_text))
 
-    def _act_of(self, member: Member) -> ActNow:
+    def _act_of(self, member: Member) -> Act:
         act, world, lost = super()._act_of(member), self.world, self._lost[self.members.index(member)]
 
-        def act_unless_lost(action: Action | None) -> ActionResult | None:
+        async def act_unless_lost(action: Action | None) -> ActionResult | None:
             is_lost = action is not None and lost[world.state.turn]
-            return act(NOTHING_ORDERED if is_lost else action)
+            return await act(NOTHING_ORDERED if is_lost else action)
 
         return act_unless_lost
 
@@ -94,7 +94,7 @@ class TurnLog:
         self._lost = lost
         self._failed: list[int] = []  # the players that failed in this turn, and whose answers were not lost
 
-    def heard(self, seat: int, decision: Decision, seconds: float) -> None:
+    def heard(self, seat: int, decision: PlayerDecision, seconds: float) -> None:
         """A player has decided. The last decision of a turn resolves it."""
         if decision.failed and not self._lost[seat][len(self.found)]:
             self._failed.append(seat)

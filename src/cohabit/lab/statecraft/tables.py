@@ -156,7 +156,7 @@ def rating_rows(played: Round) -> Iterator[Row]:
         }
 
 
-class Table(NamedTuple):
+class RoundTable(NamedTuple):
     """The columns are listed, so that a table without rows still has a header."""
 
     columns: str
@@ -166,19 +166,19 @@ class Table(NamedTuple):
 _PLACE, _SUMS = "lineup seed round", " ".join(SUM_COLUMNS)
 _PLEDGES = "pledges_kept pledges_broken pledges_open"
 TABLES = {
-    "by-round": Table(f"{_PLACE} nations turns {_SUMS} cooperation gini wars war_turns {_PLEDGES}", round_rows),
-    "by-nation": Table(
+    "by-round": RoundTable(f"{_PLACE} nations turns {_SUMS} cooperation gini wars war_turns {_PLEDGES}", round_rows),
+    "by-nation": RoundTable(
         f"{_PLACE} nation player rank win {_SUMS} dropped mils territories {_PLEDGES} mean_keeps_word_rating",
         nation_rows,
     ),
-    "by-turn": Table(f"{_PLACE} turn nation player {_SUMS} mils territories dropped", turn_rows),
-    "wars": Table(
+    "by-turn": RoundTable(f"{_PLACE} turn nation player {_SUMS} mils territories dropped", turn_rows),
+    "wars": RoundTable(
         f"{_PLACE} nation_a nation_b player_a player_b started_by first_turn last_turn mils income_destroyed", war_rows
     ),
-    "attacks": Table(f"{_PLACE} turn attacker target mils", attack_rows),
-    "grants": Table(f"{_PLACE} turn giver receiver amount", grant_rows),
-    "pledges": Table(f"{_PLACE} turn author player pledge target amount recipients done outcome", pledge_rows),
-    "ratings": Table(
+    "attacks": RoundTable(f"{_PLACE} turn attacker target mils", attack_rows),
+    "grants": RoundTable(f"{_PLACE} turn giver receiver amount", grant_rows),
+    "pledges": RoundTable(f"{_PLACE} turn author player pledge target amount recipients done outcome", pledge_rows),
+    "ratings": RoundTable(
         f"{_PLACE} turn rater rated keeps_word aggressor pledges_kept_before pledges_broken_before", rating_rows
     ),
 }
