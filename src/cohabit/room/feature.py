@@ -57,7 +57,7 @@ class Feature:
         )
 
     def active(self, room: "BaseRoom") -> bool:
-        """Whether the room is to call the hooks. Asked whenever members, seats or grants may have changed."""
+        """Whether the room is to call the hooks. Asked after each entry that is neither an action nor a message."""
         return True
 
     # -- changes ----------------------------------------------------------------------------------
