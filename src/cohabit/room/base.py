@@ -17,7 +17,7 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import turn_order, visibility
 from cohabit.room.budget import Budget, StorageQuota
 from cohabit.room.commands import Command, CommandTable
-from cohabit.room.feature import Feature, hooks_of, tool_names
+from cohabit.room.feature import FeatureSet
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.refusals import Audit
 from cohabit.room.shown import ShownViews
@@ -48,11 +48,11 @@ class BaseRoom(RecordedRoom):
         "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown", "tools",
     )  # fmt: skip
 
-    def __init__(self, state: RoomState, world: World, features: tuple[Feature, ...], commands: CommandTable) -> None:
+    def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
         super().__init__(state, world)
         self.pace = world.pace
         self.features = features
-        self.tools = tool_names(features)
+        self.tools = features.tools
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
@@ -201,7 +201,7 @@ class BaseRoom(RecordedRoom):
     def features_changed(self) -> None:
         """Ask the features whether they are active. After each entry of a member or of the system, except messages; and
         where a feature has just become active and is needed in the same entry."""
-        self.hooks = hooks_of(tuple([feature for feature in self.features if feature.active(self)]))
+        self.hooks = self.features.hooks(self)
 
     def roll_back(self, lines: int = 0) -> None:
         super().roll_back(lines)
