@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
 from cohabit.room.decide import offers
-from cohabit.room.feature import speeds_of
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
 from cohabit.room.visibility import feed
@@ -900,7 +899,7 @@ def test_of_several_timers_of_members_the_earliest_is_due_first() -> None:
 @given(st.text(max_size=50) | st.sampled_from(["x3", "x", "fast", "x٣", "x²", "-1", "x1.0", "1"]))
 def test_any_other_text_is_no_speed_and_the_nearest_ones_are_suggested(text: str) -> None:
     room = make_room(RED, BLUE, HOST, world="Ticker")
-    speeds = speeds_of(room.features)
+    speeds = room.features.speeds
     if text not in speeds:
         with pytest.raises(UnknownAsset) as refused:
             room.call("hostess", "set_speed", {"speed_id": text}, at=1)

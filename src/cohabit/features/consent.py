@@ -210,9 +210,12 @@ class Consent(Feature):
     name = "consent"
 
     def active(self, room: BaseRoom) -> bool:
-        return bool(room.state.requests) or any(
-            layer.this_game for member in room.state.members.values() for layer in member.layers
-        )
+        if room.state.requests:
+            return True
+        for member in room.state.members.values():
+            if member.layers and any(layer.this_game for layer in member.layers):
+                return True
+        return False
 
     def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """The requests of members who have left are forgotten."""

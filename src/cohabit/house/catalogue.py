@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.registry import features_named, known_worlds, load_extensions, make_world
-from cohabit.room.command_modules import every_room_command
+from cohabit.registry import known_worlds, load_extensions, make_world
+from cohabit.room.command_modules import every_room_command, feature_set, features_of
 from cohabit.room.commands import Command, commands_of
-from cohabit.room.feature import tool_names
 
 
 def reserved_names() -> list[str]:
@@ -23,7 +22,7 @@ def every_command() -> Iterator[tuple[str, Command]]:
         yield "room", command
     for name in known_worlds():
         world = make_world(name, {})
-        features = features_named(world.spec.features)
-        own = [c for f in features if f not in features_named(()) for c in f.declared if c.where == "room"]
+        features, usual = features_of(world), feature_set(()).declared
+        own = [made for made in features.declared if made.where == "room" and made not in usual]
         for command in (*own, *commands_of(world)):
-            yield name, command.renamed(tool_names(features))
+            yield name, command.renamed(features.tools)

@@ -6,7 +6,6 @@ from typing import Any
 from cohabit.house.calls import Call, SettleCall, SystemCall
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.settings import Settings
-from cohabit.room.feature import speeds_of
 from cohabit.room.room import Room
 
 ARRIVALS_MS = 250
@@ -152,7 +151,7 @@ class Timekeeper:
             self._ticked_at = now
             return
         # Lost time, such as system sleep, is not caught up.
-        speed = speeds_of(self._room.features)[self._room.state.speed]
+        speed = self._room.features.speeds[self._room.state.speed]
         passed = min(now - self._ticked_at, 10 * self._settings.beat_ms) * speed
         ticks, self._tick_remainder = divmod(passed + self._tick_remainder, 1000 * self._room.world.spec.tick_ms)
         self._ticked_at = now

@@ -17,7 +17,7 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room import turn_order, visibility
 from cohabit.room.budget import Budget, StorageQuota
 from cohabit.room.commands import Command, CommandTable
-from cohabit.room.feature import Feature, Hooks, hooks_of, tool_names
+from cohabit.room.feature import FeatureSet
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.refusals import Audit
 from cohabit.room.shown import ShownViews
@@ -48,11 +48,11 @@ class BaseRoom(RecordedRoom):
         "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown", "tools",
     )  # fmt: skip
 
-    def __init__(self, state: RoomState, world: World, features: tuple[Feature, ...], commands: CommandTable) -> None:
+    def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
         super().__init__(state, world)
         self.pace = world.pace
         self.features = features
-        self.tools = tool_names(features)
+        self.tools = features.tools
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
@@ -93,7 +93,7 @@ class BaseRoom(RecordedRoom):
         self._shows_returns = self._has_returns and world.spec.tell_rewards
         self._overrides_is_over = "is_over" in own
         self.has_arrivals, self.has_moving_seats = "arrive" in own, "seats_now" in own
-        self.hooks = self._active_hooks()
+        self.features_changed()
 
     @property
     def has_turns(self) -> bool:
@@ -191,7 +191,6 @@ class BaseRoom(RecordedRoom):
         self._players = None
         self._roster_is_known = False
         self._drop_world_cache()
-        self.hooks = self._active_hooks()
 
     def set_seats(self, seats: Sequence[Seat]) -> None:
         """Replace the list of seats."""
@@ -199,8 +198,14 @@ class BaseRoom(RecordedRoom):
         self.seats = {s.id: s for s in seats}
         self.roster_changed()
 
-    def _active_hooks(self) -> Hooks:
-        return hooks_of(tuple([feature for feature in self.features if feature.active(self)]))
+    def features_changed(self) -> None:
+        """Ask the features whether they are active. After each entry of a member or of the system, except messages; and
+        where a feature has just become active and is needed in the same entry."""
+        self.hooks = self.features.hooks(self)
+
+    def roll_back(self, lines: int = 0) -> None:
+        super().roll_back(lines)
+        self.features_changed()
 
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""

@@ -25,7 +25,7 @@ from cohabit.room import (
     turns,
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
-from cohabit.room.feature import Feature, tool_names
+from cohabit.room.feature import FeatureSet
 from cohabit.world import Pace, World, overrides
 
 COMMAND_MODULES = (
@@ -48,9 +48,15 @@ SYSTEM_MODULES = (system, remote)
 """The modules that declare system entries."""
 
 
-def features_of(world: World) -> tuple[Feature, ...]:
+def features_of(world: World) -> FeatureSet:
     """The features of a room with this world."""
-    return features_named(world.spec.features)
+    return feature_set(world.spec.features)
+
+
+@cached
+def feature_set(names: tuple[str, ...]) -> FeatureSet:
+    """The features of every room, and those with these names."""
+    return FeatureSet(features_named(names))
 
 
 def command_table(world: World) -> CommandTable:
@@ -67,40 +73,35 @@ def room_commands(world: World) -> CommandTable:
 
 
 @cached
-def _table_of_class(world: type[World], pace: Pace, features: tuple[Feature, ...]) -> CommandTable:
+def _table_of_class(world: type[World], pace: Pace, features: FeatureSet) -> CommandTable:
     """Most rooms of a process have the same commands, so their table is made once."""
     return CommandTable(_as_tools(commands_of_class(world), features), _room_commands(world, pace, features))
 
 
 @cached
-def _room_commands(world: type[World], pace: Pace, features: tuple[Feature, ...]) -> CommandTable:
+def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> CommandTable:
     """The commands of a room with such a world. Those of a feature may replace others with the same name."""
     made = {command.name: command for command in every_room_command(features)}
     here = [command for command in made.values() if command.only_if is None or command.only_if(world, pace)]
-    entries = [*(entry for module in SYSTEM_MODULES for entry in declared_in(module)), *_declared(features)]
+    entries = [*(entry for module in SYSTEM_MODULES for entry in declared_in(module)), *features.declared]
     return CommandTable(
         _as_tools((command.in_world(world) for command in here), features),
         system={entry.name: entry for entry in entries if entry.system},
     )
 
 
-def every_room_command(features: tuple[Feature, ...] | None = None) -> list[Command]:
+def every_room_command(features: FeatureSet | None = None) -> list[Command]:
     """The commands of the kernel and of these features; by default those of every room."""
     ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
-    theirs = _declared(features_named(()) if features is None else features)
+    theirs = (feature_set(()) if features is None else features).declared
     return [*ours, *(command for command in theirs if command.where == "room" and not command.system)]
 
 
-def house_commands(features: tuple[Feature, ...]) -> list[Command]:
+def house_commands(features: FeatureSet) -> list[Command]:
     """The house commands that these features add to their rooms."""
-    return [command for command in _declared(features) if command.where == "house"]
+    return [command for command in features.declared if command.where == "house"]
 
 
-def _declared(features: tuple[Feature, ...]) -> list[Command]:
-    return [command for feature in features for command in feature.declared]
-
-
-def _as_tools(commands: Iterable[Command], features: tuple[Feature, ...]) -> Iterable[Command]:
+def _as_tools(commands: Iterable[Command], features: FeatureSet) -> Iterable[Command]:
     """These commands, with the MCP tool names that they have with these features."""
-    tools = tool_names(features)
-    return (command.renamed(tools) for command in commands) if tools.prefixed else commands
+    return (command.renamed(features.tools) for command in commands) if features.tools.prefixed else commands

@@ -10,8 +10,8 @@ which command a member joined, left or changed its seat. Questions change nothin
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -56,8 +56,11 @@ class Feature:
             made for module in (*self.modules, sys.modules[type(self).__module__]) for made in declared_in(module)
         )
 
+    def overrides(self, hook: str) -> bool:
+        return getattr(type(self), hook) is not getattr(Feature, hook)
+
     def active(self, room: "BaseRoom") -> bool:
-        """Whether the room is to call the hooks. Asked whenever members, seats or grants may have changed."""
+        """Whether the room is to call the hooks. Asked after each entry that is neither an action nor a message."""
         return True
 
     # -- changes ----------------------------------------------------------------------------------
@@ -143,27 +146,31 @@ class Hooks(Struct, frozen=True, eq=False):
     last_words: tuple[Callable[["BaseRoom", Member], str], ...]
 
 
-@cache
-def hooks_of(features: tuple[Feature, ...]) -> Hooks:
-    """The hooks of these features."""
-    found = {
-        hook: tuple(getattr(feature, hook) for feature in features if _overrides(feature, hook))
-        for hook in Hooks.__struct_fields__
-    }
-    return Hooks(**found)
+class FeatureSet:
+    """The features of a room, in order. Rooms of the same kind share one."""
+
+    def __init__(self, features: tuple[Feature, ...]) -> None:
+        self.all = features
+        self.declared = [command for feature in features for command in feature.declared]
+        self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
+        self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
+        self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
+        self._sometimes = [feature for feature in self._with_hooks if feature.overrides("active")]
+        self._is_active = [feature.active for feature in self._sometimes]
+        self._hooks: dict[tuple[bool, ...], Hooks] = {}
+
+    def hooks(self, room: "BaseRoom") -> Hooks:
+        """The hooks of the features that are active in a room."""
+        active = tuple([is_active(room) for is_active in self._is_active])
+        known = self._hooks.get(active)
+        if known is None:
+            inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]
+            known = self._hooks[active] = _hooks_of([f for f in self._with_hooks if f not in inactive])
+        return known
 
 
-def _overrides(feature: Feature, hook: str) -> bool:
-    return getattr(type(feature), hook) is not getattr(Feature, hook)
-
-
-@cache
-def tool_names(features: tuple[Feature, ...]) -> ToolNames:
-    """What commands are called in a room with these features."""
-    return next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
-
-
-@cache
-def speeds_of(features: tuple[Feature, ...]) -> Mapping[str, int]:
-    """The speeds of a real-time world in a room with these features."""
-    return next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
+def _hooks_of(features: Sequence[Feature]) -> Hooks:
+    return Hooks(
+        *(tuple(getattr(feature, hook) for feature in features if feature.overrides(hook))
+          for hook in Hooks.__struct_fields__)
+    )  # fmt: skip

@@ -11,7 +11,6 @@ from cohabit.model.record import Told
 from cohabit.model.suggest import nearest
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.feature import speeds_of
 from cohabit.room.state import Member
 from cohabit.world import Pace, World
 
@@ -96,7 +95,7 @@ class SpeedSet(Struct):
 @command(category="control", needs=C.ADVANCE_TIME, records=True, only_if=_has_clock)
 def set_speed(ctx: Context, speed_id: Annotated[str, Meta(description="the id of a speed, such as x5")]) -> SpeedSet:
     """Set how fast the world's time runs."""
-    speeds = speeds_of(ctx.room.features)
+    speeds = ctx.room.features.speeds
     if speed_id not in speeds:
         raise UnknownAsset(
             f"unknown speed {speed_id[:40]!r}; use one of {', '.join(speeds)}",
@@ -130,7 +129,7 @@ class Speeds(Struct):
 @command(category="discovery", only_if=_has_clock)
 def list_speeds(ctx: Context) -> Speeds:
     """The speeds that `set_speed` takes, and the current one."""
-    speeds = speeds_of(ctx.room.features)
+    speeds = ctx.room.features.speeds
     return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
 
 

@@ -10,7 +10,6 @@ from cohabit.model.entry import BY_INVITATION
 from cohabit.model.suggest import nearest
 from cohabit.room.claims import check_claims
 from cohabit.room.command_modules import features_of
-from cohabit.room.feature import speeds_of
 from cohabit.room.games import game_of
 from cohabit.room.room import Room
 from cohabit.room.state import Member, NexusEntry, RoomState
@@ -135,7 +134,7 @@ def _check_time(scenario: Scenario, world: World) -> None:
         raise BadArgs(f"turn_based: {name} has its own turn order; omit turn_based")
     if scenario.speed != "x1" and pace != "clock":
         raise BadArgs(f"speed: {name} is not a real-time world; omit speed")
-    speeds = speeds_of(features_of(world))
+    speeds = features_of(world).speeds
     if scenario.speed not in speeds:
         raise BadArgs(
             f"speed: {scenario.speed[:40]!r} is not one of {', '.join(speeds)}",

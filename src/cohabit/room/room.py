@@ -247,6 +247,7 @@ class Room(BaseRoom):
         if command.category != "bus":
             self.timers.changed()
             self.roster_changed()
+            self.features_changed()
             self._follow_up(at, context.told)
             if self._has_returns:
                 rewards.report_returns(self, context.told)

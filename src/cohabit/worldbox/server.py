@@ -115,7 +115,7 @@ class PortInUse:
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:
-    return any(feature.name == EXTENSION for feature in runner.room.features)
+    return any(feature.name == EXTENSION for feature in runner.room.features.all)
 
 
 # -- the app ----------------------------------------------------------------------------------------

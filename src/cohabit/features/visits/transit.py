@@ -58,7 +58,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
         if avatars.controlled(room, me) is not None:
             raise Conflict("you control a body here already; leave it first (jack_out)")
         state.visits[package.identity] = _visit(ctx, package, admitted)
-        room.roster_changed()  # the visit has a say in how its body arrives
+        room.features_changed()  # the visit has a say in how its body arrives
         try:
             woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
         except BaseException:
