@@ -60,9 +60,9 @@ FEATURES = {
     "chat_limits": "cohabit.features.chat_limits:ChatLimiting",
     "disclosure": "cohabit.features.disclosure:Disclosure",
     "permissions": "cohabit.features.permissions:PermissionsOverview",
-    "bodies": "cohabit.features.bodies:Bodies",
+    "bodies": "cohabit.features.bodies:BodiesFeature",
     "stand_ins": "cohabit.features.stand_ins:StandIns",
-    "visits": "cohabit.features.visits:Visits",
+    "visits": "cohabit.features.visits:VisitsFeature",
     "consent": "cohabit.features.consent:Consent",
 }
 """The features of every room, in the order in which their hooks are called."""
@@ -143,14 +143,18 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 
 
 @cache
-def features_named(names: tuple[str, ...]) -> tuple[Any, ...]:
-    """The features of every room (``room.feature``), and those with these names that are installed."""
-    more = [PROTOCOLS[name] for name in names if _package_is_installed(PROTOCOLS[name].partition(":")[0])]
-    return tuple(_feature(target) for target in (*FEATURES.values(), *more))
+def usual_features(more: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The names of the features that every new room has, and of these others, as far as they are installed."""
+    known = {name: {**FEATURES, **PROTOCOLS}.get(name, "") for name in (*FEATURES, *more)}
+    return tuple(name for name, target in known.items() if _package_is_installed(target.partition(":")[0]))
 
 
 @cache
-def _feature(target: str) -> Any:
+def find_feature(name: str) -> Any:
+    """The feature with that name (``room.feature``)."""
+    target = FEATURES.get(name) or PROTOCOLS.get(name)
+    if target is None or not _package_is_installed(target.partition(":")[0]):
+        raise UnknownAsset(f"the feature {name!r} is not installed", did_you_mean=nearest(name, FEATURES, 2))
     return _imported(target)()
 
 

@@ -16,11 +16,19 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
 from cohabit.room.feature import Feature
 from cohabit.room.info import brain_shown
+from cohabit.room.slices import Slice
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
 """Least time between two: each time the agent begins to think anew, which a model is paid for."""
+
+
+class HandedOver(Struct, omit_defaults=True):
+    at: int = 0  # the last time
+
+
+HANDED = Slice("stand_ins", HandedOver)
 
 
 class Playing(Struct, omit_defaults=True):
@@ -58,9 +66,9 @@ def hand_back(ctx: Context) -> Playing:
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")
     if not me.handed_over:
-        if me.handed_over_at is not None and ctx.at - me.handed_over_at < HAND_BACK_MS:
+        if HANDED.is_kept(me) and ctx.at - HANDED.read(me).at < HAND_BACK_MS:
             raise Busy(f"you handed your seat over less than {HAND_BACK_MS // 1000} s ago; wait a moment")
-        me.played_by_bot, me.handed_over, me.handed_over_at = True, True, ctx.at
+        me.played_by_bot, me.handed_over, HANDED.change(me).at = True, True, ctx.at
         me.stand_in_since = ctx.at if me.stand_in_since is None else me.stand_in_since
         ctx.tell(f"{me.handle} hands the seat to {_shown(ctx, me)}", "roster")
     return Playing(False, brain_shown(ctx.state, me, me))
@@ -98,6 +106,7 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
 
 class StandIns(Feature):
     name = "stand_ins"
+    member_slice = HANDED
 
     def due(self, room: BaseRoom) -> Iterator[Due]:
         """Players who are away too long."""

@@ -26,6 +26,7 @@ from cohabit.errors import (
     UnknownRoom,
     internal_error,
 )
+from cohabit.features.visits.state import VISITS
 from cohabit.house.calls import Call, Check, SystemCall
 from cohabit.house.store.contract import Write
 from cohabit.house.waiting import Wait
@@ -139,7 +140,7 @@ class Door:
             return HouseContext(house, credential, command)
         member = runner.room.member_of(credential.identity)
         if member is None:
-            was_visiting = credential.identity in runner.room.state.tickets
+            was_visiting = credential.identity in VISITS.read(runner.room.state).tickets
             if not self.may_join(credential, runner):
                 raise _visit_is_over(wanted) if was_visiting else _unknown(wanted)
             if runner.failure is not None and command is not None and command.when_broken:

@@ -24,6 +24,7 @@ from cohabit.errors import (
     WorldError,
     internal_error,
 )  # fmt: skip
+from cohabit.features.visits.state import VISITS
 from cohabit.house.audit_chain import AuditChain
 from cohabit.house.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.clock import Clock
@@ -357,7 +358,7 @@ class RoomRunner:
             self.fanout.deliver(frames)
         if self.on_lines is not None:
             self.on_lines(self, frames.lines)
-        if self.room.state.visits or self.room.state.leaving:
+        if VISITS.is_kept(self.room.state):
             self.on_visits(self)
         self._version.increment()
 

@@ -52,6 +52,7 @@ class BaseRoom(RecordedRoom):
         super().__init__(state, world)
         self.pace = world.pace
         self.features = features
+        features.restore(state)
         self.tools = features.tools
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)

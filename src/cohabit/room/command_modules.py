@@ -7,7 +7,7 @@ order.
 from collections.abc import Iterable
 
 from cohabit.model.cached import cached
-from cohabit.registry import features_named
+from cohabit.registry import find_feature, usual_features
 from cohabit.room import (
     acting,
     audit,
@@ -49,21 +49,21 @@ SYSTEM_MODULES = (system, remote)
 
 
 def features_of(world: World) -> FeatureSet:
-    """The features of a room with this world."""
-    return feature_set(world.spec.features)
+    """The features of a new room with this world."""
+    return feature_set(usual_features(world.spec.features))
 
 
 @cached
 def feature_set(names: tuple[str, ...]) -> FeatureSet:
-    """The features of every room, and those with these names."""
-    return FeatureSet(features_named(names))
+    """The features with these names."""
+    return FeatureSet(tuple(map(find_feature, names)))
 
 
-def command_table(world: World) -> CommandTable:
-    """The commands of a room with this world, and those of the world."""
-    features = features_of(world)
+def command_table(world: World, features: FeatureSet | None = None) -> CommandTable:
+    """The commands of a room with this world and these features, or those of a new room, and those of the world."""
+    features = features or features_of(world)
     if overrides(world, "actions"):
-        return CommandTable(_as_tools(commands_of(world), features), room_commands(world))
+        return CommandTable(_as_tools(commands_of(world), features), _room_commands(type(world), world.pace, features))
     return _table_of_class(type(world), world.pace, features)
 
 
@@ -93,7 +93,7 @@ def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> Comm
 def every_room_command(features: FeatureSet | None = None) -> list[Command]:
     """The commands of the kernel and of these features; by default those of every room."""
     ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
-    theirs = (feature_set(()) if features is None else features).declared
+    theirs = (feature_set(usual_features()) if features is None else features).declared
     return [*ours, *(command for command in theirs if command.where == "room" and not command.system)]
 
 

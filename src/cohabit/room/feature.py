@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
@@ -22,10 +22,12 @@ from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
-from cohabit.room.state import Member
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
 from cohabit.room.tool_names import ToolNames
-from cohabit.world import Arrival
+from cohabit.scenario import Scenario
+from cohabit.world import Arrival, World
 
 if TYPE_CHECKING:
     from cohabit.room.base import BaseRoom, Context
@@ -44,6 +46,10 @@ class Feature:
     modules: ClassVar[tuple[ModuleType, ...]] = ()
     """Modules that declare commands and system entries of this feature, besides the module of its class."""
 
+    room_slice: ClassVar[Slice[Any] | None] = None
+    """What it keeps of a room."""
+    member_slice: ClassVar[Slice[Any] | None] = None
+    """What it keeps of each member. It is gone with the member."""
     tools: ClassVar[ToolNames] = ToolNames()
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
@@ -60,8 +66,13 @@ class Feature:
         return getattr(type(self), hook) is not getattr(Feature, hook)
 
     def active(self, room: "BaseRoom") -> bool:
-        """Whether the room is to call the hooks. Asked after each entry that is neither an action nor a message."""
-        return True
+        """Whether the room is to call the hooks: by default, if it keeps something of the room. Asked after each entry
+        that is neither an action nor a message."""
+        return self.room_slice is None or self.room_slice.is_kept(room.state)
+
+    def opening(self, scenario: Scenario, world: World) -> Struct | None:
+        """What it keeps of a room from the beginning; None: nothing yet."""
+        return None
 
     # -- changes ----------------------------------------------------------------------------------
     def follow(self, room: "BaseRoom", at: int, told: list[Told]) -> None:
@@ -155,9 +166,19 @@ class FeatureSet:
         self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
         self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
-        self._sometimes = [feature for feature in self._with_hooks if feature.overrides("active")]
+        self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
         self._is_active = [feature.active for feature in self._sometimes]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
+
+    def restore(self, state: RoomState) -> None:
+        """Give what features keep its types, after it was read from a record."""
+        for feature in self.all if state.slices else ():
+            if feature.room_slice is not None:
+                feature.room_slice.restore(state)
+        for member in state.members.values():
+            for feature in self.all if member.slices else ():
+                if feature.member_slice is not None:
+                    feature.member_slice.restore(member)
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""

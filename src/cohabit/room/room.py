@@ -16,6 +16,7 @@ from cohabit.errors import (
     CohabitError,
     GameRejected,
     OutOfBounds,
+    RecordCorrupt,
     ScopeViolation,
     TooLarge,
     Unauthorized,
@@ -29,10 +30,11 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
 from cohabit.room import rewards, seats, turns
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.command_modules import command_table, features_of
+from cohabit.room.command_modules import command_table, feature_set
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
+from cohabit.room.feature import FeatureSet
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -61,7 +63,8 @@ class Room(BaseRoom):
     __slots__ = ()
 
     def __init__(self, state: RoomState, world: World) -> None:
-        super().__init__(state, world, features_of(world), command_table(world))
+        features = _features_of(state)
+        super().__init__(state, world, features, command_table(world, features))
 
     def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""
@@ -350,3 +353,11 @@ class Room(BaseRoom):
         """When ``settle`` next has something to do, on the clock of the house."""
         deadline = None if self.timers.idle else self.timers.next_deadline(self.state, self._dues)
         return None if deadline is None else deadline - self.ahead_ms
+
+
+def _features_of(state: RoomState) -> FeatureSet:
+    """The features that the record of a room names."""
+    try:
+        return feature_set(tuple(state.features))
+    except UnknownAsset as missing:
+        raise RecordCorrupt(f"room {state.id} cannot be opened here: {missing.message}") from None

@@ -1,5 +1,6 @@
 """Bodies: agents jack into avatars, leave them behind and return to them. In worlds whose seats are bodies.
 
+state       what a room keeps of them
 avatars     what there is, and how it follows from seats and bodies; jacking in and out
 own         which avatars a member has
 actions     what a body can do in every such world
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from cohabit.bodies import DepartMode, EmbodiedWorld
 from cohabit.features.bodies import actions, avatars
 from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
+from cohabit.features.bodies.state import BODIES, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
 from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
@@ -20,8 +22,9 @@ from cohabit.room.feature import Feature
 from cohabit.room.state import Member
 
 
-class Bodies(Feature):
+class BodiesFeature(Feature):
     name = "bodies"
+    room_slice = BODIES
     modules = (avatars, actions)
 
     def active(self, room: BaseRoom) -> bool:
@@ -57,7 +60,7 @@ class Bodies(Feature):
         """A member that leaves the room while its body is in danger leaves it in the world."""
         if mode in ("left", "removed") and room.crash_on_error(world_of(room).body, seat.id).unsafe:
             mode = "dormant"
-        for avatar in room.state.avatars.values():
+        for avatar in avatars_in(room.state).values():
             if avatar.by == member.id:
                 avatar.left_as = mode
         return mode
