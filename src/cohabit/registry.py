@@ -145,6 +145,8 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 @cache
 def features_named(names: tuple[str, ...]) -> tuple[Any, ...]:
     """The features of every room (``room.feature``), and those with these names that are installed."""
+    if unknown := [name for name in names if name not in PROTOCOLS]:
+        raise UnknownAsset(f"unknown feature {unknown[0]!r}", did_you_mean=nearest(unknown[0], PROTOCOLS, 2))
     more = [PROTOCOLS[name] for name in names if _package_is_installed(PROTOCOLS[name].partition(":")[0])]
     return tuple(_feature(target) for target in (*FEATURES.values(), *more))
 

@@ -74,15 +74,18 @@ def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
     return DisclosurePolicy(required, undisclosed)
 
 
-def withhold(state: RoomState, member: Member) -> None:
-    """Withhold perception from an agent that has not disclosed its backend, if the room requires that.
+def withhold(state: RoomState, member: Member) -> bool:
+    """Withhold perception from an agent that has not disclosed its backend, if the room requires that. Returns whether
+    that has changed.
 
     A built-in player has no identity: the house itself shows what plays for it.
     """
     from_outside = member.kind == "agent" and member.identity
     withheld = bool(state.disclosure_required and from_outside and not (member.disclosed or member.backend))
-    if withheld != member.withheld:
-        member.set_withheld(withheld)
+    if withheld == member.withheld:
+        return False
+    member.set_withheld(withheld)
+    return True
 
 
 def disclosure_in_words(member: Member) -> str:
@@ -99,5 +102,6 @@ class Disclosure(Feature):
 
     def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """Withhold perception from those who have joined."""
-        for member in room.state.members.values():
-            withhold(room.state, member)
+        changed = [withhold(room.state, member) for member in room.state.members.values()]
+        if any(changed):
+            room.roster_changed()

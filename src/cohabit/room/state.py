@@ -218,7 +218,7 @@ class Visit(Struct, omit_defaults=True):
     deeds: dict[str, int] = {}
     difficulty: Difficulty = "normal"
     damage: float = 1.0  # how much of the usual damage its bodies take
-    # How it ends by itself; see ``visit_ends``:
+    # How it ends by itself; see ``features.visits.ends``:
     max_steps: int | None = None
     conditions: tuple[str, ...] = ()  # those that the room evaluates
     until: int | None = None  # ms
