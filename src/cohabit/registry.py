@@ -145,7 +145,9 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 @cache
 def usual_features(more: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The names of the features that every new room has, and of these others, as far as they are installed."""
-    known = {name: {**FEATURES, **PROTOCOLS}.get(name, "") for name in (*FEATURES, *more)}
+    if unknown := [name for name in more if name not in PROTOCOLS]:
+        raise UnknownAsset(f"unknown feature {unknown[0]!r}", did_you_mean=nearest(unknown[0], PROTOCOLS, 2))
+    known = {**FEATURES, **{name: PROTOCOLS[name] for name in more}}
     return tuple(name for name, target in known.items() if _package_is_installed(target.partition(":")[0]))
 
 

@@ -4,7 +4,6 @@ A host answers requests for capabilities. Only the player of a seat can let anot
 sees. Permissions given this way last for some minutes, or until the next game begins.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -14,7 +13,6 @@ from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
-from cohabit.model.seat import SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.feature import Feature
@@ -249,13 +247,10 @@ class Consent(Feature):
         if any(request.member not in members for request in waiting.requests):
             waiting.requests = [request for request in waiting.requests if request.member in members]
 
-    def game_ends(self, ctx: Context) -> None:
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         for member in ctx.state.members.values():
             if any(layer.this_game for layer in member.layers):
                 _end_consents(ctx, member)
-
-    def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
-        self.game_ends(ctx)
 
     def lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""

@@ -95,13 +95,18 @@ def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
     return DisclosurePolicy(required, undisclosed)
 
 
-def withhold(state: RoomState, member: Member) -> None:
-    """Withhold perception from an agent that has not disclosed its backend, if the room requires that.
+def withhold(state: RoomState, member: Member) -> bool:
+    """Withhold perception from an agent that has not disclosed its backend, if the room requires that. Returns whether
+    that has changed.
 
     A built-in player has no identity: the house itself shows what plays for it.
     """
     from_outside = member.kind == "agent" and member.identity
-    member.withhold(REASON if POLICY.read(state).required and from_outside and not has_disclosed(member) else "")
+    why = REASON if POLICY.read(state).required and from_outside and not has_disclosed(member) else ""
+    if why == member.withheld:
+        return False
+    member.withhold(why)
+    return True
 
 
 def disclosure_in_words(member: Member) -> str:
@@ -117,5 +122,6 @@ class Disclosure(Feature):
 
     def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """Withhold perception from those who have joined."""
-        for member in room.state.members.values():
-            withhold(room.state, member)
+        changed = [withhold(room.state, member) for member in room.state.members.values()]
+        if any(changed):
+            room.roster_changed()

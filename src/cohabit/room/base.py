@@ -105,7 +105,7 @@ class BaseRoom(RecordedRoom):
     def opens_alike(self) -> bool:
         """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
         is: the world never changes its seats, and it keeps no returns."""
-        return not (self.has_arrivals or self.has_moving_seats or self._has_returns)
+        return not (self.has_arrivals or self.has_moving_seats or self._has_returns or self.hooks.follow)
 
     @property
     def id(self) -> str:
@@ -207,6 +207,7 @@ class BaseRoom(RecordedRoom):
     def roll_back(self, lines: int = 0) -> None:
         super().roll_back(lines)
         self.features_changed()
+        self.timers.changed()
 
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
@@ -215,10 +216,11 @@ class BaseRoom(RecordedRoom):
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:
         """The member with this identity."""
-        if self._by_identity is None:
+        known = self._by_identity
+        if known is None:
             # A copy of the list: the house calls this while the room may be running on its own thread.
-            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
-        found = self._by_identity.get(identity)
+            known = self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
+        found = known.get(identity)
         return self.state.members.get(found) if found is not None else None
 
     def seat_of(self, member: Member) -> Seat | None:

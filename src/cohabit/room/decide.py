@@ -1,8 +1,8 @@
 """Authorization: allow a call, or refuse it with a code and a reason.
 
-One function for room and house commands. It checks credential, grant, archive, seat, turn, storage quota and rate
-limit, in this order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not depend
-on the moment, such as ``by_grant``.
+One function for room and house commands. It checks credential, grant, archive, features, seat, turn, storage quota
+and rate limit, in this order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not
+depend on the moment, such as ``by_grant``.
 """
 
 from collections.abc import Sequence

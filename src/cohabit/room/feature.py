@@ -5,8 +5,8 @@ system entries, and takes part in the room through the hooks below. A room calls
 the order of its features, and only while the feature is active.
 
 Changes also run in a replay, so they follow from the room and the entry alone. Prefer ``follow`` to all others: it runs
-after each entry and brings the feature in line with the members, the seats and the world. Then it does not matter by
-which command a member joined, left or changed its seat. Questions change nothing.
+after each entry, except messages, and brings the feature in line with the members, the seats and the world. Then it
+does not matter by which command a member joined, left or changed its seat. Questions change nothing.
 """
 
 import sys
@@ -76,7 +76,8 @@ class Feature:
 
     # -- changes ----------------------------------------------------------------------------------
     def follow(self, room: "BaseRoom", at: int, told: list[Told]) -> None:
-        """An entry was applied: bring the feature in line with the room."""
+        """An entry was applied that was no message: bring the feature in line with the room. If that changes grants or
+        seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
     def acted(self, room: "BaseRoom", member: Member) -> None:
         """A member has acted in the world."""
@@ -84,11 +85,12 @@ class Feature:
     def round_ended(self, room: "BaseRoom") -> None:
         """The choices of a round were carried out."""
 
-    def game_ends(self, ctx: "Context") -> None:
-        """Another game begins. The world still has the old one, unless a save was loaded."""
+    def game_ends(self, ctx: "Context", is_loaded: bool) -> None:
+        """The room opens, or another game begins. The world still has the old game, unless the new one was loaded from
+        a save."""
 
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
-        """The game of a save continues. ``played``: who played which seat in it."""
+        """The game of a save was loaded, and seats are assigned. ``played``: who played which seat in it."""
 
     def reopened(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
@@ -142,7 +144,7 @@ class Hooks(Struct, frozen=True, eq=False):
     follow: tuple[Callable[["BaseRoom", int, list[Told]], None], ...]
     acted: tuple[Callable[["BaseRoom", Member], None], ...]
     round_ended: tuple[Callable[["BaseRoom"], None], ...]
-    game_ends: tuple[Callable[["Context"], None], ...]
+    game_ends: tuple[Callable[["Context", bool], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
     reopened: tuple[Callable[["BaseRoom", int], None], ...]
     speaks: tuple[Callable[["Context", str, list[str]], list[str]], ...]

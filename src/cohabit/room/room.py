@@ -248,9 +248,9 @@ class Room(BaseRoom):
         context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
-            self.timers.changed()
             self.roster_changed()
             self.features_changed()
+            self.timers.changed()
             self._follow_up(at, context.told)
             if self._has_returns:
                 rewards.report_returns(self, context.told)

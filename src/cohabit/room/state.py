@@ -82,9 +82,8 @@ class Member(Struct, omit_defaults=True, dict=True):
 
     def withhold(self, why: str) -> None:
         """Withhold all perception for this reason, or without one give it back, and drop the cached capabilities."""
-        if why != self.withheld:
-            self.withheld = why
-            vars(self).pop("held", None)
+        self.withheld = why
+        vars(self).pop("held", None)
 
     def has_moved(self) -> None:
         """Count a move of a stand-in; a move of the member itself, or of the bot that plays for it from the start, ends

@@ -39,8 +39,9 @@ class BodiesFeature(Feature):
         if avatar is not None:
             avatar.actions += 1
 
-    def game_ends(self, ctx: Context) -> None:
-        avatars.end_game(ctx, count=True)
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
+        if not is_loaded:
+            avatars.end_game(ctx, count=True)
 
     def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
         avatars.end_game(ctx, count=False)

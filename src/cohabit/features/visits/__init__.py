@@ -41,9 +41,11 @@ class VisitsFeature(Feature):
 
     def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """The visit of a member that was removed is over; others may have come to their end."""
-        for identity in [identity for identity in VISITS.read(room.state).visits if room.member_of(identity) is None]:
+        here = {member.identity for member in room.state.members.values()}
+        for identity in [identity for identity in VISITS.read(room.state).visits if identity not in here]:
             visits.end_visit(room, at, identity, "removed")
-        visits.forget_admissions(room)
+            room.timers.changed()
+        visits.forget_admissions(room.state, here)
         ends.find_ended(room, at, told)
 
     def acted(self, room: BaseRoom, member: Member) -> None:

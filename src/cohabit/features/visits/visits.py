@@ -1,5 +1,6 @@
 """Visits: whether agents can come here through the Nexus, and how they leave. How they arrive is in ``transit``."""
 
+from collections.abc import Container
 from typing import Annotated, Any
 
 import msgspec
@@ -20,7 +21,7 @@ from cohabit.room import seats
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.grants import check_grantable
-from cohabit.room.state import Member
+from cohabit.room.state import Member, RoomState
 
 C = Capability
 NEXUS = "nexus"
@@ -233,12 +234,12 @@ def end_visit(
     return package
 
 
-def forget_admissions(room: BaseRoom) -> None:
+def forget_admissions(state: RoomState, here: Container[str]) -> None:
     """The membership that an agent had for its visits is over. If it becomes a member again, that is its own doing, and
-    does not end when the Nexus confirms its packages."""
-    leaving = VISITS.read(room.state).leaving
+    does not end when the Nexus confirms its packages. ``here``: the identities of the members."""
+    leaving = VISITS.read(state).leaving
     for ticket, package in leaving.items():
-        if package.admitted and room.member_of(package.identity) is None:
+        if package.admitted and package.identity not in here:
             leaving[ticket] = msgspec.structs.replace(package, admitted=False)
 
 
