@@ -56,7 +56,7 @@ def member(world: Journeys, who: str, game: str) -> Any:
 
 
 def first_avatar(world: Journeys, game: str) -> str:
-    return avatars_in(next(iter(world.room(game).state)))
+    return next(iter(avatars_in(world.room(game).state)))
 
 
 # -- entering and leaving -----------------------------------------------------------------------------
@@ -412,7 +412,7 @@ async def test_a_package_of_a_visit_that_was_given_up_still_arrives_and_arrives_
         world.store.refuses = {world.store.commits + 2}  # the profile, after the entry of the game
         await stop_before_the_nexus_knows(world, "ann", "zoo")
         assert world.profile("ann").session is not None
-        assert VISITS.read(list(world.room("zoo").state).leaving)
+        assert list(VISITS.read(world.room("zoo").state).leaving)
         await world("ann", "nexus", "give_up_game")
         if meanwhile == "a visit":
             await visit(world, "ann", "mines", "coin")
@@ -457,7 +457,7 @@ async def test_a_package_that_was_applied_is_not_applied_again_after_its_game_wa
         world.store.refuses = {world.store.commits + 3}  # visit_closed, after the game's entry and the profile
         await stop_before_the_nexus_knows(world, "ann", "zoo")
         assert world.profile("ann").session is None
-        assert VISITS.read(list(world.room("zoo").state).leaving)
+        assert list(VISITS.read(world.room("zoo").state).leaving)
         if stays:
             await world("ann", "nexus", "enter_game", game_id="mines")
         else:
@@ -535,7 +535,7 @@ async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_fin
         await world.tried(world("ann", "camp", "exit_game", mode="dormant"))
         await world.kill()
         await world.check()
-        assert avatars_in(len(world.room("camp").state)) <= 1
+        assert len(avatars_in(world.room("camp").state)) <= 1
         if world.profile("ann").session is not None:
             await world("ann", "nexus", "resume_game")
             await world("ann", "camp", "exit_game", mode="dormant")

@@ -90,13 +90,13 @@ class AvatarMachine(RuleBasedStateMachine):
 
     @rule(who=WHO, data=st.data())
     def jack_in(self, who: str, data: st.DataObject) -> None:
-        avatar = data.draw(st.none() | avatars_in(st.sampled_from(sorted(self.room.state)) or ["avatar-0"]))
+        avatar = data.draw(st.none() | st.sampled_from(sorted(avatars_in(self.room.state)) or ["avatar-0"]))
         self._call(who, "jack_in", {"avatar_id": avatar})
 
     @rule(who=WHO, mode=st.sampled_from(["dormant", "suspend", "despawn"]), data=st.data())
     def transfer(self, who: str, mode: str, data: st.DataObject) -> None:
         held = self._controlled(who)
-        avatar = avatars_in(data.draw(st.sampled_from(sorted(self.room.state)) or ["avatar-0"]))
+        avatar = data.draw(st.sampled_from(sorted(avatars_in(self.room.state)) or ["avatar-0"]))
         if self._call(who, "transfer", {"avatar_id": avatar, "mode": mode}) is not None:
             assert held not in (None, avatar)
             assert self._controlled(who) == avatar

@@ -49,7 +49,7 @@ class Caves:
 
     def id(self, avatar: int = 1) -> str:
         """The id of an avatar, in the order in which they were made."""
-        return avatars_in(list(self.room.state))[avatar - 1]
+        return list(avatars_in(self.room.state))[avatar - 1]
 
     def seat(self, who: str) -> str:
         found = self.room.state.members[who].seat

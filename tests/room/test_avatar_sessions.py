@@ -77,9 +77,9 @@ def test_the_oldest_destroyed_avatars_of_an_agent_are_forgotten_and_those_of_oth
     for _ in range(MAX_DESTROYED + 1):
         died.append(caves("ann", "jack_in").avatar.avatar_id)
         caves("ann", "jump")
-    assert avatars_in(list(caves.room.state)) == died
+    assert list(avatars_in(caves.room.state)) == died
     lives = caves("ann", "jack_in").avatar.avatar_id
-    assert avatars_in(list(caves.room.state)) == [died[0], *died[2:], lives]
+    assert list(avatars_in(caves.room.state)) == [died[0], *died[2:], lives]
     assert replayed(caves.room).digest() == caves.room.digest()
 
 

@@ -199,7 +199,7 @@ def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -
         caves("ann", "create_avatar")
     caves("ann", name)
     assert [avatar.state for avatar in avatars_in(caves.room.state).values()].count(State.BOUND) == 1
-    assert avatars_in(len(caves.room.state)) == 3
+    assert len(avatars_in(caves.room.state)) == 3
     caves("ann", "stand_up")
     caves("ann", name)
     assert len(bodies(caves.room)) == 1
@@ -561,7 +561,7 @@ def test_another_game_ends_all_bodies(name: str) -> None:
     caves("ann", "jack_in")
     caves("bob", "jack_in")
     caves("bob", "jack_out")
-    before = avatars_in(list(caves.room.state))
+    before = list(avatars_in(caves.room.state))
     caves("zeus", name)
     assert caves("ann", "avatars").avatars == caves("bob", "avatars").avatars == []
     assert caves.room.state.members["ann"].seat is None

@@ -68,7 +68,7 @@ def test_the_same_ticket_brings_nobody_twice_and_is_answered_alike() -> None:
     again = arrive(room, ticket=first.ticket)
     assert (again.ticket, again.member, again.seat, again.avatar) == (first.ticket, "ada", first.seat, first.avatar)
     assert (again.items, again.max_steps, again.woken) == ({"gold": 2}, 5, False)
-    assert avatars_in(len(room.state)) == 1
+    assert len(avatars_in(room.state)) == 1
     act(room, "exit_game", at=40)
     after = arrive(room, ticket=first.ticket, at=50)
     assert (after.ticket, after.member, after.seat, after.avatar) == (first.ticket, "ada", None, "")
@@ -342,7 +342,7 @@ def test_a_visit_that_the_nexus_has_given_up_takes_nothing_along() -> None:
     room = game()
     enter(room)
     room.system("visit_dropped", {"identity": ADA}, 20)
-    assert VISITS.read((room.state).visits, VISITS.read(room.state).leaving) == ({}, {})
+    assert (VISITS.read(room.state).visits, VISITS.read(room.state).leaving) == ({}, {})
     assert "ada" not in room.state.members
     assert told_last(room) == {"hostess": ["ada is no longer visiting"]}
     room.system("visit_dropped", {"identity": ADA}, 21)

@@ -226,7 +226,7 @@ def test_a_visit_ends_when_a_goal_that_is_an_achievement_of_the_world_is_reached
 def ended_in_crafter(room: Room) -> ExitPackage | None:
     """Without a replay: the test has changed the world by hand."""
     room.settle(20)
-    return VISITS.read(next(iter(room.state).leaving.values()), None)
+    return next(iter(VISITS.read(room.state).leaving.values()), None)
 
 
 def test_a_new_body_in_the_same_round_gives_no_step_and_no_time() -> None:
@@ -325,7 +325,7 @@ def test_where_another_game_begins_by_itself_visitors_stay_for_it() -> None:
         mover = next(m for m in room.state.members.values() if m.seat in room.to_move())
         act(room, "take", mover.id, **_nim_move(room))
     room.settle(30)
-    assert VISITS.read(len(room.state).visits) == 2
+    assert len(VISITS.read(room.state).visits) == 2
 
 
 def test_a_visit_without_a_body_ends_too() -> None:
@@ -351,7 +351,7 @@ def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
     room.call("zeus", "bar", {"barred": True}, at=2)
     with pytest.raises(CohabitError, match="the door is barred"):
         enter(room)
-    assert VISITS.read((room.state).visits, VISITS.read(room.state).tickets, avatars_in(room.state)) == ({}, {}, {})
+    assert (VISITS.read(room.state).visits, VISITS.read(room.state).tickets, avatars_in(room.state)) == ({}, {}, {})
     room.call("zeus", "bar", {"barred": False}, at=12)
     room.system("transit_in", {"package": {"ticket": "t-2", "identity": ADA, "name": "ada"}}, 13)
     assert VISITS.read(room.state).visits[ADA].ticket == "t-2"

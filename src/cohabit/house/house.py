@@ -114,7 +114,7 @@ class House:
         self._signing_key: SigningKey | None = None  # loaded when it is first needed
         self._signing_lock = asyncio.Lock()
         self._on_lines: OnLines | None = None
-        self.on_visits: Callable[[RoomRunner], None] | None = None  # something happened in a room with visitors
+        self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self._watchdog = Watchdog(min(LOOP_LIMIT_S, settings.world_deadline_s))
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created, reopened or deleted
@@ -227,7 +227,7 @@ class House:
         runner.on_roster = self.bots.start_bots
         runner.on_removed = self._members_removed
         runner.on_lines = self._on_lines
-        runner.on_visits = self._visits_changed
+        runner.on_announced = self._announced
         runner.on_slow = self.reopening.start
         self.rooms[room.id] = runner
         if self.dormant:
@@ -258,9 +258,9 @@ class House:
         gone = self.identities.revoke(credentials)
         await self.writer.submit(Write(credentials=gone))
 
-    def _visits_changed(self, runner: RoomRunner) -> None:
-        if self.on_visits is not None:
-            self.on_visits(runner)
+    def _announced(self, runner: RoomRunner, feature: str) -> None:
+        if feature in self.listeners:
+            self.listeners[feature](runner)
 
     def _members_removed(self, runner: RoomRunner, members: Sequence[Member]) -> None:
         """Revoke the credentials of removed members for this room."""

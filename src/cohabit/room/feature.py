@@ -132,6 +132,16 @@ class Feature:
         """Lines of a member's view."""
         return ""
 
+    def absence(self, state: RoomState, identity: str) -> str:
+        """What somebody is told who is no member any more; empty: in the usual words. Also asked while the feature is
+        not active."""
+        return ""
+
+    def announces(self, room: "BaseRoom") -> bool:
+        """Whether the house has to look at what the feature keeps. Asked when entries are on disk; those who listen to
+        the feature (``House.listeners``) are called."""
+        return False
+
     def last_words(self, room: "BaseRoom", member: Member) -> str:
         """What a member is told with its action if it was its last one here; empty: it was not."""
         return ""
@@ -170,6 +180,7 @@ class FeatureSet:
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
         self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
         self._is_active = [feature.active for feature in self._sometimes]
+        self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
 
     def restore(self, state: RoomState) -> None:
@@ -181,6 +192,14 @@ class FeatureSet:
             for feature in self.all if member.slices else ():
                 if feature.member_slice is not None:
                     feature.member_slice.restore(member)
+
+    def announcing(self, room: "BaseRoom") -> list[str]:
+        """The names of the features that have something for the house."""
+        return [feature.name for feature in self._announcing if feature.active(room) and feature.announces(room)]
+
+    def absence(self, state: RoomState, identity: str) -> str:
+        """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""
+        return next(filter(None, (feature.absence(state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""

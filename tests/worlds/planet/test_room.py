@@ -25,7 +25,7 @@ class Planets:
         return self.room.call(who, name, args, at=self.at)
 
     def state(self) -> AvatarState:
-        return avatars_in(next(iter(self.room.state).values())).state
+        return next(iter(avatars_in(self.room.state).values())).state
 
     def until_death(self) -> None:
         """Ann falls from the sky; bob waits."""

@@ -20,7 +20,7 @@ from cohabit.room.base import BaseRoom
 from cohabit.room.commands import Command
 from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
-from cohabit.room.state import Member
+from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
 from cohabit.scenario import OpenedToNexus, Scenario
 from cohabit.world import Arrival, World
@@ -87,6 +87,15 @@ class VisitsFeature(Feature):
 
     def lines(self, room: BaseRoom, member: Member) -> str:
         return ends.visit_text(room, member)
+
+    def announces(self, room: BaseRoom) -> bool:
+        kept = VISITS.read(room.state)
+        return bool(kept.visits or kept.leaving)
+
+    def absence(self, state: RoomState, identity: str) -> str:
+        if identity not in VISITS.read(state).tickets:
+            return ""
+        return f"your visit to {state.id} is over; the view of the Nexus says where you are, and enter_game brings you back"
 
     def last_words(self, room: BaseRoom, member: Member) -> str:
         return ends.ended_text(room, member)

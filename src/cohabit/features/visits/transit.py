@@ -132,8 +132,8 @@ def receipt(room: BaseRoom, identity: str, woken: bool = False) -> Receipt:
     if me is None or visit is None:  # it has left since
         return Receipt(ticket, me.handle if me is not None else "")
     return Receipt(
-        ticket, me.handle, me.seat, career_of(room.state, identity).avatar, woken, dict(visit.items), visit.max_steps, visit.conditions,
-        difficulty=visit.difficulty, damage=visit.damage,
+        ticket, me.handle, me.seat, career_of(room.state, identity).avatar, woken, dict(visit.items), visit.max_steps,
+        visit.conditions, difficulty=visit.difficulty, damage=visit.damage,
     )  # fmt: skip
 
 
