@@ -95,7 +95,8 @@ class VisitsFeature(Feature):
     def absence(self, state: RoomState, identity: str) -> str:
         if identity not in VISITS.read(state).tickets:
             return ""
-        return f"your visit to {state.id} is over; the view of the Nexus says where you are, and enter_game brings you back"
+        where = "the view of the Nexus says where you are, and enter_game brings you back"
+        return f"your visit to {state.id} is over; {where}"
 
     def last_words(self, room: BaseRoom, member: Member) -> str:
         return ends.ended_text(room, member)
