@@ -1,4 +1,4 @@
-"""Lookup by name of worlds, brains, connectors and extensions. The only module that contains import strings.
+"""Lookup by name of worlds, brains, connectors and features. The only module that contains import strings.
 
 A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
 """
@@ -69,14 +69,14 @@ FEATURES = {
 PROTOCOLS = {"worldbox": "cohabit.worldbox.protocol:WorldBoxProtocol"}
 """Features of rooms whose world asks for them."""
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
-"""Optional packages that register a protocol's names and commands on import."""
+"""Optional packages that add the names of another project's protocol on import."""
 SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
-"""Additional listeners, provided by extensions."""
+"""Additional listeners, of protocols of other projects."""
 CLI_VERBS = (
     ("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),
     ("starbound", "[SCENARIO]", "share a running Starbound game", "cohabit.starbound.cli"),
 )
-"""Command-line verbs provided by extensions: name, arguments, summary, module."""
+"""Command-line verbs of protocols of other projects: name, arguments, summary, module."""
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
@@ -162,7 +162,7 @@ def find_feature(name: str) -> Any:
 
 @cache
 def load_extensions() -> None:
-    """Import the installed extensions, which registers their names and commands."""
+    """Import the installed protocols of other projects, which adds their names of roles and capabilities."""
     for name in EXTENSIONS:
         if _is_installed(name):
             importlib.import_module(name)
@@ -297,12 +297,12 @@ def make_connector(name: str, house: Any, room: str, config: Mapping[str, Any]) 
 
 
 def side_servers() -> list[Callable[[Any], Any]]:
-    """Factories for the listeners of installed extensions; see ``faces.serve``."""
+    """Factories for the listeners of installed protocols; see ``faces.serve``."""
     return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 
 
 def cli_verbs() -> list[tuple[str, str, str, str]]:
-    """The command-line verbs of installed extensions."""
+    """The command-line verbs of installed protocols."""
     return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
 
 

@@ -21,7 +21,7 @@ from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
-"""Least time between two: each time the agent begins to think anew, which a model is paid for."""
+"""The least time between two calls: each time the agent starts over, and a model is paid for that."""
 
 
 class HandedOver(Struct, omit_defaults=True):
@@ -89,7 +89,7 @@ def stand_in(ctx: Context, member: str) -> None:
 
 
 def _missed_text(player: Member, pace: str, state: RoomState) -> str:
-    """What happened in place of a player's moves since its own last one; empty if nothing did."""
+    """The moves of a stand-in and the timeouts since a player's own last move; empty if there were none."""
     lines = []
     if n := player.moves_by_bot:
         moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
@@ -118,6 +118,6 @@ class StandIns(Feature):
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
     def lines(self, room: BaseRoom, member: Member) -> str:
-        """Who plays for a member, or has played."""
+        """Whether an agent plays for the member now, and what it missed."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
         return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

@@ -39,7 +39,7 @@ class Sent(Struct):
 
 
 class MediaRoom(Protocol):
-    """What a connection needs of the room whose media it relays, and of its house."""
+    """The parts of a running room that relaying media needs."""
 
     room: Room
     settings: Settings

@@ -61,12 +61,12 @@ class BaseRoom(RecordedRoom):
         self.shown = ShownViews()
         self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
-        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
-        self.members_limit: int | None = None  # ditto
+        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed
+        self.members_limit: int | None = None  # set by the house, as the check of brains is
         self.digest_every = DIGEST_EVERY
         self.commands = commands
-        self.callable_here = commands  # with those of the house, which it adds
-        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether the house does
+        self.callable_here = commands  # the house adds its own commands
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether it lists one
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None

@@ -96,7 +96,8 @@ class Feature:
         """The house was closed for this many milliseconds: no time has passed in the room."""
 
     def speaks(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """A member sends something to others. Refuse it, or return the members who receive it."""
+        """A member sends something to others. Refuse it, or return the members who receive it: the same list for all of
+        them, a new one to leave some out."""
         return receivers
 
     def seats_member(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:

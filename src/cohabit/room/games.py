@@ -52,7 +52,7 @@ def begin(ctx: Context, seed: str) -> None:
             member.moves_by_bot = member.timeouts = 0
     switch_game(state, game_of(seed))
     if room.has_arrivals:
-        state.played = {}  # its seats are opened anew, for whoever comes
+        state.played = {}  # it opens new seats for those who arrive
         for member in state.members.values():
             member.seat = None
     starting = starting_seats(ctx)
