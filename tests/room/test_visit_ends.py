@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied
-from cohabit.features.bodies.state import avatars_in
+from cohabit.features.bodies.state import BODIES, Career, avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.model.avatar import AvatarState
 from cohabit.model.travel import ExitPackage
@@ -412,7 +412,7 @@ def test_without_bodies_a_visit_ends_by_no_goal_but_a_meta_goal() -> None:
 def test_an_achievement_that_an_earlier_body_of_the_visit_has_reached_counts() -> None:
     room = game("crafter_shared")
     enter(room, exit_conditions=["goal_complete"], goals=["Collect Sapling"])
-    VISITS.read(room.state).visits[ADA].deeds = {"achievement:collect_sapling": 1}
+    BODIES.change(room.state).careers[ADA] = Career(deeds={"achievement:collect_sapling": 1})
     act(room, "noop")
     package = ended_in_crafter(room)
     assert package is not None
