@@ -5,6 +5,7 @@ A world is a built-in name, an entry point of an installed package, or a file. E
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
@@ -66,6 +67,9 @@ FEATURES = {
     "consent": "cohabit.features.consent:Consent",
 }
 """The features of every room, in the order in which their hooks are called."""
+FEATURE = "cohabit.room.feature:Feature"
+FEATURE_ENTRY_POINTS = "cohabit.features"
+FEATURE_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 PROTOCOLS = {"worldbox": "cohabit.worldbox.protocol:WorldBoxProtocol"}
 """Features of rooms whose world asks for them."""
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
@@ -142,22 +146,65 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 """Comments of a kibitzer, by the world's name."""
 
 
-@cache
-def usual_features(more: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The names of the features that every new room has, and of these others, as far as they are installed."""
-    if unknown := [name for name in more if name not in PROTOCOLS]:
-        raise UnknownAsset(f"unknown feature {unknown[0]!r}", did_you_mean=nearest(unknown[0], PROTOCOLS, 2))
-    known = {**FEATURES, **{name: PROTOCOLS[name] for name in more}}
-    return tuple(name for name, target in known.items() if _package_is_installed(target.partition(":")[0]))
+_features_in_files: dict[str, Any] = {}
 
 
 @cache
+def usual_features() -> tuple[str, ...]:
+    """The names of the features that every new room has, as far as they are installed."""
+    return tuple(name for name, target in FEATURES.items() if _package_is_installed(target.partition(":")[0]))
+
+
 def find_feature(name: str) -> Any:
-    """The feature with that name (``room.feature``)."""
+    """The feature with that name (``room.feature``): built in, in a file that was named to this process, or an entry
+    point of an installed package."""
+    if name in _features_in_files:
+        return _features_in_files[name]
     target = FEATURES.get(name) or PROTOCOLS.get(name)
-    if target is None or not _package_is_installed(target.partition(":")[0]):
-        raise UnknownAsset(f"the feature {name!r} is not installed", did_you_mean=nearest(name, FEATURES, 2))
-    return _imported(target)()
+    if target is not None and not _package_is_installed(target.partition(":")[0]):
+        target = None
+    elif target is None:
+        target = _entry_points(FEATURE_ENTRY_POINTS).get(name)
+    if target is None:
+        known = [*FEATURES, *PROTOCOLS, *_features_in_files]
+        raise UnknownAsset(
+            f"unknown feature {name!r}. If you have its file, name it with --features FILE",
+            did_you_mean=nearest(name, known, 2),
+        )
+    return _made_once(_imported(target))
+
+
+@cached
+def _made_once(cls: type) -> Any:
+    return cls()
+
+
+def load_features(sources: Iterable[str]) -> list[str]:
+    """The names of features. Those in files (``poll.py``, or ``poll.py:Poll``) become known to this process.
+
+    A record names its features and not their files, so code is loaded only if the user of this process has named it.
+    """
+    return [_feature_in_file(source) if is_file_source(source) else find_feature(source).name for source in sources]
+
+
+def _feature_in_file(source: str) -> str:
+    """Load the feature in a file. Returns its name."""
+    path, _, cls = source.partition(".py:")
+    module, base = _module_from(Path(path + ".py" if cls else source)), _imported(FEATURE)
+    here = {
+        n: v for n, v in vars(module).items()
+        if isinstance(v, type) and issubclass(v, base) and v.__module__ == module.__name__
+    }  # fmt: skip
+    made = _made_once(_only(here, Path(source), cls, "feature", "Feature"))
+    name: str = getattr(made, "name", "")
+    if not FEATURE_NAME.fullmatch(name):
+        raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
+    if name in FEATURES or name in PROTOCOLS:
+        raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
+    if taken := [command.name for command in made.declared if command.name in _reserved_names()]:
+        raise BadArgs(f"{source}: every room has a command {taken[0]!r}; choose another name")
+    _features_in_files[name] = made
+    return name
 
 
 @cache
@@ -266,9 +313,13 @@ def is_foreign(brain: Brain) -> bool:
 
 def installed_brains() -> dict[str, str]:
     """Brains of installed packages: name to ``module:Class``."""
+    return _entry_points(AGENT_ENTRY_POINTS)
+
+
+def _entry_points(group: str) -> dict[str, str]:
     from importlib.metadata import entry_points
 
-    return {point.name: point.value for point in entry_points(group=AGENT_ENTRY_POINTS)}
+    return {point.name: point.value for point in entry_points(group=group)}
 
 
 def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
@@ -314,11 +365,8 @@ def _imported(target: str) -> Any:
 
 def known_worlds() -> dict[str, str]:
     """All listed worlds: name to ``module:Class``."""
-    from importlib.metadata import entry_points
-
-    installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
-    return {**installed, **ours}
+    return {**_entry_points(ENTRY_POINTS), **ours}
 
 
 def known_games() -> list[str]:
@@ -465,7 +513,7 @@ def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) 
         return here[name]
     if len(here) != 1:
         if not here:
-            raise BadArgs(f"{path} has no class derived from {base}" if what == "world" else f"{path} has no {base}")
+            raise BadArgs(f"{path} has no {base}" if what == "agent" else f"{path} has no class derived from {base}")
         raise BadArgs(f"{path} has {len(here)} {what}s ({', '.join(here)}); name one as {path}:ClassName")
     return next(iter(here.values()))
 

@@ -15,7 +15,7 @@ import msgspec
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.features.bodies.state import avatars_in
-from cohabit.features.visits.state import VISITS
+from cohabit.features.visits.state import VISITS, done_in
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
@@ -292,7 +292,7 @@ def _done(room: Room, identity: str) -> dict[str, int]:
             if avatar.owner == identity and avatar.by is not None:
                 for deed, count in room.world.deeds(avatar.seat).items():
                     found[deed] -= count - avatar.deeds_before.get(deed, 0)
-        for deed, count in visit.deeds.items():
+        for deed, count in done_in(room.state, identity, visit).deeds.items():
             found[deed] = found.get(deed, 0) - count
     return {deed: count for deed, count in found.items() if count}
 

@@ -12,8 +12,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom, Context
+from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
 from cohabit.room.messages import recipients, speak
@@ -253,9 +252,9 @@ class Apps(Feature):
     name = "apps"
     room_slice = PUBLISHED
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """Drop what members who have left have published, and the views that were for them."""
-        members, apps = room.state.members, _apps(room.state)
+        members, apps = ctx.state.members, _apps(ctx.state)
         for gone in [app for app in apps if app not in members]:
             del apps[gone]
         for app in apps.values():

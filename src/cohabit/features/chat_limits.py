@@ -81,7 +81,7 @@ class ChatLimiting(Feature):
     name = "chat_limits"
     room_slice = CHAT
 
-    def speaks(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
+    def recipients(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
         """Refuse a message of an agent to everyone during the cooldown, or above the limit of this minute. Where agents
         are kept apart, no other agent receives it."""
         if ctx.member.kind != "agent":

@@ -12,7 +12,6 @@ from cohabit.errors import BadArgs, Busy, Conflict, UnknownAsset
 from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
@@ -242,9 +241,9 @@ class Consent(Feature):
     room_slice = WAITING
     member_slice = ASKED
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""
-        waiting, members = WAITING.change(room.state), room.state.members
+        waiting, members = WAITING.change(ctx.state), ctx.state.members
         if any(request.member not in members for request in waiting.requests):
             waiting.requests = [request for request in waiting.requests if request.member in members]
 
@@ -253,7 +252,7 @@ class Consent(Feature):
             if any(layer.this_game for layer in member.layers):
                 _end_consents(ctx, member)
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
         lines = [
             f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "

@@ -10,8 +10,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom, Context
+from cohabit.room.base import Context
 from cohabit.room.commands import MAX_BACKEND, Backend, command
 from cohabit.room.feature import Feature
 from cohabit.room.slices import Slice
@@ -120,8 +119,8 @@ class Disclosure(Feature):
     room_slice = POLICY
     member_slice = MADE
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""
-        changed = [withhold(room.state, member) for member in room.state.members.values()]
+        changed = [withhold(ctx.state, member) for member in ctx.state.members.values()]
         if any(changed):
-            room.roster_changed()
+            ctx.room.roster_changed()

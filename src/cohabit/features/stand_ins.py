@@ -117,7 +117,7 @@ class StandIns(Feature):
             if member.seat is not None or member.claim is None:  # without its claimed seat there is nothing to play
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         """Whether an agent plays for the member now, and what it missed."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
         return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

@@ -41,7 +41,7 @@ from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 from cohabit.house.signing import SigningKey, house_key
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
@@ -50,7 +50,7 @@ from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.suggest import nearest
-from cohabit.registry import lasting_source, load_extensions, make_connector
+from cohabit.registry import lasting_source, load_extensions, load_features, make_connector
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.record import Line
 from cohabit.room.remote import RemoteWorld
@@ -137,6 +137,7 @@ class House:
         """
         settings = settings or Settings()
         load_extensions()
+        load_features(split_names(settings.features))  # stored rooms may need them
         chosen = settings
         kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct
 
 from cohabit.bodies import DepartMode
-from cohabit.model.record import Told
+from cohabit.errors import BadArgs
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
@@ -75,7 +75,7 @@ class Feature:
         return None
 
     # -- changes ----------------------------------------------------------------------------------
-    def follow(self, room: "BaseRoom", at: int, told: list[Told]) -> None:
+    def follow(self, ctx: "Context") -> None:
         """An entry was applied that was no message: bring the feature in line with the room. If that changes grants or
         seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
@@ -92,19 +92,19 @@ class Feature:
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
         """The game of a save was loaded, and seats are assigned. ``played``: who played which seat in it."""
 
-    def reopened(self, room: "BaseRoom", gap: int) -> None:
+    def after_downtime(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
 
-    def speaks(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
+    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
         """A member sends something to others. Refuse it, or return the members who receive it: the same list for all of
         them, a new one to leave some out."""
         return receivers
 
-    def seats_member(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
+    def take_seat(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
         """A member takes a seat, or any. Returns True if the feature has seated it."""
         return False
 
-    def leaves_seat(self, room: "BaseRoom", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def departure_mode(self, room: "BaseRoom", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member leaves its seat. Returns how the world is told about it."""
         return mode
 
@@ -121,15 +121,15 @@ class Feature:
         """Why a member without a seat may not run an action; empty: in the usual words."""
         return ""
 
-    def holds_on(self, room: "BaseRoom", seat: SeatId) -> str:
+    def keeps_seated(self, room: "BaseRoom", seat: SeatId) -> str:
         """Why the player of a seat may not leave it now; empty: it may."""
         return ""
 
-    def arrives(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
+    def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
 
-    def lines(self, room: "BaseRoom", member: Member) -> str:
+    def view_lines(self, room: "BaseRoom", member: Member) -> str:
         """Lines of a member's view."""
         return ""
 
@@ -143,7 +143,7 @@ class Feature:
         the feature (``House.listeners``) are called."""
         return False
 
-    def last_words(self, room: "BaseRoom", member: Member) -> str:
+    def reply_note(self, room: "BaseRoom", member: Member) -> str:
         """What a member is told with its action if it was its last one here; empty: it was not."""
         return ""
 
@@ -152,22 +152,22 @@ class Hooks(Struct, frozen=True, eq=False):
     """The hooks that the active features of a room override, in flat tuples: a hook that nobody overrides costs the
     comparison of an empty tuple."""
 
-    follow: tuple[Callable[["BaseRoom", int, list[Told]], None], ...]
+    follow: tuple[Callable[["Context"], None], ...]
     acted: tuple[Callable[["BaseRoom", Member], None], ...]
     round_ended: tuple[Callable[["BaseRoom"], None], ...]
     game_ends: tuple[Callable[["Context", bool], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
-    reopened: tuple[Callable[["BaseRoom", int], None], ...]
-    speaks: tuple[Callable[["Context", str, list[str]], list[str]], ...]
-    seats_member: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
-    leaves_seat: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
+    after_downtime: tuple[Callable[["BaseRoom", int], None], ...]
+    recipients: tuple[Callable[["Context", str, list[str]], list[str]], ...]
+    take_seat: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
+    departure_mode: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
     due: tuple[Callable[["BaseRoom"], Iterable[Due]], ...]
     refuses: tuple[Callable[["BaseRoom", Member, Command], Decision | None], ...]
     without_seat: tuple[Callable[[Member, Command], str], ...]
-    holds_on: tuple[Callable[["BaseRoom", SeatId], str], ...]
-    arrives: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
-    lines: tuple[Callable[["BaseRoom", Member], str], ...]
-    last_words: tuple[Callable[["BaseRoom", Member], str], ...]
+    keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
+    arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
+    view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    reply_note: tuple[Callable[["BaseRoom", Member], str], ...]
 
 
 class FeatureSet:
@@ -176,6 +176,7 @@ class FeatureSet:
     def __init__(self, features: tuple[Feature, ...]) -> None:
         self.all = features
         self.declared = [command for feature in features for command in feature.declared]
+        _check_names(features)
         self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
         self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
@@ -210,6 +211,15 @@ class FeatureSet:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]
             known = self._hooks[active] = _hooks_of([f for f in self._with_hooks if f not in inactive])
         return known
+
+
+def _check_names(features: Sequence[Feature]) -> None:
+    known: dict[str, str] = {}
+    for feature in features:
+        for command in feature.declared:
+            other = known.setdefault(command.name, feature.name)
+            if other != feature.name:
+                raise BadArgs(f"the features {other} and {feature.name} both declare {command.name!r}")
 
 
 def _hooks_of(features: Sequence[Feature]) -> Hooks:

@@ -151,8 +151,8 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
 
 def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
     """The members who receive what the caller sends. The result is a new list if a feature leaves some of them out."""
-    for speaks in ctx.room.hooks.speaks:
-        receivers = speaks(ctx, to, receivers)
+    for recipients_of in ctx.room.hooks.recipients:
+        receivers = recipients_of(ctx, to, receivers)
     return receivers
 
 

@@ -13,7 +13,7 @@ from cohabit.room.command_modules import features_of
 from cohabit.room.feature import FeatureSet
 from cohabit.room.games import game_of
 from cohabit.room.room import Room
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import FORMAT, Member, RoomState
 from cohabit.room.timers import can_skip
 from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
@@ -32,7 +32,7 @@ def opening_state(
     identities: Mapping[str, str] | None = None,
 ) -> RoomState:
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
-    spec, features = world.spec, features_of(world)
+    spec, features = world.spec, features_of(world, scenario.features)
     _check_time(scenario, world)
     check_claims(world, [(f"agents[{i}]", a.claim) for i, a in enumerate(scenario.agents) if a.claim is not None])
     known = identities or {}
@@ -70,6 +70,7 @@ def opening_state(
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
+        format=FORMAT,
         features=[feature.name for feature in features.all],
         slices=_slices(features, scenario, world),
     )

@@ -30,7 +30,7 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
 from cohabit.room import rewards, seats, turns
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.command_modules import command_table, feature_set
+from cohabit.room.command_modules import command_table, features_named
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
@@ -280,8 +280,10 @@ class Room(BaseRoom):
                 if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
-        for follow in self.hooks.follow:
-            follow(self, at, told)
+        if self.hooks.follow:
+            context = Context(self, state, None, at, told)
+            for follow in self.hooks.follow:
+                follow(context)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -326,8 +328,8 @@ class Room(BaseRoom):
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
         message = outcome.message
-        for last_words in self.hooks.last_words:
-            if ended := last_words(self, member):
+        for reply_note in self.hooks.reply_note:
+            if ended := reply_note(self, member):
                 message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
             outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
@@ -358,6 +360,6 @@ class Room(BaseRoom):
 def _features_of(state: RoomState) -> FeatureSet:
     """The features that the record of a room names."""
     try:
-        return feature_set(tuple(state.features))
+        return features_named(state.features)
     except UnknownAsset as missing:
         raise RecordCorrupt(f"room {state.id} cannot be opened here: {missing.message}") from None

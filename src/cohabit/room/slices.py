@@ -25,18 +25,18 @@ class Slice(Generic[T]):
 
     def __init__(self, feature: str, kind: type[T]) -> None:
         self.feature = feature
-        self._kind = kind
+        self.kind = kind
 
     def read(self, of: Sliced) -> T:
         """What the feature keeps, or a default that is not kept. Do not change it."""
         found: T | None = of.slices.get(self.feature)
-        return self._kind() if found is None else found
+        return self.kind() if found is None else found
 
     def change(self, of: Sliced) -> T:
         """What the feature keeps, to be changed."""
         found: T | None = of.slices.get(self.feature)
         if found is None:
-            found = of.slices[self.feature] = self._kind()
+            found = of.slices[self.feature] = self.kind()
         return found
 
     def is_kept(self, of: Sliced) -> bool:
@@ -46,4 +46,4 @@ class Slice(Generic[T]):
         """Give plain values, as they were stored, their type."""
         kept = of.slices.get(self.feature)
         if isinstance(kept, dict):
-            of.slices[self.feature] = msgspec.convert(kept, self._kind)
+            of.slices[self.feature] = msgspec.convert(kept, self.kind)

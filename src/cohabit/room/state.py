@@ -152,11 +152,15 @@ class KeptReply(Struct, omit_defaults=True):
     unknown: bool = False  # it was sent to a remote world and its outcome is unknown
 
 
+FORMAT = 1
+"""The format of records. Earlier alphas had none."""
+
+
 class RoomState(Struct, omit_defaults=True):
     """The state of a room, without its world.
 
     Fields with default values are not stored and not part of the digest, so a new field must have a default that means
-    what older rooms did. Then their records still replay.
+    what older rooms did. Then their records still replay. Any other change needs a new ``FORMAT``.
     """
 
     id: str
@@ -215,6 +219,7 @@ class RoomState(Struct, omit_defaults=True):
     blocked: dict[str, str] = {}  # identities that may not join again, and the ids of the members that they were
     limited: dict[str, KeptLimits] = {}  # identities that left while a host had limited them
     former: list[str] = []  # identities that left by themselves and may join again without waiting
+    format: int = 0
     # features
     features: list[str] = []  # their names, in order
     slices: dict[str, Any] = {}  # what they keep, by their names

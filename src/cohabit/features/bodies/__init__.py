@@ -14,7 +14,6 @@ from cohabit.features.bodies import actions, avatars
 from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
 from cohabit.features.bodies.state import BODIES, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
-from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
@@ -30,8 +29,8 @@ class BodiesFeature(Feature):
     def active(self, room: BaseRoom) -> bool:
         return isinstance(room.world, EmbodiedWorld)
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
-        avatars.follow(room, at, told)
+    def follow(self, ctx: Context) -> None:
+        avatars.follow(ctx)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
         """Count an action of a body. In rounds, a choice counts once."""
@@ -47,7 +46,7 @@ class BodiesFeature(Feature):
         avatars.end_game(ctx, count=False)
         avatars.adopt_bodies(ctx, played)
 
-    def seats_member(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
+    def take_seat(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
         """A member without a wish gets a body of its own; a seat may be the body of a built-in player."""
         room = ctx.room
         own = [avatar.id for avatar in avatars_of(room, owner_of(member)) if avatar.seat == seat]
@@ -57,7 +56,7 @@ class BodiesFeature(Feature):
         check_limit(room, member)
         return False
 
-    def leaves_seat(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def departure_mode(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member that leaves the room while its body is in danger leaves it in the world."""
         if mode in ("left", "removed") and room.crash_on_error(world_of(room).body, seat.id).unsafe:
             mode = "dormant"
@@ -69,12 +68,12 @@ class BodiesFeature(Feature):
     def without_seat(self, member: Member, command: Command) -> str:
         return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"
 
-    def holds_on(self, room: BaseRoom, seat: SeatId) -> str:
+    def keeps_seated(self, room: BaseRoom, seat: SeatId) -> str:
         """A body that is falling, fighting or the like cannot be left."""
         unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
         return f"you cannot leave this body now: {unsafe}" if unsafe else ""
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         return bodies_text(room, member)
 
 

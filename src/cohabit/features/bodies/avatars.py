@@ -62,9 +62,10 @@ AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (s
 
 
 # -- keeping avatars in step with seats and bodies ----------------------------------------------------
-def follow(room: BaseRoom, at: int, told: list[Told]) -> None:
+def follow(ctx: Context) -> None:
     """After an entry: bind the avatars of those who took a seat, release those of members who left one, and note
     deaths."""
+    room, at = ctx.room, ctx.at
     avatars = avatars_in(room.state)
     by_seat = {avatar.seat: avatar for avatar in avatars.values() if avatar.seat}
     players = {seat.id: m for m in room.state.members.values() if (seat := room.seat_of(m)) is not None}
@@ -77,7 +78,7 @@ def follow(room: BaseRoom, at: int, told: list[Told]) -> None:
         if avatar.by is not None and (avatar.seat not in players or players[avatar.seat].id != avatar.by):
             _release(room, avatar, LEFT_IN.get(avatar.left_as, State.SUSPENDED), at)
         if avatar.state in (State.BOUND, State.DORMANT) and not world_of(room).is_alive(avatar.seat):
-            _die(room, avatar, at, told)
+            _die(ctx, avatar)
 
 
 def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
@@ -181,7 +182,8 @@ def _career(room: BaseRoom, owner: str) -> Career:
     return BODIES.change(room.state).careers.setdefault(owner, Career())
 
 
-def _die(room: BaseRoom, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
+def _die(ctx: Context, avatar: OwnedAvatar) -> None:
+    room, at = ctx.room, ctx.at
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     assert body.death is not None
     avatar.deaths += 1
@@ -195,7 +197,7 @@ def _die(room: BaseRoom, avatar: OwnedAvatar, at: int, told: list[Told]) -> None
     ways = ", ".join(option.id for option in body.respawn_options)
     again = f" `respawn` brings it back: {ways}." if ways else ""
     text = f"Your avatar {avatar.name} died ({body.death.cause}{killer}).{again}"
-    told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
+    ctx.told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
 
 
 def _reward(room: BaseRoom, avatar: OwnedAvatar) -> float:

@@ -15,8 +15,7 @@ from cohabit.features.bodies import has_chosen
 from cohabit.features.visits import ends, transit, visits
 from cohabit.features.visits.state import VISITS, NexusEntry, Visits, has_only_to_leave, visit_of
 from cohabit.model.grant import Capability
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
 from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
@@ -39,14 +38,15 @@ class VisitsFeature(Feature):
         opened = scenario.nexus if isinstance(scenario.nexus, OpenedToNexus) else OpenedToNexus()
         return Visits(nexus=NexusEntry(capacity=opened.capacity, description=opened.description))
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """The visit of a member that was removed is over; others may have come to their end."""
+        room = ctx.room
         here = {member.identity for member in room.state.members.values()}
         for identity in [identity for identity in VISITS.read(room.state).visits if identity not in here]:
-            visits.end_visit(room, at, identity, "removed")
+            visits.end_visit(room, ctx.at, identity, "removed")
             room.timers.changed()
         visits.forget_admissions(room.state, here)
-        ends.find_ended(room, at, told)
+        ends.find_ended(ctx)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
         """Count a step. In rounds, a new body in the same round gives no other one."""
@@ -59,7 +59,7 @@ class VisitsFeature(Feature):
         for visit in VISITS.read(room.state).visits.values():
             visit.has_chosen = False
 
-    def reopened(self, room: BaseRoom, gap: int) -> None:
+    def after_downtime(self, room: BaseRoom, gap: int) -> None:
         for visit in VISITS.read(room.state).visits.values():
             if visit.until is not None:
                 visit.until += gap
@@ -81,11 +81,11 @@ class VisitsFeature(Feature):
             return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
         return None
 
-    def arrives(self, room: BaseRoom, member: Member, arrival: Arrival) -> Arrival:
+    def arrival(self, room: BaseRoom, member: Member, arrival: Arrival) -> Arrival:
         visit = visit_of(room.state, member.identity)
         return arrival if visit is None else msgspec.structs.replace(arrival, damage=visit.damage)
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         return ends.visit_text(room, member)
 
     def announces(self, room: BaseRoom) -> bool:
@@ -98,5 +98,5 @@ class VisitsFeature(Feature):
         where = "the view of the Nexus says where you are, and enter_game brings you back"
         return f"your visit to {state.id} is over; {where}"
 
-    def last_words(self, room: BaseRoom, member: Member) -> str:
+    def reply_note(self, room: BaseRoom, member: Member) -> str:
         return ends.ended_text(room, member)

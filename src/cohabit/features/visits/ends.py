@@ -12,8 +12,7 @@ from cohabit.features.bodies.views import body_of, has_bodies, world_of
 from cohabit.features.visits.state import VISITS, Visit, done_in, has_only_to_leave, visit_of
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
 from cohabit.world import overrides
@@ -34,13 +33,13 @@ def time_limit(conditions: tuple[str, ...]) -> int | None:
     return min([int(one.value * 1000) for one in found if one is not None and one.kind == "playtime"], default=None)
 
 
-def find_ended(room: BaseRoom, at: int, told: list[Told]) -> None:
+def find_ended(ctx: Context) -> None:
     """Note which visits have come to their end, and which of them can end now. For after every entry."""
-    due: list[str] = []
+    room, due = ctx.room, list[str]()
     kept = VISITS.change(room.state)
     for identity, visit in kept.visits.items():
         is_new = not visit.ends
-        visit.ends = visit.ends or _reason(room, identity, visit, at)
+        visit.ends = visit.ends or _reason(room, identity, visit, ctx.at)
         member = room.member_of(identity) if visit.ends else None
         if member is None:
             continue
@@ -48,7 +47,7 @@ def find_ended(room: BaseRoom, at: int, told: list[Told]) -> None:
             due.append(identity)
         elif is_new:
             text = f"Your visit ends as soon as your body is safe ({visit.ends})"
-            told.append(Told(text, ACCOUNT, members=(member.id,)))
+            ctx.tell(text, ACCOUNT, members=(member.id,))
     if due != kept.due:
         kept.due = due
         room.timers.changed()

@@ -158,7 +158,7 @@ def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
     elif me.seat is not None and me.claim is None:
         seats.leave_seat(ctx.room, me, "left")
     if has_bodies(ctx.room):
-        avatars.follow(ctx.room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
+        avatars.follow(ctx)  # ends the session of its body, if it is not ended yet
 
 
 def _where_to(package: ExitPackage) -> str:
