@@ -54,7 +54,7 @@ class OpenPolls(Struct):
     polls: dict[str, Result]
 
 
-@command(category="meta", needs=Capability.SEND_BROADCAST, records=True)
+@command(category="meta", needs=Capability.SEND_MESSAGE, records=True)
 def start_poll(
     ctx: Context,
     question: Text,

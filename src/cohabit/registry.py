@@ -152,7 +152,7 @@ _features_in_files: dict[str, Any] = {}
 @cache
 def usual_features() -> tuple[str, ...]:
     """The names of the features that every new room has, as far as they are installed."""
-    return tuple(name for name, target in FEATURES.items() if _package_is_installed(target.partition(":")[0]))
+    return tuple(name for name, target in FEATURES.items() if _can_import(target))
 
 
 def find_feature(name: str) -> Any:
@@ -160,15 +160,11 @@ def find_feature(name: str) -> Any:
     point of an installed package."""
     if name in _features_in_files:
         return _features_in_files[name]
-    target = FEATURES.get(name) or PROTOCOLS.get(name)
-    if target is not None and not _package_is_installed(target.partition(":")[0]):
-        target = None
-    elif target is None:
-        target = _entry_points(FEATURE_ENTRY_POINTS).get(name)
-    if target is None:
+    target = FEATURES.get(name) or PROTOCOLS.get(name) or _entry_points(FEATURE_ENTRY_POINTS).get(name)
+    if target is None or not _can_import(target):
         known = [*FEATURES, *PROTOCOLS, *_features_in_files]
         raise UnknownAsset(
-            f"unknown feature {name!r}. If you have its file, name it with --features FILE",
+            f"unknown feature {name!r}; if you have its file, name it with --features FILE",
             did_you_mean=nearest(name, known, 2),
         )
     return _made_once(_imported(target))
@@ -213,6 +209,17 @@ def load_extensions() -> None:
     for name in EXTENSIONS:
         if _is_installed(name):
             importlib.import_module(name)
+
+
+@cache
+def _can_import(target: str) -> bool:
+    """Whether a feature, and every other one that it builds on, is installed."""
+    try:
+        return _imported(target) is not None
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not missing.name.startswith("cohabit."):
+            raise
+        return False
 
 
 def _is_installed(name: str) -> bool:

@@ -16,7 +16,6 @@ from cohabit.errors import (
     CohabitError,
     GameRejected,
     OutOfBounds,
-    RecordCorrupt,
     ScopeViolation,
     TooLarge,
     Unauthorized,
@@ -362,4 +361,4 @@ def _features_of(state: RoomState) -> FeatureSet:
     try:
         return features_named(state.features)
     except UnknownAsset as missing:
-        raise RecordCorrupt(f"room {state.id} cannot be opened here: {missing.message}") from None
+        raise UnknownAsset(f"room {state.id} needs a feature: {missing.message}") from None
