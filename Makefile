@@ -29,9 +29,10 @@ run: $(VENV)/.base ## a house with a demo room, and one with a language model if
 test: $(VENV)/.test $(VENV)/.weights needs ## the tests, five files at a time, the longest first
 	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes
+soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes, and properties with new cases
 	@$(BIN)/python tools/test_needs.py colyseus
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)
+	@COHABIT_NEW_CASES=1 $(BIN)/python -m pytest -m "hypothesis and not soak" $(ARGS)
 
 mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and count what the tests notice (half an hour)
 	@$(BIN)/python tools/mutants.py $(ARGS)

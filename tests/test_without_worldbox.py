@@ -125,7 +125,11 @@ def test_neither_the_lists_nor_the_command_line_mention_what_is_missing() -> Non
 
 def test_the_core_has_no_words_of_that_game() -> None:
     source = ROOT / "src" / "cohabit"
-    core = [path for part in ("model", "room", "house", "faces", "testing") for path in (source / part).rglob("*")]
+    core = [
+        path
+        for part in ("model", "room", "features", "house", "faces", "testing")
+        for path in (source / part).rglob("*")
+    ]
     assert {"room.py", "index.html"} <= {path.name for path in core}
     found = [
         f"{path.relative_to(source)}:{number}: {line.strip()}"

@@ -255,7 +255,7 @@ WITHOUT_EFFECT = (
         for file in ("features/bodies/avatars.py", "features/visits/visits.py")
     ),
     WithoutEffect(
-        "features/bodies/avatars.py", "state.avatars_made += 1", "state.avatars_made += 2",
+        "features/bodies/avatars.py", "kept.made += 1", "kept.made += 2",
         "The numbers from which ids are made only have to differ, and nobody is shown them.",
     ),
     WithoutEffect(

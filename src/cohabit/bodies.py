@@ -1,7 +1,7 @@
 """The contract of worlds whose seats are bodies: avatars that agents jack into and out of.
 
 A seat of such a world is one body. A body outlives a visit: it can stay in the world asleep, be taken out of it until
-its agent returns, be removed, die and respawn. The room keeps the avatars (``room/avatars.py``): whose body it is, its
+its agent returns, be removed, die and respawn. The room keeps the avatars (``features/bodies/``): whose body it is, its
 state, playtime and deaths. The world keeps the bodies, and answers for every seat that ``arrive`` has returned since
 ``reset``, also for those that are closed now.
 """

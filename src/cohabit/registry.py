@@ -1,10 +1,11 @@
-"""Lookup by name of worlds, brains, connectors and extensions. The only module that contains import strings.
+"""Lookup by name of worlds, brains, connectors and features. The only module that contains import strings.
 
 A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
 """
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
@@ -60,23 +61,26 @@ FEATURES = {
     "chat_limits": "cohabit.features.chat_limits:ChatLimiting",
     "disclosure": "cohabit.features.disclosure:Disclosure",
     "permissions": "cohabit.features.permissions:PermissionsOverview",
-    "bodies": "cohabit.features.bodies:Bodies",
+    "bodies": "cohabit.features.bodies:BodiesFeature",
     "stand_ins": "cohabit.features.stand_ins:StandIns",
-    "visits": "cohabit.features.visits:Visits",
+    "visits": "cohabit.features.visits:VisitsFeature",
     "consent": "cohabit.features.consent:Consent",
 }
 """The features of every room, in the order in which their hooks are called."""
+FEATURE = "cohabit.room.feature:Feature"
+FEATURE_ENTRY_POINTS = "cohabit.features"
+FEATURE_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 PROTOCOLS = {"worldbox": "cohabit.worldbox.protocol:WorldBoxProtocol"}
 """Features of rooms whose world asks for them."""
 EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
-"""Optional packages that register a protocol's names and commands on import."""
+"""Optional packages that add the names of another project's protocol on import."""
 SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
-"""Additional listeners, provided by extensions."""
+"""Additional listeners, of protocols of other projects."""
 CLI_VERBS = (
     ("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),
     ("starbound", "[SCENARIO]", "share a running Starbound game", "cohabit.starbound.cli"),
 )
-"""Command-line verbs provided by extensions: name, arguments, summary, module."""
+"""Command-line verbs of protocols of other projects: name, arguments, summary, module."""
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
@@ -142,24 +146,80 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 """Comments of a kibitzer, by the world's name."""
 
 
-@cache
-def features_named(names: tuple[str, ...]) -> tuple[Any, ...]:
-    """The features of every room (``room.feature``), and those with these names that are installed."""
-    more = [PROTOCOLS[name] for name in names if _package_is_installed(PROTOCOLS[name].partition(":")[0])]
-    return tuple(_feature(target) for target in (*FEATURES.values(), *more))
+_features_in_files: dict[str, Any] = {}
 
 
 @cache
-def _feature(target: str) -> Any:
-    return _imported(target)()
+def usual_features() -> tuple[str, ...]:
+    """The names of the features that every new room has, as far as they are installed."""
+    return tuple(name for name, target in FEATURES.items() if _can_import(target))
+
+
+def find_feature(name: str) -> Any:
+    """The feature with that name (``room.feature``): built in, in a file that was named to this process, or an entry
+    point of an installed package."""
+    if name in _features_in_files:
+        return _features_in_files[name]
+    target = FEATURES.get(name) or PROTOCOLS.get(name) or _entry_points(FEATURE_ENTRY_POINTS).get(name)
+    if target is None or not _can_import(target):
+        known = [*FEATURES, *PROTOCOLS, *_features_in_files]
+        raise UnknownAsset(
+            f"unknown feature {name!r}; if you have its file, name it with --features FILE",
+            did_you_mean=nearest(name, known, 2),
+        )
+    return _made_once(_imported(target))
+
+
+@cached
+def _made_once(cls: type) -> Any:
+    return cls()
+
+
+def load_features(sources: Iterable[str]) -> list[str]:
+    """The names of features. Those in files (``poll.py``, or ``poll.py:Poll``) become known to this process.
+
+    A record names its features and not their files, so code is loaded only if the user of this process has named it.
+    """
+    return [_feature_in_file(source) if is_file_source(source) else find_feature(source).name for source in sources]
+
+
+def _feature_in_file(source: str) -> str:
+    """Load the feature in a file. Returns its name."""
+    path, _, cls = source.partition(".py:")
+    module, base = _module_from(Path(path + ".py" if cls else source)), _imported(FEATURE)
+    here = {
+        n: v for n, v in vars(module).items()
+        if isinstance(v, type) and issubclass(v, base) and v.__module__ == module.__name__
+    }  # fmt: skip
+    made = _made_once(_only(here, Path(source), cls, "feature", "Feature"))
+    name: str = getattr(made, "name", "")
+    if not FEATURE_NAME.fullmatch(name):
+        raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
+    if name in FEATURES or name in PROTOCOLS:
+        raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
+    if taken := [command.name for command in made.declared if command.name in _reserved_names()]:
+        raise BadArgs(f"{source}: every room has a command {taken[0]!r}; choose another name")
+    _features_in_files[name] = made
+    return name
 
 
 @cache
 def load_extensions() -> None:
-    """Import the installed extensions, which registers their names and commands."""
+    """Import the installed protocols of other projects, which adds their names of roles and capabilities."""
     for name in EXTENSIONS:
         if _is_installed(name):
             importlib.import_module(name)
+
+
+@cache
+def _can_import(target: str) -> bool:
+    """Whether a feature, and every other one that it builds on, is installed."""
+    try:
+        return _imported(target) is not None
+    except ModuleNotFoundError as missing:
+        if missing.name is None or not missing.name.startswith("cohabit."):
+            raise
+        return False
 
 
 def _is_installed(name: str) -> bool:
@@ -260,9 +320,13 @@ def is_foreign(brain: Brain) -> bool:
 
 def installed_brains() -> dict[str, str]:
     """Brains of installed packages: name to ``module:Class``."""
+    return _entry_points(AGENT_ENTRY_POINTS)
+
+
+def _entry_points(group: str) -> dict[str, str]:
     from importlib.metadata import entry_points
 
-    return {point.name: point.value for point in entry_points(group=AGENT_ENTRY_POINTS)}
+    return {point.name: point.value for point in entry_points(group=group)}
 
 
 def _called(brain: Brain, made: Callable[..., Any], purpose: str) -> Any:
@@ -291,12 +355,12 @@ def make_connector(name: str, house: Any, room: str, config: Mapping[str, Any]) 
 
 
 def side_servers() -> list[Callable[[Any], Any]]:
-    """Factories for the listeners of installed extensions; see ``faces.serve``."""
+    """Factories for the listeners of installed protocols; see ``faces.serve``."""
     return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 
 
 def cli_verbs() -> list[tuple[str, str, str, str]]:
-    """The command-line verbs of installed extensions."""
+    """The command-line verbs of installed protocols."""
     return [verb for verb in CLI_VERBS if _package_is_installed(verb[3])]
 
 
@@ -308,11 +372,8 @@ def _imported(target: str) -> Any:
 
 def known_worlds() -> dict[str, str]:
     """All listed worlds: name to ``module:Class``."""
-    from importlib.metadata import entry_points
-
-    installed = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
-    return {**installed, **ours}
+    return {**_entry_points(ENTRY_POINTS), **ours}
 
 
 def known_games() -> list[str]:
@@ -459,7 +520,7 @@ def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) 
         return here[name]
     if len(here) != 1:
         if not here:
-            raise BadArgs(f"{path} has no class derived from {base}" if what == "world" else f"{path} has no {base}")
+            raise BadArgs(f"{path} has no {base}" if what == "agent" else f"{path} has no class derived from {base}")
         raise BadArgs(f"{path} has {len(here)} {what}s ({', '.join(here)}); name one as {path}:ClassName")
     return next(iter(here.values()))
 

@@ -23,7 +23,7 @@ from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, load_extensions
+from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_extensions, load_features
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
@@ -91,6 +91,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     speed: str = "x1"  # initial speed of a real-time world
     rematch_seconds: int | None = None  # the delay between the end of a game and the next one
     nexus: OpenedToNexus | bool = False  # whether agents can come through the Nexus of the house
+    features: list[str] = []  # of this room, besides those of every room: by name; in a file also by the file of one
     rooms: list[str] = []  # further scenarios, by name or file, that `cohabit up` opens with this one
 
 
@@ -115,6 +116,9 @@ def read_scenario(name_or_path: str) -> Scenario:
     scenario = parse_scenario(text, str(path))
     if ".py" in scenario.world:  # the path of a world file is relative to the scenario
         scenario.world = str(path.parent / scenario.world)
+    scenario.features = load_features(
+        str(path.parent / name) if is_file_source(name) else name for name in scenario.features
+    )
     scenario.rooms = [name if name in shipped else str(path.parent / name) for name in scenario.rooms]
     for agent in scenario.agents:  # and that of a brain
         agent.brain = absolute_brain(agent.brain, path.parent)

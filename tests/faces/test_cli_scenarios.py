@@ -9,6 +9,7 @@ import pytest
 
 from cohabit.errors import BadArgs
 from cohabit.faces.cli.up import let_bots_play, open_room, plan_for, plan_of, put_under, up_options, world_scenario
+from cohabit.features.visits.state import VISITS
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import BRAINS
@@ -228,7 +229,7 @@ async def test_the_nexus_opens_with_games_that_agents_can_travel_to() -> None:
         assert set(house.rooms) == {"nexus", "wilderness", "frontier"}
         text = "\n".join(greeting("http://house", ()))
         for room in ("wilderness", "frontier"):
-            assert house.rooms[room].room.state.nexus is not None
+            assert VISITS.read(house.rooms[room].room.state).nexus is not None
             assert f"http://house/?room={room}#" in text
         ada = house.identify(re.findall(r"room=nexus#(\w+)", text)[0])
         listed = await house.call(ada, "nexus", "list_games")

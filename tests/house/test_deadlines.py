@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -181,6 +181,24 @@ async def test_a_healthy_room_stays_open_while_other_processes_use_every_cpu() -
 def never_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A late world has as long as it takes to return, also on a machine on which the test itself is slow."""
     monkeypatch.setattr(world_thread, "GRACE", 1_000_000)
+
+
+@pytest.mark.usefixtures("never_interrupted")
+async def test_a_world_that_is_late_after_its_room_was_closed_is_interrupted_and_takes_no_grace_from_others() -> None:
+    go = threading.Event()
+    thread = world_thread.WorldThread("closed", 0.05, lambda: None, lambda: None)
+
+    def work(begin_step: Callable[[], None]) -> None:
+        begin_step()
+        go.wait()
+
+    thread.run(work, lambda result: None, lambda: None)
+    thread.close()
+    async with asyncio.timeout(60):
+        while thread._timer is not None:
+            await asyncio.sleep(0.001)
+    assert thread not in world_thread._late
+    go.set()
 
 
 @pytest.mark.usefixtures("never_interrupted")

@@ -14,6 +14,8 @@ import msgspec
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError, StorageFailed
+from cohabit.features.bodies.state import avatars_in
+from cohabit.features.visits.state import VISITS, done_in
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
@@ -190,7 +192,7 @@ class Journeys:
         room = self.room(game)
         travel = travel_of(room.world)
         found: Counter[str] = Counter()
-        for pile in (room.world.all_items(), *(package.items for package in room.state.leaving.values())):  # type: ignore[attr-defined]
+        for pile in (room.world.all_items(), *(package.items for package in VISITS.read(room.state).leaving.values())):  # type: ignore[attr-defined]
             for item, count in pile.items():
                 found[travel.items[item].category] += count
         return found
@@ -208,7 +210,7 @@ class Journeys:
             await self.check_tokens(who)
         for game in self.running():
             state = self.room(game).state
-            assert not state.leaving, f"{game} has packages that nobody has: {state.leaving}"
+            assert not VISITS.read(state).leaving, f"{game} has packages that nobody has: {VISITS.read(state).leaving}"
         world = self.room("nexus").world
         assert isinstance(world, RemoteWorld)
         assert not world.all_pending(), "an action of the Nexus has no outcome"
@@ -217,16 +219,16 @@ class Journeys:
         """An agent is in the Nexus, or in one game: its profile, the game, and its bodies agree."""
         identity, profile = self.identity[who], self.profile(who)
         assert not profile.is_on_its_way, f"{who} is on its way and does not arrive: {profile.onward}"
-        visited = [game for game in self.running() if identity in self.room(game).state.visits]
+        visited = [game for game in self.running() if identity in VISITS.read(self.room(game).state).visits]
         session = profile.session
         assert visited == ([session.game] if session is not None else []), f"{who}: {session} but visits {visited}"
         bound = []
         for game in self.running():
             room = self.room(game)
             member = room.member_of(identity)
-            bound += [(game, a.id) for a in room.state.avatars.values() if member is not None and a.by == member.id]
+            bound += [(game, a.id) for a in avatars_in(room.state).values() if member is not None and a.by == member.id]
             if session is not None and session.game == game:
-                assert room.state.visits[identity].ticket == session.ticket
+                assert VISITS.read(room.state).visits[identity].ticket == session.ticket
                 assert member is not None, f"{who} visits {game} and is no member"
         own = "caves" if who == "bob" else None  # where it is a member, and may have a body without the Nexus
         elsewhere = [where for where in bound if where[0] != own and (session is None or where[0] != session.game)]
@@ -280,17 +282,17 @@ def _done(room: Room, identity: str) -> dict[str, int]:
     """What the bodies of an agent have done in ended sessions of a room."""
     assert isinstance(room.world, EmbodiedWorld)
     found: dict[str, int] = {}
-    for avatar in room.state.avatars.values():
+    for avatar in avatars_in(room.state).values():
         if avatar.owner == identity and avatar.seat:
             for deed, count in room.world.deeds(avatar.seat).items():
                 found[deed] = found.get(deed, 0) + count
-    visit = room.state.visits.get(identity)
+    visit = VISITS.read(room.state).visits.get(identity)
     if visit is not None:  # what it has done in this visit is not in its profile yet
-        for avatar in room.state.avatars.values():
+        for avatar in avatars_in(room.state).values():
             if avatar.owner == identity and avatar.by is not None:
                 for deed, count in room.world.deeds(avatar.seat).items():
                     found[deed] -= count - avatar.deeds_before.get(deed, 0)
-        for deed, count in visit.deeds.items():
+        for deed, count in done_in(room.state, identity, visit).deeds.items():
             found[deed] = found.get(deed, 0) - count
     return {deed: count for deed, count in found.items() if count}
 

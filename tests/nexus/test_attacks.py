@@ -13,6 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied
+from cohabit.features.bodies.state import avatars_in
+from cohabit.features.visits.state import VISITS
 from cohabit.house.calls import SystemCall
 from cohabit.house.gate import handle_for
 from cohabit.house.house import House
@@ -62,8 +64,8 @@ async def test_a_member_that_may_only_watch_gets_no_body_through_the_nexus(role:
         with pytest.raises(PermissionDenied, match="without act"):
             await made("ann", "nexus", "enter_game", game_id="mines")
         state = made.room("mines").state
-        assert not state.visits
-        assert not state.avatars
+        assert not VISITS.read(state).visits
+        assert not avatars_in(state)
         assert state.members["ann"].seat is None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Quarantined
+from cohabit.features.visits.state import VISITS
 from cohabit.nexus.packages import onward_ticket
 
 from .games import Journeys
@@ -142,7 +143,7 @@ async def test_nobody_goes_on_that_could_not_enter_a_game_from_the_nexus(how: st
         await world("bob", "zoo", "exit_game", destination="mines")
         await world.rest()
         assert world.profile("bob").session is None
-        assert world.identity["bob"] not in world.room("mines").state.visits
+        assert world.identity["bob"] not in VISITS.read(world.room("mines").state).visits
 
 
 def _no_act() -> list[Any]:
@@ -230,7 +231,7 @@ async def test_a_wish_that_is_stored_and_not_fulfilled_is_fulfilled_after_a_star
             await world("bob", "zoo", "exit_game", destination="mines")
         await world.nexus.transit.at_rest()
         assert world.profile("bob").is_on_its_way
-        assert not world.room("zoo").state.leaving
+        assert not VISITS.read(world.room("zoo").state).leaving
         await world.kill()
         session = world.profile("bob").session
         assert session is not None

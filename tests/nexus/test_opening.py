@@ -1,5 +1,6 @@
 """Opening a room to the Nexus, and how long a round lasts there."""
 
+from cohabit.features.visits.state import VISITS
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -18,8 +19,8 @@ def test_opening_again_keeps_the_capacity_and_description_that_are_not_given() -
     room.call("hostess", "open_to_nexus", {"capacity": 2, "description": "mine"}, at=1)
     shown = room.call("hostess", "open_to_nexus", {"maintenance": True}, at=2)
     assert (shown.capacity, shown.maintenance) == (2, True)
-    assert room.state.nexus is not None
-    assert room.state.nexus.description == "mine"
+    assert VISITS.read(room.state).nexus is not None
+    assert VISITS.read(room.state).nexus.description == "mine"
 
 
 def test_every_round_of_a_lone_player_has_the_whole_time() -> None:

@@ -10,6 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
+from cohabit.features.bodies.state import avatars_in
+from cohabit.features.visits.state import VISITS
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
@@ -54,7 +56,7 @@ def member(world: Journeys, who: str, game: str) -> Any:
 
 
 def first_avatar(world: Journeys, game: str) -> str:
-    return next(iter(world.room(game).state.avatars))
+    return next(iter(avatars_in(world.room(game).state)))
 
 
 # -- entering and leaving -----------------------------------------------------------------------------
@@ -410,7 +412,7 @@ async def test_a_package_of_a_visit_that_was_given_up_still_arrives_and_arrives_
         world.store.refuses = {world.store.commits + 2}  # the profile, after the entry of the game
         await stop_before_the_nexus_knows(world, "ann", "zoo")
         assert world.profile("ann").session is not None
-        assert list(world.room("zoo").state.leaving)
+        assert list(VISITS.read(world.room("zoo").state).leaving)
         await world("ann", "nexus", "give_up_game")
         if meanwhile == "a visit":
             await visit(world, "ann", "mines", "coin")
@@ -455,7 +457,7 @@ async def test_a_package_that_was_applied_is_not_applied_again_after_its_game_wa
         world.store.refuses = {world.store.commits + 3}  # visit_closed, after the game's entry and the profile
         await stop_before_the_nexus_knows(world, "ann", "zoo")
         assert world.profile("ann").session is None
-        assert list(world.room("zoo").state.leaving)
+        assert list(VISITS.read(world.room("zoo").state).leaving)
         if stays:
             await world("ann", "nexus", "enter_game", game_id="mines")
         else:
@@ -533,7 +535,7 @@ async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_fin
         await world.tried(world("ann", "camp", "exit_game", mode="dormant"))
         await world.kill()
         await world.check()
-        assert len(world.room("camp").state.avatars) <= 1
+        assert len(avatars_in(world.room("camp").state)) <= 1
         if world.profile("ann").session is not None:
             await world("ann", "nexus", "resume_game")
             await world("ann", "camp", "exit_game", mode="dormant")
@@ -563,7 +565,7 @@ async def test_a_visit_that_ended_before_a_stop_is_completed_at_the_start_also_i
         await world.open()
         await world.nexus._recovered
         assert world.profile("ann").session is None
-        assert not world.room("zoo").state.leaving
+        assert not VISITS.read(world.room("zoo").state).leaving
 
 
 async def test_one_profile_that_cannot_be_read_does_not_stop_the_nexus_for_others() -> None:
@@ -630,12 +632,12 @@ async def test_a_token_of_a_visit_ends_with_it_also_for_one_who_stays_a_member()
 async def test_a_new_nexus_gives_no_ticket_that_an_earlier_one_gave() -> None:
     async with journeys() as world:
         await visit(world, "ann", "zoo")
-        ticket = world.room("zoo").state.tickets[world.identity["ann"]]
+        ticket = VISITS.read(world.room("zoo").state).tickets[world.identity["ann"]]
         await world.house.delete_room("nexus")
         await world.make("nexus", "nexus", [{"id": "new", "role": "player"}])
         await world("new", "nexus", "sit")
         await world("new", "nexus", "enter_game", game_id="zoo")
-        mine = world.room("zoo").state.tickets[world.credential("new", "nexus").identity]
+        mine = VISITS.read(world.room("zoo").state).tickets[world.credential("new", "nexus").identity]
         assert mine.rpartition(":")[2] == ticket.rpartition(":")[2] == "1"
         assert mine != ticket
 

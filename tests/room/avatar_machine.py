@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError
 from cohabit.features.bodies.own import owner_of
+from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState
 from cohabit.registry import make_world
 from cohabit.room import saves
@@ -62,7 +63,7 @@ class AvatarMachine(RuleBasedStateMachine):
         self.states = self._states()
 
     def _states(self) -> dict[str, State]:
-        return {avatar.id: avatar.state for avatar in self.room.state.avatars.values()}
+        return {avatar.id: avatar.state for avatar in avatars_in(self.room.state).values()}
 
     def _call(self, who: str, name: str, args: dict[str, Any] | None = None) -> Any:
         """A call changes nothing if it is refused, and only makes legal moves if it is not."""
@@ -89,17 +90,19 @@ class AvatarMachine(RuleBasedStateMachine):
 
     @rule(who=WHO, data=st.data())
     def jack_in(self, who: str, data: st.DataObject) -> None:
-        avatar = data.draw(st.none() | st.sampled_from(sorted(self.room.state.avatars) or ["avatar-0"]))
+        avatar = data.draw(st.none() | st.sampled_from(sorted(avatars_in(self.room.state)) or ["avatar-0"]))
         self._call(who, "jack_in", {"avatar_id": avatar})
 
     @rule(who=WHO, mode=st.sampled_from(["dormant", "suspend", "despawn"]), data=st.data())
     def transfer(self, who: str, mode: str, data: st.DataObject) -> None:
         held = self._controlled(who)
-        avatar = data.draw(st.sampled_from(sorted(self.room.state.avatars) or ["avatar-0"]))
+        avatar = data.draw(st.sampled_from(sorted(avatars_in(self.room.state)) or ["avatar-0"]))
         if self._call(who, "transfer", {"avatar_id": avatar, "mode": mode}) is not None:
             assert held not in (None, avatar)
             assert self._controlled(who) == avatar
-            assert self.room.state.avatars[held or ""].state.value.startswith({"despawn": "destroyed"}.get(mode, mode))
+            assert avatars_in(self.room.state)[held or ""].state.value.startswith(
+                {"despawn": "destroyed"}.get(mode, mode)
+            )
 
     @rule(who=WHO, mode=st.sampled_from(["dormant", "suspend", "despawn"]))
     def jack_out(self, who: str, mode: str) -> None:
@@ -107,7 +110,7 @@ class AvatarMachine(RuleBasedStateMachine):
         result = self._call(who, "jack_out", {"mode": mode})
         if result is not None:
             assert held is not None
-            assert result.avatar_state is self.room.state.avatars[held].state
+            assert result.avatar_state is avatars_in(self.room.state)[held].state
             assert result.avatar_state.value.startswith({"despawn": "destroyed"}.get(mode, mode))
 
     @rule(who=WHO, seat=st.none() | st.sampled_from(["1", "2", "3"]))
@@ -141,7 +144,7 @@ class AvatarMachine(RuleBasedStateMachine):
     @rule(who=st.sampled_from(["hostess", "zeus"]), name=st.sampled_from(["rematch", "reset"]))
     def another_game(self, who: str, name: str) -> None:
         if self._call(who, name) is not None:
-            assert all(body.state in (State.BOUND, State.DESTROYED) for body in self.room.state.avatars.values())
+            assert all(body.state in (State.BOUND, State.DESTROYED) for body in avatars_in(self.room.state).values())
 
     @rule()
     def save(self) -> None:
@@ -165,7 +168,7 @@ class AvatarMachine(RuleBasedStateMachine):
     # -- what always holds -------------------------------------------------------------------------
     def _controlled(self, who: str) -> str | None:
         member = self.room.state.with_handle(who)
-        bound = [a.id for a in self.room.state.avatars.values() if member is not None and a.by == member.id]
+        bound = [a.id for a in avatars_in(self.room.state).values() if member is not None and a.by == member.id]
         assert len(bound) <= 1, f"{who} controls {bound}"
         return bound[0] if bound else None
 
@@ -176,9 +179,9 @@ class AvatarMachine(RuleBasedStateMachine):
         members = room.state.members
         seated = {m.seat: m for m in members.values() if m.seat is not None}
         assert len(seated) == sum(m.seat is not None for m in members.values()), "two members have one seat"
-        seats = [avatar.seat for avatar in room.state.avatars.values() if avatar.seat]
+        seats = [avatar.seat for avatar in avatars_in(room.state).values() if avatar.seat]
         assert len(set(seats)) == len(seats), "two avatars have one body"
-        for avatar in room.state.avatars.values():
+        for avatar in avatars_in(room.state).values():
             assert (avatar.state is State.BOUND) == (avatar.by is not None)
             if avatar.state is State.BOUND:
                 assert seated[avatar.seat].id == avatar.by
@@ -193,10 +196,10 @@ class AvatarMachine(RuleBasedStateMachine):
             else:
                 assert avatar.despawned or not world.is_alive(avatar.seat)
         for seat, member in seated.items():
-            controls = [a for a in room.state.avatars.values() if a.by == member.id]
+            controls = [a for a in avatars_in(room.state).values() if a.by == member.id]
             assert bool(controls) == world.is_alive(seat), f"{member.id} sits on {seat}, and controls {controls}"
-        for owner in {avatar.owner for avatar in room.state.avatars.values()}:
-            own = [a for a in room.state.avatars.values() if a.owner == owner and a.state is not State.DESTROYED]
+        for owner in {avatar.owner for avatar in avatars_in(room.state).values()}:
+            own = [a for a in avatars_in(room.state).values() if a.owner == owner and a.state is not State.DESTROYED]
             assert len(own) <= world.avatars_per_agent, f"{owner} has {len(own)} avatars"
 
     @invariant()
@@ -205,7 +208,7 @@ class AvatarMachine(RuleBasedStateMachine):
             member = self.room.state.with_handle(who)
             if member is not None:
                 roster = self.room.call(member.id, "avatars", at=self.at)
-                own = [a.id for a in self.room.state.avatars.values() if a.owner == owner_of(member)]
+                own = [a.id for a in avatars_in(self.room.state).values() if a.owner == owner_of(member)]
                 assert [avatar.avatar_id for avatar in roster.avatars] == own
 
     def teardown(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import AskerError
+from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState
 from cohabit.room.room import Room
 
@@ -44,11 +45,11 @@ class Caves:
             self(who, "hit", whom=whom)
 
     def state(self, avatar: int = 1) -> AvatarState:
-        return self.room.state.avatars[self.id(avatar)].state
+        return avatars_in(self.room.state)[self.id(avatar)].state
 
     def id(self, avatar: int = 1) -> str:
         """The id of an avatar, in the order in which they were made."""
-        return list(self.room.state.avatars)[avatar - 1]
+        return list(avatars_in(self.room.state))[avatar - 1]
 
     def seat(self, who: str) -> str:
         found = self.room.state.members[who].seat

@@ -273,7 +273,11 @@ def test_the_views_of_an_app_have_a_size_together_and_that_of_a_member_that_left
         publish(["pat"], 3)
     room.call("hostess", "remove_member", {"member": "owl"}, at=2)
     publish(["pat"], 10)
-    assert set(room.state.apps["board"].views) == set(room.state.apps["board"].sizes) == {"pat", "*"}
+    assert (
+        set(apps.PUBLISHED.read(room.state).apps["board"].views)
+        == set(apps.PUBLISHED.read(room.state).apps["board"].sizes)
+        == {"pat", "*"}
+    )
 
 
 def test_a_member_that_has_published_no_view_has_none_to_show() -> None:

@@ -10,6 +10,7 @@ from hypothesis import settings
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.features.bodies import actions as body_actions
 from cohabit.features.bodies.avatars import MAX_DESPAWNED
+from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState, EmbodiedObservation
 from cohabit.registry import make_world
 from cohabit.room.commands import command_of
@@ -197,8 +198,8 @@ def test_a_seat_is_a_body_so_whoever_sits_down_takes_one_that_waits(name: str) -
     for _ in range(3):
         caves("ann", "create_avatar")
     caves("ann", name)
-    assert [avatar.state for avatar in caves.room.state.avatars.values()].count(State.BOUND) == 1
-    assert len(caves.room.state.avatars) == 3
+    assert [avatar.state for avatar in avatars_in(caves.room.state).values()].count(State.BOUND) == 1
+    assert len(avatars_in(caves.room.state)) == 3
     caves("ann", "stand_up")
     caves("ann", name)
     assert len(bodies(caves.room)) == 1
@@ -209,7 +210,7 @@ def test_whoever_names_the_seat_of_a_body_of_its_own_that_waits_returns_to_it() 
     for avatar in [caves("ann", "create_avatar").avatar_id for _ in range(3)]:
         caves("ann", "jack_in", avatar_id=avatar)
         caves("ann", "stand_up")
-    first = caves.room.state.avatars[caves.id(1)]
+    first = avatars_in(caves.room.state)[caves.id(1)]
     assert caves("ann", "sit", seat=first.seat).seat == first.seat
     assert (first.state, first.by) == (State.BOUND, "ann")
     assert len(bodies(caves.room)) == 3
@@ -560,7 +561,7 @@ def test_another_game_ends_all_bodies(name: str) -> None:
     caves("ann", "jack_in")
     caves("bob", "jack_in")
     caves("bob", "jack_out")
-    before = list(caves.room.state.avatars)
+    before = list(avatars_in(caves.room.state))
     caves("zeus", name)
     assert caves("ann", "avatars").avatars == caves("bob", "avatars").avatars == []
     assert caves.room.state.members["ann"].seat is None

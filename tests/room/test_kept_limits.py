@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, Conflict, PermissionDenied, UnknownAsset
+from cohabit.features import chat_limits
 from cohabit.model.grant import ROLES, Capability, Layer
-from cohabit.room.kept_limits import LIMITED_KEPT, keep_chat, keep_limits
+from cohabit.room.kept_limits import LIMITED_KEPT, keep_limits
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
@@ -157,14 +158,15 @@ def test_messages_in_a_minute_are_counted_over_memberships_and_for_one_identity(
     room.call(who.id, "say", {"text": "hello"}, at=60_001)
 
 
-def test_a_room_remembers_the_chat_of_the_newest_identities_only() -> None:
-    state = make_room(HOST).state
-    for number in range(LIMITED_KEPT + 2):
-        keep_chat(state, Member(f"m{number}", identity=f"id-{number}", said_at=number, said=1))
-    keep_chat(state, Member("silent", identity="id-silent"))
-    assert len(state.spoke) == LIMITED_KEPT
-    assert "id-1" not in state.spoke
-    assert "id-2" in state.spoke
+def test_a_room_remembers_the_chat_of_the_newest_identities_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_limits, "KEPT", 3)
+    room = make_room(HOST)
+    host(room, "set_chat_limits", messages_per_minute=2)
+    for number in range(6):
+        who = joined(room, f"id-{number}", f"m{number}", may=["send_broadcast", "watch"])
+        room.call(who.id, "say", {"text": "hello"}, at=10 + number)
+        left(room, who, at=20 + number)
+    assert list(chat_limits.CHAT.read(room.state).spoke) == ["id-1", "id-2", "id-3", "id-4", "id-5"][-5:]
 
 
 def test_nobody_lifts_limits_beyond_what_it_may_grant() -> None:

@@ -19,7 +19,6 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "Resource": {"scheme": "cohabit"},
     "RoomState": {"games": 1, "pause_grace_ms": 30_000, "scenario": "sandbox", "speed": "x1", "stand_in_ms": 30_000},
     "SessionInfo": {"game": 1, "is_played": True},
-    "Snapshot": {"format": 1},
     "Visit": {"damage": 1.0, "difficulty": "normal"},
 }
 """The fields that mean something else when they are left out."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError
+from cohabit.features.visits.state import VISITS
 from cohabit.registry import find_world, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
@@ -260,12 +261,12 @@ def test_a_scenario_opens_its_room_to_the_nexus_as_the_command_does() -> None:
         opened(parse_scenario(json.dumps({**GOOD, "nexus": True}))),
     )
     told = opened(parse_scenario(json.dumps({**GOOD, "nexus": {"description": "Three in a row", "capacity": 2}})))
-    assert closed.state.nexus is None
+    assert VISITS.read(closed.state).nexus is None
     closed.state.members["zeus"].role = "host"
     closed.call("zeus", "open_to_nexus", {}, at=1)
-    assert plain.state.nexus == closed.state.nexus
+    assert VISITS.read(plain.state).nexus == VISITS.read(closed.state).nexus
     closed.call("zeus", "open_to_nexus", {"description": "Three in a row", "capacity": 2}, at=1)
-    assert told.state.nexus == closed.state.nexus
+    assert VISITS.read(told.state).nexus == VISITS.read(closed.state).nexus
 
 
 def test_the_nexus_itself_is_no_game() -> None:

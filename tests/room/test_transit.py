@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameCrash, GameRejected, PermissionDenied
+from cohabit.features.bodies.state import avatars_in
+from cohabit.features.visits.state import VISITS
 from cohabit.features.visits.transit import receipt
 from cohabit.features.visits.visits import MAX_KINDS, ongoing
 from cohabit.model.travel import Travel
@@ -66,7 +68,7 @@ def test_the_same_ticket_brings_nobody_twice_and_is_answered_alike() -> None:
     again = arrive(room, ticket=first.ticket)
     assert (again.ticket, again.member, again.seat, again.avatar) == (first.ticket, "ada", first.seat, first.avatar)
     assert (again.items, again.max_steps, again.woken) == ({"gold": 2}, 5, False)
-    assert len(room.state.avatars) == 1
+    assert len(avatars_in(room.state)) == 1
     act(room, "exit_game", at=40)
     after = arrive(room, ticket=first.ticket, at=50)
     assert (after.ticket, after.member, after.seat, after.avatar) == (first.ticket, "ada", None, "")
@@ -135,7 +137,7 @@ def test_a_world_that_says_nonsense_about_the_items_of_an_arrival_is_undone(
     monkeypatch.setattr(type(room.world), "put_items", lambda self, seat, item, count: taken)
     wrong = refused(room, entering=carried(gold=2))
     assert isinstance(wrong, GameCrash)
-    assert room.state.visits == {}
+    assert VISITS.read(room.state).visits == {}
 
 
 @pytest.mark.parametrize("taken", [0, 2])
@@ -208,7 +210,7 @@ def test_a_world_that_gives_less_than_the_body_has_is_undone(monkeypatch: pytest
     monkeypatch.setattr(type(room.world), "take_items", lambda self, seat, item, count: 0)
     with pytest.raises(GameCrash):
         act(room, "exit_game", carry={"gold": 1})
-    assert ADA in room.state.visits
+    assert ADA in VISITS.read(room.state).visits
 
 
 # -- leaving ------------------------------------------------------------------------------------------
@@ -277,7 +279,7 @@ def test_a_member_that_was_removed_before_its_package_arrived_is_not_looked_for(
     ticket = enter(room).ticket
     room.call("hostess", "remove_member", {"member": "ada"}, at=20)
     room.system("visit_closed", {"ticket": ticket}, 30)
-    assert room.state.leaving == {}
+    assert VISITS.read(room.state).leaving == {}
 
 
 def test_a_visitor_with_a_claim_keeps_its_seat_where_there_are_no_bodies() -> None:
@@ -340,7 +342,7 @@ def test_a_visit_that_the_nexus_has_given_up_takes_nothing_along() -> None:
     room = game()
     enter(room)
     room.system("visit_dropped", {"identity": ADA}, 20)
-    assert (room.state.visits, room.state.leaving) == ({}, {})
+    assert (VISITS.read(room.state).visits, VISITS.read(room.state).leaving) == ({}, {})
     assert "ada" not in room.state.members
     assert told_last(room) == {"hostess": ["ada is no longer visiting"]}
     room.system("visit_dropped", {"identity": ADA}, 21)
@@ -350,7 +352,7 @@ def test_a_visit_that_the_nexus_has_given_up_takes_nothing_along() -> None:
     room.system("visit_dropped", {"identity": ADA}, 20)
     arrive(room)
     room.system("visit_dropped", {"identity": ADA}, 40)
-    assert room.state.visits == {}
+    assert VISITS.read(room.state).visits == {}
     assert "ada" in room.state.members, "it was one before"
 
 
@@ -359,7 +361,7 @@ def test_a_reached_meta_goal_is_told_to_its_agent_alone_and_counted_in_its_visit
     enter(room)
     room.system("meta_goal", {"identity": ADA, "text": "You have reached it."}, 20)
     assert told_last(room) == {"ada": ["You have reached it."]}
-    assert room.state.visits[ADA].goals_reached == 1
+    assert VISITS.read(room.state).visits[ADA].goals_reached == 1
     act(room, "exit_game")
     room.system("meta_goal", {"identity": ADA, "text": "One more."}, 30)
     assert told_last(room) == {"ada": ["One more."]}
@@ -371,9 +373,9 @@ def test_a_visit_that_goes_on_is_not_ended_by_an_entry_that_comes_too_late() -> 
     room = game()
     enter(room)
     room.system("visit_over", {"identity": ADA}, 20)
-    assert ADA in room.state.visits
+    assert ADA in VISITS.read(room.state).visits
     room.system("visit_over", {"identity": "id-nobody"}, 20)
-    assert room.state.leaving == {}
+    assert VISITS.read(room.state).leaving == {}
 
 
 def test_everybody_is_told_that_a_visitor_has_left_by_itself() -> None:
@@ -398,11 +400,11 @@ def test_a_room_is_opened_to_the_nexus_with_what_its_host_says_and_keeps_the_res
     shown = opened(maintenance=True)
     assert (shown.capacity, shown.visitors, shown.maintenance) == (3, 1, True)
     assert told_last(room)["hostess"] == ["hostess opened this room to the Nexus (maintenance)"]
-    entry = room.state.nexus
+    entry = VISITS.read(room.state).nexus
     assert entry is not None
     assert (entry.capacity, entry.description, entry.maintenance) == (3, "a cave", True)
     closed = opened(open=False)
-    assert (closed.open, closed.visitors, room.state.nexus) == (False, 1, None)
+    assert (closed.open, closed.visitors, VISITS.read(room.state).nexus) == (False, 1, None)
     assert told_last(room)["hostess"] == ["hostess closed this room to the Nexus"]
     assert opened().capacity == 64
 

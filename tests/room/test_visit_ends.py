@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied
+from cohabit.features.bodies.state import BODIES, Career, avatars_in
+from cohabit.features.visits.state import VISITS
 from cohabit.model.avatar import AvatarState
 from cohabit.model.travel import ExitPackage
 from cohabit.room.decide import offers
@@ -90,8 +92,8 @@ def test_a_visit_ends_when_the_health_is_low(condition: str) -> None:
     package = ended(room)
     assert package is not None
     assert (package.identity, package.reason) == (ADA, condition)
-    assert room.state.avatars[package.avatar_id].state is AvatarState.DORMANT
-    assert "id-bea" in room.state.visits
+    assert avatars_in(room.state)[package.avatar_id].state is AvatarState.DORMANT
+    assert "id-bea" in VISITS.read(room.state).visits
 
 
 def test_a_visit_ends_by_death_and_the_dead_body_stays_what_it_is() -> None:
@@ -224,7 +226,7 @@ def test_a_visit_ends_when_a_goal_that_is_an_achievement_of_the_world_is_reached
 def ended_in_crafter(room: Room) -> ExitPackage | None:
     """Without a replay: the test has changed the world by hand."""
     room.settle(20)
-    return next(iter(room.state.leaving.values()), None)
+    return next(iter(VISITS.read(room.state).leaving.values()), None)
 
 
 def test_a_new_body_in_the_same_round_gives_no_step_and_no_time() -> None:
@@ -235,13 +237,13 @@ def test_a_new_body_in_the_same_round_gives_no_step_and_no_time() -> None:
         act(room, "noop", at=at)
         act(room, "jack_out", at=at)
         act(room, "jack_in", at=at)
-    assert room.state.visits[ADA].steps == 1
+    assert VISITS.read(room.state).visits[ADA].steps == 1
     act(room, "noop", at=9_020)
     before = room.world.game.step_number  # type: ignore[attr-defined]
     room.settle(10_020)  # bea has chosen nothing
     assert room.world.game.step_number == before + 1  # type: ignore[attr-defined]
     act(room, "noop", at=10_030)
-    assert room.state.visits[ADA].steps == 2
+    assert VISITS.read(room.state).visits[ADA].steps == 2
 
 
 def test_a_visitor_that_may_not_act_any_more_can_go_home_without_anything() -> None:
@@ -310,8 +312,8 @@ def test_when_the_game_is_over_its_visitors_return_by_themselves() -> None:
         at += 10
         act(room, "take", mover.id, at=at, **_nim_move(room))
     room.settle(at)
-    assert sorted(package.reason for package in room.state.leaving.values()) == ["game_over", "game_over"]
-    assert not room.state.visits
+    assert sorted(package.reason for package in VISITS.read(room.state).leaving.values()) == ["game_over", "game_over"]
+    assert not VISITS.read(room.state).visits
     assert replayed(room).digest() == room.digest()
 
 
@@ -323,7 +325,7 @@ def test_where_another_game_begins_by_itself_visitors_stay_for_it() -> None:
         mover = next(m for m in room.state.members.values() if m.seat in room.to_move())
         act(room, "take", mover.id, **_nim_move(room))
     room.settle(30)
-    assert len(room.state.visits) == 2
+    assert len(VISITS.read(room.state).visits) == 2
 
 
 def test_a_visit_without_a_body_ends_too() -> None:
@@ -340,7 +342,7 @@ def test_an_archived_room_ends_no_visits() -> None:
     enter(room, exit_conditions=["playtime >= 1"])
     act(room, "archive", "hostess")
     assert room.settle(5_000) == 5_000
-    assert ADA in room.state.visits
+    assert ADA in VISITS.read(room.state).visits
 
 
 def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
@@ -349,10 +351,10 @@ def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:
     room.call("zeus", "bar", {"barred": True}, at=2)
     with pytest.raises(CohabitError, match="the door is barred"):
         enter(room)
-    assert (room.state.visits, room.state.tickets, room.state.avatars) == ({}, {}, {})
+    assert (VISITS.read(room.state).visits, VISITS.read(room.state).tickets, avatars_in(room.state)) == ({}, {}, {})
     room.call("zeus", "bar", {"barred": False}, at=12)
     room.system("transit_in", {"package": {"ticket": "t-2", "identity": ADA, "name": "ada"}}, 13)
-    assert room.state.visits[ADA].ticket == "t-2"
+    assert VISITS.read(room.state).visits[ADA].ticket == "t-2"
 
 
 def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> None:
@@ -360,12 +362,16 @@ def test_only_the_first_body_of_an_agent_has_the_bonuses_that_it_brings() -> Non
     found = enter(room, bonuses={"health_bonus": 2}, spawn="challenging")
     body = bodies(room)["1"]
     assert (body.health, body.place) == (5, "pit")
-    assert room.state.visits[ADA].bonuses == room.state.avatars[found.avatar].bonuses == {"health_bonus": 2}
+    assert (
+        VISITS.read(room.state).visits[ADA].bonuses
+        == avatars_in(room.state)[found.avatar].bonuses
+        == {"health_bonus": 2}
+    )
     act(room, "exit_game", mode="despawn")
     room.system("visit_closed", {"ticket": f"t-{ADA}-10"}, 30)
     enter(room, at=40, bonuses={"health_bonus": 2})
     assert bodies(room)["2"].health == 3
-    assert room.state.visits[ADA].bonuses == {}
+    assert VISITS.read(room.state).visits[ADA].bonuses == {}
 
 
 def test_what_an_agent_takes_back_is_the_sum_of_its_sessions_in_the_visit() -> None:
@@ -406,7 +412,7 @@ def test_without_bodies_a_visit_ends_by_no_goal_but_a_meta_goal() -> None:
 def test_an_achievement_that_an_earlier_body_of_the_visit_has_reached_counts() -> None:
     room = game("crafter_shared")
     enter(room, exit_conditions=["goal_complete"], goals=["Collect Sapling"])
-    room.state.visits[ADA].deeds = {"achievement:collect_sapling": 1}
+    BODIES.change(room.state).careers[ADA] = Career(deeds={"achievement:collect_sapling": 1})
     act(room, "noop")
     package = ended_in_crafter(room)
     assert package is not None
@@ -425,4 +431,4 @@ def test_an_agent_that_arrives_when_the_game_has_just_ended_stays() -> None:
     assert room.state.over_since == 20
     room.system("transit_in", {"package": {"ticket": "t-1", "identity": ADA, "name": "ada"}}, 20)
     assert ended(room, 30) is None
-    assert ADA in room.state.visits
+    assert ADA in VISITS.read(room.state).visits

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cohabit.features.visits.state import VISITS
 from cohabit.model.travel import ExitPackage
 from cohabit.room.room import Room
 
@@ -31,7 +32,7 @@ def ended(room: Room, at: int = 20) -> ExitPackage | None:
     """What the agent brings back if its visit has ended. The record alone, and a snapshot, say the same."""
     room.settle(at)
     assert replayed(room).digest() == restored(room).digest() == room.digest()
-    return next(iter(room.state.leaving.values()), None)
+    return next(iter(VISITS.read(room.state).leaving.values()), None)
 
 
 def told(room: Room, who: str = "ada") -> list[str]:

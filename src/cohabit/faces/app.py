@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
 from cohabit.faces import kibitz_script
-from cohabit.faces.guard import Guard, error_response, send_error, split_names
+from cohabit.faces.guard import Guard, error_response, send_error
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 
 if TYPE_CHECKING:
     from cohabit.faces.mcp.server import McpFace

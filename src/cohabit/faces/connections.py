@@ -13,10 +13,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge
 from cohabit.faces.addresses import LOOPBACK, plain_address, plain_client
-from cohabit.faces.guard import error_response, split_names
+from cohabit.faces.guard import error_response
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.overload import OverloadLog
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 
 SWEEP_MS = 1_000
 """How often slow connections are looked for."""

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, PermissionDenied, TooLarge
 from cohabit.faces.addresses import ALL_INTERFACES, LOOPBACK, is_address
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 
 
 class Guard:
@@ -73,11 +73,6 @@ class Guard:
             return message
 
         return limited
-
-
-def split_names(names: str) -> list[str]:
-    """The values of a setting that takes several, separated by commas."""
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _hostname(address: str) -> str:

@@ -12,12 +12,12 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom, Context
+from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
 from cohabit.room.messages import recipients, speak
-from cohabit.room.state import App, Member, RoomState, Schema, handle_of
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState, handle_of
 
 C = Capability
 MAX_DATA = 256 * 1024
@@ -28,6 +28,36 @@ ENVELOPE = "__kib_agent"
 """The key of Kibitz' envelopes. Clients make them from what the house delivers. Sent as data, an envelope could show a
 view or request an action for a member without the right to do so."""
 _encode = msgspec.json.Encoder().encode
+
+
+class Schema(Struct):
+    """The form of an app's data, as its app describes it."""
+
+    version: str
+    schema: Any
+    size: int  # bytes of JSON
+
+
+class App(Struct, omit_defaults=True):
+    """The views and schemas of one member. ``views``: by the member they are for, or ``*`` for everyone else."""
+
+    schemas: dict[str, Schema] = {}
+    views: dict[str, Any] = {}
+    sizes: dict[str, int] = {}  # of the views, in bytes of JSON
+    published_at: int = 0
+
+
+class Published(Struct, omit_defaults=True):
+    """What apps have published, by the id of the member."""
+
+    apps: dict[str, App] = {}
+
+
+PUBLISHED = Slice("apps", Published)
+
+
+def _apps(state: RoomState) -> dict[str, App]:
+    return PUBLISHED.read(state).apps
 
 
 def _check_size(value: Any, what: str) -> int:
@@ -87,18 +117,18 @@ def publish_schema(
     """Describe the form of your data or views. Members who join later can read it with `app_schemas`."""
     size = _check_size(schema, "a schema")
     state, me = ctx.state, ctx.member
-    mine = state.apps.get(me.id, App())
-    others = [s for app in state.apps.values() for n, s in app.schemas.items() if app is not mine or n != name]
+    mine = _apps(state).get(me.id, App())
+    others = [s for app in _apps(state).values() for n, s in app.schemas.items() if app is not mine or n != name]
     if sum(s.size for s in others) + size > SCHEMA_BYTES_PER_ROOM:
         raise TooLarge(f"the schemas of a room may have {SCHEMA_BYTES_PER_ROOM} bytes together")
     if name not in mine.schemas:
         if len(mine.schemas) >= SCHEMAS_PER_MEMBER:
             raise TooLarge(f"a member may publish {SCHEMAS_PER_MEMBER} schemas; publish one of these again")
-        if sum(len(app.schemas) for app in state.apps.values()) >= SCHEMAS_PER_ROOM:
+        if sum(len(app.schemas) for app in _apps(state).values()) >= SCHEMAS_PER_ROOM:
             raise TooLarge(f"a room may have {SCHEMAS_PER_ROOM} schemas")
     speak(ctx, EVERYBODY, [])
     mine.schemas[name] = Schema(version, schema, size)
-    state.apps[me.id] = mine
+    PUBLISHED.change(state).apps[me.id] = mine
     ctx.tell(f"{me.handle} published a schema", "app view")
     return SchemaPublished(name, version)
 
@@ -113,7 +143,7 @@ def app_schemas(ctx: Context) -> Schemas:
     return Schemas(
         [
             SchemaLine(handle_of(app), name, made.version, made.schema)
-            for app, published in ctx.state.apps.items()
+            for app, published in _apps(ctx.state).items()
             for name, made in published.schemas.items()
         ]
     )
@@ -137,7 +167,7 @@ def publish_view(
     size = _check_size(view, "a view")
     state, me = ctx.state, ctx.member
     receivers = [state.require_member(handle, me).id for handle in to] if to is not None else None
-    mine = state.apps.get(me.id, App())
+    mine = _apps(state).get(me.id, App())
     wanted = receivers if receivers is not None else [EVERYBODY]
     if len({*mine.views, *wanted}) > VIEWS_PER_APP:
         raise TooLarge(f"an app may have {VIEWS_PER_APP} views")
@@ -148,7 +178,7 @@ def publish_view(
     for receiver in wanted:
         mine.views[receiver] = view
     mine.published_at = ctx.at
-    state.apps[me.id] = mine
+    PUBLISHED.change(state).apps[me.id] = mine
     if receivers is not None:
         ctx.tell(f"{me.handle} published a view for you", "direct app view", members=tuple(receivers), shows="view")
         return ViewPublished(len(receivers))
@@ -172,7 +202,7 @@ def app_view(
     state, me = ctx.state, ctx.member
     if app is not None:
         owner = state.require_member(app, me)
-        if owner.id not in state.apps or not state.apps[owner.id].views:
+        if owner.id not in _apps(state) or not _apps(state)[owner.id].views:
             raise UnknownAsset(f"{app} has published no view")
     return newest_view(state, me, app)
 
@@ -180,7 +210,7 @@ def app_view(
 def newest_view(state: RoomState, member: Member, app: str | None = None) -> AppView:
     """The newest view that an app, or any app, has published for this member."""
     newest = AppView(None)
-    for name, made in state.apps.items():
+    for name, made in _apps(state).items():
         reader = member.id if member.id in made.views else EVERYBODY
         if reader not in made.views or (app is not None and handle_of(name) != app):
             continue
@@ -211,7 +241,7 @@ def request_action(
             raise PermissionDenied(f"{app} is not an app")
         apps = [owner]
     else:
-        apps = [member for member in state.members.values() if C.PUBLISH in member.held and member.id in state.apps]
+        apps = [member for member in state.members.values() if C.PUBLISH in member.held and member.id in _apps(state)]
     if not apps:
         raise GameRejected("no app in this room accepts actions")
     ctx.tell(f"{me.handle} requests an action", "app action", members=tuple(m.id for m in apps), shows="action")
@@ -220,15 +250,13 @@ def request_action(
 
 class Apps(Feature):
     name = "apps"
+    room_slice = PUBLISHED
 
-    def active(self, room: BaseRoom) -> bool:
-        return bool(room.state.apps)
-
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """Drop what members who have left have published, and the views that were for them."""
-        state = room.state
-        for gone in [app for app in state.apps if app not in state.members]:
-            del state.apps[gone]
-        for app in state.apps.values():
-            for gone in [reader for reader in app.views if reader != EVERYBODY and reader not in state.members]:
+        members, apps = ctx.state.members, _apps(ctx.state)
+        for gone in [app for app in apps if app not in members]:
+            del apps[gone]
+        for app in apps.values():
+            for gone in [reader for reader in app.views if reader != EVERYBODY and reader not in members]:
                 del app.views[gone], app.sizes[gone]

@@ -10,19 +10,46 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.room.base import BaseRoom, Context
+from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
-from cohabit.room.state import Member, RoomState
+from cohabit.room.slices import Slice
+from cohabit.room.state import RoomState
 
 C = Capability
 MINUTE_MS = 60_000
+
+
+KEPT = 1_000
+"""How many that have left a room remembers with what they have used of the limits; the oldest are forgotten."""
 
 
 class ChatLimits(Struct):
     cooldown_ms: int
     messages_per_minute: int
     agents_apart: bool
+
+
+class Spoke(Struct):
+    """When an agent last wrote to everyone, and how often in that minute."""
+
+    at: int
+    times: int
+
+
+class Chat(Struct, omit_defaults=True):
+    cooldown_ms: int = 0  # minimum time between two messages of an agent to everyone
+    per_minute: int = 0  # maximum number of those; 0: no limit
+    apart: bool = False  # agents do not receive each other's messages
+    spoke: dict[str, Spoke] = {}  # by identity, so that it counts when somebody leaves and comes back
+
+
+CHAT = Slice("chat_limits", Chat)
+
+
+def limits_of(state: RoomState) -> ChatLimits:
+    chat = CHAT.read(state)
+    return ChatLimits(chat.cooldown_ms, chat.per_minute, chat.apart)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
@@ -39,53 +66,51 @@ def set_chat_limits(
     agents_apart: Annotated[bool | None, Meta(description="agents do not receive each other's messages")] = None,
 ) -> ChatLimits:
     """Limit the messages that agents send in this room. Fields you omit keep their values."""
-    state = ctx.state
+    chat = CHAT.change(ctx.state)
     if cooldown_ms is not None:
-        state.agent_cooldown_ms = cooldown_ms
+        chat.cooldown_ms = cooldown_ms
     if messages_per_minute is not None:
-        state.agent_messages = messages_per_minute
+        chat.per_minute = messages_per_minute
     if agents_apart is not None:
-        state.agents_apart = agents_apart
+        chat.apart = agents_apart
     ctx.tell(f"{ctx.member.handle} changed the chat limits for agents", "roster")
-    return ChatLimits(state.agent_cooldown_ms, state.agent_messages, state.agents_apart)
+    return limits_of(ctx.state)
 
 
 class ChatLimiting(Feature):
     name = "chat_limits"
+    room_slice = CHAT
 
-    def active(self, room: BaseRoom) -> bool:
-        state = room.state
-        return bool(state.agent_cooldown_ms or state.agent_messages or state.agents_apart)
-
-    def speaks(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
+    def recipients(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
         """Refuse a message of an agent to everyone during the cooldown, or above the limit of this minute. Where agents
         are kept apart, no other agent receives it."""
         if ctx.member.kind != "agent":
             return receivers
-        if to == EVERYBODY:
-            _check(ctx.state, ctx.member, ctx.at)
-            _count(ctx.state, ctx.member, ctx.at)
-        if not ctx.state.agents_apart:
+        chat = CHAT.change(ctx.state)
+        if to == EVERYBODY and (chat.cooldown_ms or chat.per_minute):
+            _count(chat, ctx)
+        if not chat.apart:
             return receivers
         return [member for member in receivers if ctx.state.members[member].kind != "agent"]
 
 
-def _check(state: RoomState, sender: Member, at: int) -> None:
-    if sender.said_at is None:
-        return
-    wait = sender.said_at + state.agent_cooldown_ms - at
+def _count(chat: Chat, ctx: Context) -> None:
+    who, at = ctx.member.identity or ctx.member.id, ctx.at
+    before = chat.spoke.get(who)
+    if before is not None:
+        _check(chat, before, at)
+        del chat.spoke[who]  # the newest comes last
+    same_minute = before is not None and before.at // MINUTE_MS == at // MINUTE_MS
+    chat.spoke[who] = Spoke(at, before.times + 1 if before is not None and same_minute else 1)
+    if len(chat.spoke) > KEPT + len(ctx.state.members):
+        del chat.spoke[next(iter(chat.spoke))]
+
+
+def _check(chat: Chat, before: Spoke, at: int) -> None:
+    wait = before.at + chat.cooldown_ms - at
     if wait > 0:
-        raise Busy(f"agents wait {state.agent_cooldown_ms} ms between messages to everyone; retry in {wait} ms")
-    same_minute = sender.said_at // MINUTE_MS == at // MINUTE_MS
-    if state.agent_messages and same_minute and sender.said >= state.agent_messages:
+        raise Busy(f"agents wait {chat.cooldown_ms} ms between messages to everyone; retry in {wait} ms")
+    if chat.per_minute and before.at // MINUTE_MS == at // MINUTE_MS and before.times >= chat.per_minute:
         raise Busy(
-            f"agents may send {state.agent_messages} messages a minute to everyone; "
-            f"retry in {MINUTE_MS - at % MINUTE_MS} ms"
+            f"agents may send {chat.per_minute} messages a minute to everyone; retry in {MINUTE_MS - at % MINUTE_MS} ms"
         )
-
-
-def _count(state: RoomState, sender: Member, at: int) -> None:
-    if state.agent_messages or state.agent_cooldown_ms:
-        same_minute = sender.said_at is not None and sender.said_at // MINUTE_MS == at // MINUTE_MS
-        sender.said = sender.said + 1 if same_minute else 1
-        sender.said_at = at

@@ -4,7 +4,6 @@ A host answers requests for capabilities. Only the player of a seat can let anot
 sees. Permissions given this way last for some minutes, or until the next game begins.
 """
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -13,7 +12,6 @@ from cohabit.errors import BadArgs, Busy, Conflict, UnknownAsset
 from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
@@ -21,7 +19,8 @@ from cohabit.room.feature import Feature
 from cohabit.room.grants import Granted, Names, change_layers, grant_wire, player_on
 from cohabit.room.messages import speak
 from cohabit.room.seats import end_look, remember_seat
-from cohabit.room.state import ConsentRequest, Member, handle_of
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState, handle_of
 from cohabit.room.visibility import ACCOUNT
 
 C = Capability
@@ -36,13 +35,42 @@ Lasts = Annotated[Literal["now", "game"], Meta(description="now: for `seconds`; 
 RequestId = Annotated[str, Meta(max_length=100, description="the id of the request (see `requests`)")]
 
 
+class ConsentRequest(Struct, omit_defaults=True):
+    """A request of a member that waits for an answer by a host or the player of the seat."""
+
+    id: str
+    member: str
+    at: int
+    may: tuple[Capability, ...] = ()
+    through: SeatId | None = None  # it asks to see what this seat sees
+    why: str = ""
+
+
+class Waiting(Struct, omit_defaults=True):
+    """The requests that wait for an answer."""
+
+    requests: list[ConsentRequest] = []
+
+
+class OfMember(Struct, omit_defaults=True):
+    asked: int = 0  # how many requests it has made
+
+
+WAITING = Slice("consent", Waiting)
+ASKED = Slice("consent", OfMember)
+
+
+def _requests(state: RoomState) -> list[ConsentRequest]:
+    return WAITING.read(state).requests
+
+
 def _only_watches(room: BaseRoom, member: Member) -> bool:
     return member.held.isdisjoint({C.ACT, C.ACT_GLOBAL, C.MANAGE_MEMBERS})
 
 
 def _has_requests(room: BaseRoom, member: Member) -> bool:
     """True if a request waits for an answer of this member."""
-    return any(_may_answer(member, request) for request in room.state.requests)
+    return any(_may_answer(member, request) for request in _requests(room.state))
 
 
 class Asked(Struct):
@@ -74,15 +102,17 @@ def ask(
     elif not wanted:
         raise BadArgs("pass the capabilities to ask for in `may`; you have those that you named already" if may else
                       "pass the capabilities to ask for in `may`, or a seat in `through`")  # fmt: skip
-    mine = [request for request in state.requests if request.member == me.id]
+    waiting = _requests(state)
+    mine = [request for request in waiting if request.member == me.id]
     if any((request.may, request.through) == (wanted, through) for request in mine):
         raise Conflict("you have asked for this already; wait for an answer")
-    if len(mine) >= REQUESTS_PER_MEMBER or len(state.requests) >= REQUESTS_PER_ROOM:
+    if len(mine) >= REQUESTS_PER_MEMBER or len(waiting) >= REQUESTS_PER_ROOM:
         raise Busy("too many requests are waiting for an answer in this room; try again later")
     speak(ctx, EVERYBODY, [])
-    me.requests_made += 1
-    request = ConsentRequest(f"{me.id}-{me.requests_made}", me.id, ctx.at, wanted, through, why)
-    state.requests.append(request)
+    count = ASKED.change(me)
+    count.asked += 1
+    request = ConsentRequest(f"{me.id}-{count.asked}", me.id, ctx.at, wanted, through, why)
+    WAITING.change(state).requests.append(request)
     answering = [member for member in state.members.values() if _may_answer(member, request)]
     told = f"{me.handle} asks {_in_words(request)}{f': {why}' if why else ''} (request {request.id})"
     ctx.tell(told, ACCOUNT, members=(me.id, *(member.id for member in answering if member.id != me.id)))
@@ -112,7 +142,7 @@ def requests(ctx: Context) -> Requests:
     return Requests(
         [
             RequestLine(r.id, handle_of(r.member), r.at, r.may, r.through, r.why, r.member == me.id, _may_answer(me, r))
-            for r in ctx.state.requests
+            for r in _requests(ctx.state)
             if r.member == me.id or _may_answer(me, r)
         ],
         [member.handle for member in ctx.state.members.values() if member.through_player == me.id],
@@ -145,7 +175,7 @@ def allow(
         remember_seat(ctx.room, who)
         ctx.tell(f"{ctx.member.handle} {words}", "roster")
     ctx.tell(f"{ctx.member.handle} allowed you {_in_words(found)} {how_long}", ACCOUNT, members=(who.id,))
-    ctx.state.requests.remove(found)
+    _requests(ctx.state).remove(found)
     return Granted(who.handle, grant_wire(who))
 
 
@@ -156,10 +186,10 @@ class Declined(Struct):
 @command(category="meta", needs=(*CAN_ANSWER, *CAN_ASK), records=True, audit="declined", listed_if=_has_requests)
 def decline(ctx: Context, request: RequestId) -> Declined:
     """Decline a request, or take back your own."""
-    own = next((r for r in ctx.state.requests if r.id == request and r.member == ctx.member.id), None)
+    own = next((r for r in _requests(ctx.state) if r.id == request and r.member == ctx.member.id), None)
     found = own or _answered(ctx, request)
     who = ctx.state.members[found.member]
-    ctx.state.requests.remove(found)
+    _requests(ctx.state).remove(found)
     if own is None:
         ctx.tell(f"{ctx.member.handle} declined your request {_in_words(found)}", ACCOUNT, members=(who.id,))
     return Declined(request)
@@ -188,7 +218,7 @@ def _end_consents(ctx: Context, member: Member) -> None:
 
 
 def _answered(ctx: Context, wanted: str) -> ConsentRequest:
-    found = next((request for request in ctx.state.requests if request.id == wanted), None)
+    found = next((request for request in _requests(ctx.state) if request.id == wanted), None)
     if found is None or not _may_answer(ctx.member, found):
         raise UnknownAsset(f"there is no request {wanted[:40]!r} that you may answer; see `requests`")
     return found
@@ -208,35 +238,26 @@ def _in_words(request: ConsentRequest) -> str:
 
 class Consent(Feature):
     name = "consent"
+    room_slice = WAITING
+    member_slice = ASKED
 
-    def active(self, room: BaseRoom) -> bool:
-        if room.state.requests:
-            return True
-        for member in room.state.members.values():
-            if member.layers and any(layer.this_game for layer in member.layers):
-                return True
-        return False
-
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""
-        state = room.state
-        if any(request.member not in state.members for request in state.requests):
-            state.requests = [request for request in state.requests if request.member in state.members]
+        waiting, members = WAITING.change(ctx.state), ctx.state.members
+        if any(request.member not in members for request in waiting.requests):
+            waiting.requests = [request for request in waiting.requests if request.member in members]
 
-    def game_ends(self, ctx: Context) -> None:
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         for member in ctx.state.members.values():
             if any(layer.this_game for layer in member.layers):
                 _end_consents(ctx, member)
 
-    def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
-        self.game_ends(ctx)
-
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
         lines = [
             f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "
             f"(`allow` or `decline` request {r.id})."
-            for r in room.state.requests
+            for r in _requests(room.state)
             if _may_answer(member, r)
         ]
         return "\n".join(lines[:REQUESTS_PER_MEMBER])

@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom, Context
+from cohabit.room.base import Context
 from cohabit.room.commands import MAX_BACKEND, Backend, command
 from cohabit.room.feature import Feature
+from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState
 from cohabit.room.visibility import ACCOUNT
 
@@ -21,6 +21,26 @@ C = Capability
 DISCLOSE_MS = 10_000
 """Least time between two: a disclosure is no way to talk."""
 Features = Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=64)]
+
+
+REASON = "this room requires agents to disclose their backend before they see anything: call disclose"
+
+
+class Policy(Struct, omit_defaults=True):
+    required: bool = False
+
+
+class Made(Struct, omit_defaults=True):
+    at: int = 0  # the last time
+
+
+POLICY = Slice("disclosure", Policy)
+MADE = Slice("disclosure", Made)
+
+
+def has_disclosed(member: Member) -> bool:
+    """Whether a member has said what it uses and where its data goes, now or when it joined."""
+    return MADE.is_kept(member) or bool(member.backend) or member.egress
 
 
 class Disclosed(Struct):
@@ -37,16 +57,16 @@ def disclose(
 ) -> Disclosed:
     """Tell the room which model you use, and whether you send what you see outside this house. A backend implies it."""
     me = ctx.member
-    before = (me.disclosed, me.backend, me.egress, me.features)
+    before = (has_disclosed(me), me.backend, me.egress, me.features)
     named = one_line(backend)[:MAX_BACKEND] or None if backend else None
     shown = me.features if features is None else [one_line(feature) for feature in features]
     after = (True, named, egress or named is not None, shown)
     if after == before:
         return Disclosed(me.backend, me.egress)
-    if me.disclosed_at is not None and ctx.at - me.disclosed_at < DISCLOSE_MS:
+    if MADE.is_kept(me) and ctx.at - MADE.read(me).at < DISCLOSE_MS:
         raise Busy(f"you disclosed something else less than {DISCLOSE_MS // 1000} s ago; wait a moment")
-    me.disclosed, me.backend, me.egress, me.features = after
-    me.disclosed_at = ctx.at
+    _, me.backend, me.egress, me.features = after
+    MADE.change(me).at = ctx.at
     withhold(ctx.state, me)
     hosts = (m.id for m in ctx.state.members.values() if C.MANAGE_MEMBERS in m.held and m is not me)
     ctx.tell(f"{me.handle}: {disclosure_in_words(me)}", ACCOUNT, members=(me.id, *hosts))
@@ -62,7 +82,7 @@ class DisclosurePolicy(Struct):
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
 def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
     """Require agents to disclose their backend (`disclose`). Agents that have not done so perceive nothing."""
-    ctx.state.disclosure_required = required
+    POLICY.change(ctx.state).required = required
     for member in ctx.state.members.values():
         withhold(ctx.state, member)
     undisclosed = [member.handle for member in ctx.state.members.values() if member.withheld]
@@ -74,15 +94,18 @@ def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
     return DisclosurePolicy(required, undisclosed)
 
 
-def withhold(state: RoomState, member: Member) -> None:
-    """Withhold perception from an agent that has not disclosed its backend, if the room requires that.
+def withhold(state: RoomState, member: Member) -> bool:
+    """Withhold perception from an agent that has not disclosed its backend, if the room requires that. Returns whether
+    that has changed.
 
     A built-in player has no identity: the house itself shows what plays for it.
     """
     from_outside = member.kind == "agent" and member.identity
-    withheld = bool(state.disclosure_required and from_outside and not (member.disclosed or member.backend))
-    if withheld != member.withheld:
-        member.set_withheld(withheld)
+    why = REASON if POLICY.read(state).required and from_outside and not has_disclosed(member) else ""
+    if why == member.withheld:
+        return False
+    member.withhold(why)
+    return True
 
 
 def disclosure_in_words(member: Member) -> str:
@@ -93,11 +116,11 @@ def disclosure_in_words(member: Member) -> str:
 
 class Disclosure(Feature):
     name = "disclosure"
+    room_slice = POLICY
+    member_slice = MADE
 
-    def active(self, room: BaseRoom) -> bool:
-        return room.state.disclosure_required
-
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
+    def follow(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""
-        for member in room.state.members.values():
-            withhold(room.state, member)
+        changed = [withhold(ctx.state, member) for member in ctx.state.members.values()]
+        if any(changed):
+            ctx.room.roster_changed()

@@ -2,7 +2,8 @@
 
 from msgspec import Struct
 
-from cohabit.features.chat_limits import ChatLimits
+from cohabit.features.chat_limits import ChatLimits, limits_of
+from cohabit.features.disclosure import POLICY, has_disclosed
 from cohabit.model.grant import Capability, in_order
 from cohabit.model.identity import Kind
 from cohabit.room.base import Context
@@ -48,10 +49,10 @@ class Permissions(Struct):
 def permissions(ctx: Context) -> Permissions:
     """The permissions of every member, the disclosures of agents, and the rules for agents in this room."""
     state = ctx.state
-    limits = ChatLimits(state.agent_cooldown_ms, state.agent_messages, state.agents_apart)
+    limits = limits_of(state)
     shown = state.members.values() if C.READ_ROSTER in ctx.member.held else ()
     lines = [_permissions_of(member) for member in shown]
-    return Permissions(lines, state.disclosure_required, limits, in_order(grantable(ctx.member)))
+    return Permissions(lines, POLICY.read(state).required, limits, in_order(grantable(ctx.member)))
 
 
 def _permissions_of(member: Member) -> MemberPermissions:
@@ -67,10 +68,10 @@ def _permissions_of(member: Member) -> MemberPermissions:
         ends_at=min((layer.expires_at for layer in member.layers if layer.expires_at is not None), default=None),
         changed=bool(member.layers),
         built_in=not member.identity or member.played_by_bot,
-        disclosed=member.disclosed or bool(member.backend),
+        disclosed=has_disclosed(member),
         backend=member.backend,
         egress=member.egress,
-        withheld=member.withheld,
+        withheld=bool(member.withheld),
     )
 
 

@@ -16,11 +16,19 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
 from cohabit.room.feature import Feature
 from cohabit.room.info import brain_shown
+from cohabit.room.slices import Slice
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
-"""Least time between two: each time the agent begins to think anew, which a model is paid for."""
+"""The least time between two calls: each time the agent starts over, and a model is paid for that."""
+
+
+class HandedOver(Struct, omit_defaults=True):
+    at: int = 0  # the last time
+
+
+HANDED = Slice("stand_ins", HandedOver)
 
 
 class Playing(Struct, omit_defaults=True):
@@ -58,9 +66,9 @@ def hand_back(ctx: Context) -> Playing:
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")
     if not me.handed_over:
-        if me.handed_over_at is not None and ctx.at - me.handed_over_at < HAND_BACK_MS:
+        if HANDED.is_kept(me) and ctx.at - HANDED.read(me).at < HAND_BACK_MS:
             raise Busy(f"you handed your seat over less than {HAND_BACK_MS // 1000} s ago; wait a moment")
-        me.played_by_bot, me.handed_over, me.handed_over_at = True, True, ctx.at
+        me.played_by_bot, me.handed_over, HANDED.change(me).at = True, True, ctx.at
         me.stand_in_since = ctx.at if me.stand_in_since is None else me.stand_in_since
         ctx.tell(f"{me.handle} hands the seat to {_shown(ctx, me)}", "roster")
     return Playing(False, brain_shown(ctx.state, me, me))
@@ -81,7 +89,7 @@ def stand_in(ctx: Context, member: str) -> None:
 
 
 def _missed_text(player: Member, pace: str, state: RoomState) -> str:
-    """What happened in place of a player's moves since its own last one; empty if nothing did."""
+    """The moves of a stand-in and the timeouts since a player's own last move; empty if there were none."""
     lines = []
     if n := player.moves_by_bot:
         moves = f"{n} {'turn' if pace == 'rounds' else 'move'}{'' if n == 1 else 's'}"
@@ -98,6 +106,7 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
 
 class StandIns(Feature):
     name = "stand_ins"
+    member_slice = HANDED
 
     def due(self, room: BaseRoom) -> Iterator[Due]:
         """Players who are away too long."""
@@ -108,7 +117,7 @@ class StandIns(Feature):
             if member.seat is not None or member.claim is None:  # without its claimed seat there is nothing to play
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
-        """Who plays for a member, or has played."""
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
+        """Whether an agent plays for the member now, and what it missed."""
         playing = "An agent plays your seat now; `take_over` to play it yourself." if member.handed_over else ""
         return "\n".join(filter(None, (playing, _missed_text(member, room.pace, room.state))))

@@ -11,7 +11,7 @@ from cohabit.agents.brain import parse_brain
 from cohabit.agents.ready import make_once
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.running.threads import run_in_thread
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 from cohabit.model.suggest import nearest
 from cohabit.registry import BRAINS, HUMAN, absolute_brain, is_script, knows_brain, players_of
 
@@ -33,7 +33,7 @@ def check_allowed(name: str | None, settings: Settings) -> str | None:
         return name
     if not (brain.is_code_or_network or knows_brain(brain)):
         raise _unknown(name)
-    allowed = _listed(settings)
+    allowed = split_names(settings.brains)
     for listed in allowed:
         whole = absolute_brain(listed, Path()) or listed
         if brain in (parse_brain(listed), parse_brain(whole)):
@@ -47,11 +47,7 @@ def check_allowed(name: str | None, settings: Settings) -> str | None:
 
 def brains_for(world: str, settings: Settings) -> list[str]:
     """The brains that a remote caller may choose for a player of this world, by name."""
-    return [*players_of(world), *_listed(settings)]
-
-
-def _listed(settings: Settings) -> list[str]:
-    return [listed.strip() for listed in settings.brains.split(",") if listed.strip()]
+    return [*players_of(world), *split_names(settings.brains)]
 
 
 async def check_makeable(name: str, dollars: float | None = None) -> None:

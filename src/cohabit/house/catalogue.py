@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from cohabit.house.house import HOUSE_COMMANDS
-from cohabit.registry import known_worlds, load_extensions, make_world
-from cohabit.room.command_modules import every_room_command, feature_set, features_of
+from cohabit.registry import known_worlds, load_extensions, make_world, usual_features
+from cohabit.room.command_modules import every_room_command, features_named, features_of
 from cohabit.room.commands import Command, commands_of
 
 
@@ -22,7 +22,7 @@ def every_command() -> Iterator[tuple[str, Command]]:
         yield "room", command
     for name in known_worlds():
         world = make_world(name, {})
-        features, usual = features_of(world), feature_set(()).declared
+        features, usual = features_of(world), features_named(usual_features()).declared
         own = [made for made in features.declared if made.where == "room" and made not in usual]
         for command in (*own, *commands_of(world)):
             yield name, command.renamed(features.tools)

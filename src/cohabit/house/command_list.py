@@ -131,7 +131,7 @@ def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
 def _common(house: "House", credential: Credential) -> Iterator[Command]:
     """The room commands that the caller may use in at least one room, by name.
 
-    If an extension renames a command in one room, the plain form is listed.
+    If a feature renames a command in one room, the plain form is listed.
     """
     found: dict[str, Command] = {}
     seen: set[Any] = set()

@@ -7,15 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash
 from cohabit.house.brains import check_makeable
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.loading import describe_world
 from cohabit.house.running.threads import run_in_thread
+from cohabit.house.settings import split_names
 from cohabit.house.signing import check_key
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Credential, Identity
-from cohabit.registry import absolute_brain, check_plays, lasting_source, make_world
+from cohabit.registry import absolute_brain, check_plays, lasting_source, load_features, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Snapshot
 from cohabit.room.recorded import WorldInterrupted
@@ -51,7 +54,7 @@ async def create_room(
     with house.reserve(name):
         people = {a.id: _identity_of(house.identities, a, owner) for a in scenario.agents}
         ids = {agent: identity.id for agent, identity in people.items()}
-        make = partial(_new_room, scenario, name, seed, now, ids)
+        make = partial(_new_room, scenario, name, seed, now, ids, split_names(house.settings.features))
         try:
             room, snapshot = await run_in_thread(f"room {name}", make, house.loading_s)
         except GameCrash as crash:
@@ -112,7 +115,7 @@ def _identity_of(identities: Identities, agent: AgentSpec, owner: Identity | Non
 
 
 def _new_room(
-    scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str]
+    scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str], features: list[str]
 ) -> tuple[Room, Snapshot]:
     source = lasting_source(scenario.world)
     try:
@@ -129,6 +132,7 @@ def _new_room(
             name,
         )
     chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
+    scenario = msgspec.structs.replace(scenario, features=[*load_features(features), *scenario.features])
     state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
     room = Room.create(state, world, now)
     describe_world(room)

@@ -139,16 +139,16 @@ class Door:
             return HouseContext(house, credential, command)
         member = runner.room.member_of(credential.identity)
         if member is None:
-            was_visiting = credential.identity in runner.room.state.tickets
+            absence = runner.room.features.absence(runner.room.state, credential.identity)
             if not self.may_join(credential, runner):
-                raise _visit_is_over(wanted) if was_visiting else _unknown(wanted)
+                raise UnknownRoom(absence) if absence else _unknown(wanted)
             if runner.failure is not None and command is not None and command.when_broken:
                 if not house.identities.is_host(credential):
                     raise _unknown(wanted)
                 return HouseContext(house, credential, command, broken_room=wanted)
             if command is None or not (command.before_joining or command.about != "room"):
-                if was_visiting:
-                    raise _visit_is_over(wanted)
+                if absence:
+                    raise UnknownRoom(absence)
                 raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             if not command.before_joining:
                 if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
@@ -410,12 +410,6 @@ def _wait_ms(command: Command, args: Any) -> int:
         return int(command.check(args).get("wait_ms", 0))
     except BadArgs:  # the room reports and audits that
         return 0
-
-
-def _visit_is_over(room: str) -> UnknownRoom:
-    return UnknownRoom(
-        f"your visit to {room} is over; the view of the Nexus says where you are, and enter_game brings you back"
-    )
 
 
 def _unknown(room: str) -> UnknownRoom:

@@ -41,7 +41,7 @@ from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 from cohabit.house.signing import SigningKey, house_key
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
@@ -50,7 +50,7 @@ from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.suggest import nearest
-from cohabit.registry import lasting_source, load_extensions, make_connector
+from cohabit.registry import lasting_source, load_extensions, load_features, make_connector
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.record import Line
 from cohabit.room.remote import RemoteWorld
@@ -114,7 +114,7 @@ class House:
         self._signing_key: SigningKey | None = None  # loaded when it is first needed
         self._signing_lock = asyncio.Lock()
         self._on_lines: OnLines | None = None
-        self.on_visits: Callable[[RoomRunner], None] | None = None  # something happened in a room with visitors
+        self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self._watchdog = Watchdog(min(LOOP_LIMIT_S, settings.world_deadline_s))
         self._reserved: set[str] = {HOUSE_ROOM}  # the house record, and rooms being created, reopened or deleted
@@ -137,6 +137,7 @@ class House:
         """
         settings = settings or Settings()
         load_extensions()
+        load_features(split_names(settings.features))  # stored rooms may need them
         chosen = settings
         kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
         try:
@@ -227,7 +228,7 @@ class House:
         runner.on_roster = self.bots.start_bots
         runner.on_removed = self._members_removed
         runner.on_lines = self._on_lines
-        runner.on_visits = self._visits_changed
+        runner.on_announced = self._announced
         runner.on_slow = self.reopening.start
         self.rooms[room.id] = runner
         if self.dormant:
@@ -258,9 +259,9 @@ class House:
         gone = self.identities.revoke(credentials)
         await self.writer.submit(Write(credentials=gone))
 
-    def _visits_changed(self, runner: RoomRunner) -> None:
-        if self.on_visits is not None:
-            self.on_visits(runner)
+    def _announced(self, runner: RoomRunner, feature: str) -> None:
+        if feature in self.listeners:
+            self.listeners[feature](runner)
 
     def _members_removed(self, runner: RoomRunner, members: Sequence[Member]) -> None:
         """Revoke the credentials of removed members for this room."""

@@ -15,7 +15,7 @@ from cohabit.house.store.contract import Write
 from cohabit.model.identity import Identity
 from cohabit.model.stream import seed_hex
 from cohabit.room.room import Room
-from cohabit.room.state import RoomState
+from cohabit.room.state import FORMAT, RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ class Ledger:
             seed=seed_hex(0),
             secret=secrets.token_hex(16),
             scenario=SOURCE,
+            format=FORMAT,
         )
         return Room.create(state, NoWorld(), self._house.clock.now())
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
@@ -23,7 +24,7 @@ def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
     try:
         room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), world_from(source))
     except UnknownAsset as gone:
-        if source is not None or not is_file_source(snapshot.state.source):
+        if source is not None or not _is_missing_file(snapshot.state.source):
             raise
         raise UnknownAsset(f"{gone.message}; if it was moved: `cohabit rebind {room_id} FILE`") from None
     except (CohabitError, WorldInterrupted) as wrong:
@@ -60,6 +61,11 @@ def world_from(source: str | None) -> MakeWorld:
 def known_world(recorded: str, config: Mapping[str, Any]) -> World:
     """The world that a record of somebody else names. A file is not run."""
     return make_world(trusted_source(recorded), config)
+
+
+def _is_missing_file(source: str) -> bool:
+    path, _, cls = source.partition(".py:")
+    return is_file_source(source) and not Path(f"{path}.py" if cls else source).is_file()
 
 
 def _no_resources(room_id: str, wrong: OSError | MemoryError) -> StorageFailed:

@@ -10,6 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
+from cohabit.features.chat_limits import CHAT
 from cohabit.house.settings import Settings
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
@@ -38,7 +39,7 @@ class Sent(Struct):
 
 
 class MediaRoom(Protocol):
-    """What a connection needs of the room whose media it relays, and of its house."""
+    """The parts of a running room that relaying media needs."""
 
     room: Room
     settings: Settings
@@ -118,7 +119,7 @@ class MediaRelay:
         handle = speaker.handle.encode()
         made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
         needed, now = LANES[frame[0]][1], sender.runner.now()
-        apart = state.agents_apart and speaker.kind == "agent"
+        apart = CHAT.read(state).apart and speaker.kind == "agent"
         for reader in list(self.readers):
             member = state.members.get(reader.member)
             if member is None or reader.member == sender.member or needed not in member.held:

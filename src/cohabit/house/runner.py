@@ -93,7 +93,7 @@ class RoomRunner:
         self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
         self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
-        self.on_visits: Callable[[RoomRunner], None] = lambda runner: None
+        self.on_announced: Callable[[RoomRunner, str], None] = lambda runner, feature: None
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self._writer = writer
         self._clock = clock
@@ -357,8 +357,8 @@ class RoomRunner:
             self.fanout.deliver(frames)
         if self.on_lines is not None:
             self.on_lines(self, frames.lines)
-        if self.room.state.visits or self.room.state.leaving:
-            self.on_visits(self)
+        for feature in self.room.features.announcing(self.room):
+            self.on_announced(self, feature)
         self._version.increment()
 
     def _settle(self, batch: Sequence[Call]) -> None:

@@ -123,6 +123,9 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
             "commas; one that blocks there stops the whole house"
         ),
     ] = ""
+    features: Annotated[
+        str, _doc("features that every new room has besides the built-in ones: files or names, separated by commas")
+    ] = ""
     away_ms: Annotated[int, _doc("a member counts as away after this long without a call", ge=1)] = 60_000
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
 
@@ -138,6 +141,11 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         host = f"[{host}]" if ":" in host else host
         return f"{'https' if self.tls_cert else 'http'}://{host}:{self.port}"
+
+
+def split_names(names: str) -> list[str]:
+    """The values of a setting that takes several, separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def default_folder() -> Path:

@@ -45,7 +45,7 @@ class Outboxes:
 
 
 class Source(MediaRoom, Protocol):
-    """What a subscription needs of the room that it is to, and of its house."""
+    """The parts of a running room that a subscription needs."""
 
     overload: OverloadLog
     outboxes: Outboxes

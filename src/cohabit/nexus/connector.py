@@ -20,6 +20,7 @@ from cohabit.errors import (
     Unreachable,
     WorldError,
 )
+from cohabit.features.visits.state import VISITS
 from cohabit.model.observation import one_line
 from cohabit.nexus import goals
 from cohabit.nexus.achievements import matching
@@ -51,7 +52,7 @@ class NexusConnector:
         self._room = room
         self.transit = Transit(house, room, self._refresh)
         self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
-        house.on_visits = self.transit.looked_at
+        house.listeners[VISITS.feature] = self.transit.looked_at
 
     @classmethod
     def for_room(cls, house: "House", room: str, config: Mapping[str, Any]) -> "NexusConnector":
@@ -104,7 +105,7 @@ class NexusConnector:
         self._recovered.cancel()
         await asyncio.gather(self._recovered, return_exceptions=True)
         await self.transit.close()
-        self._house.on_visits = None
+        self._house.listeners.pop(VISITS.feature, None)
 
     def _refresh(self) -> None:
         """A profile has changed: show that in the room."""

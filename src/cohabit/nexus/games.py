@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import UnknownAsset
+from cohabit.features.visits.state import VISITS
 from cohabit.model.suggest import nearest
 from cohabit.model.travel import Travel
 from cohabit.nexus.values import GameInfo, Status
@@ -20,14 +21,16 @@ NO_TRAVEL = Travel()
 
 def games_of(house: "House") -> list[GameInfo]:
     """The registered games, sorted by id."""
-    return [game_of(runner) for _, runner in sorted(house.rooms.items()) if runner.room.state.nexus is not None]
+    return [
+        game_of(runner) for _, runner in sorted(house.rooms.items()) if VISITS.read(runner.room.state).nexus is not None
+    ]
 
 
 def game_of(runner: "RoomRunner") -> GameInfo:
     """What agents in the Nexus know of a room."""
     room = runner.room
     state, world, travel = room.state, room.world, travel_of(room.world)
-    entry = state.nexus
+    entry = VISITS.read(state).nexus
     return GameInfo(
         id=room.id,
         name=world.spec.title or world.spec.name,
@@ -38,7 +41,7 @@ def game_of(runner: "RoomRunner") -> GameInfo:
         multiplayer=world.spec.seat_range[1] > 1,
         persistent_world=isinstance(world, EmbodiedWorld),
         skill_domains=travel.domains,
-        active_agents=len(state.visits),
+        active_agents=len(VISITS.read(state).visits),
         max_agents=entry.capacity if entry is not None else None,
         world=state.world,
     )
@@ -46,12 +49,12 @@ def game_of(runner: "RoomRunner") -> GameInfo:
 
 def _status(runner: "RoomRunner") -> Status:
     room: Room = runner.room
-    entry = room.state.nexus
+    entry = VISITS.read(room.state).nexus
     if runner.failure is not None or room.state.archived or entry is None:
         return "offline"
     if entry.maintenance or room.state.entry_policy.locked:
         return "maintenance"
-    if len(room.state.visits) >= entry.capacity:
+    if len(VISITS.read(room.state).visits) >= entry.capacity:
         return "busy"
     return "available"
 
@@ -59,7 +62,7 @@ def _status(runner: "RoomRunner") -> Status:
 def find_game(house: "House", game_id: str) -> "RoomRunner":
     """The room of a game."""
     runner = house.rooms.get(game_id)
-    if runner is None or runner.room.state.nexus is None:
+    if runner is None or VISITS.read(runner.room.state).nexus is None:
         known = [game.id for game in games_of(house)]
         raise UnknownAsset(
             f"unknown game {game_id[:40]!r}; the games are: {', '.join(known[:20]) or 'none yet'}",

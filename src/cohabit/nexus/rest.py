@@ -22,6 +22,7 @@ from cohabit.errors import (
     UnknownCommand,
     UnknownRoom,
 )
+from cohabit.features.visits.state import VISITS
 from cohabit.house.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
@@ -205,7 +206,7 @@ class Caller:
 
     def _is_open(self, room: str) -> bool:
         runner = self._house.rooms.get(room)
-        return runner is not None and runner.room.state.nexus is not None
+        return runner is not None and VISITS.read(runner.room.state).nexus is not None
 
     # -- transit -------------------------------------------------------------------------------------
     async def enter(self) -> Answer:

@@ -23,6 +23,7 @@ from cohabit.errors import (
     Unreachable,
     WorldError,
 )
+from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import ongoing
 from cohabit.house.calls import SystemCall
@@ -40,7 +41,6 @@ from cohabit.nexus.packages import began, entry, leave, leave_late, so_far
 from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
 from cohabit.room.room import Room
-from cohabit.room.state import Visit
 from cohabit.scenario import free_handle
 
 if TYPE_CHECKING:
@@ -85,15 +85,17 @@ class Transit:
         for runner in self._rooms_of(profile):
             state = runner.room.state
             known = {*profile.closed, *profile.given_up}
-            of_it = [one for one in list(state.leaving.values()) if one.identity == profile.agent_id]
-            tickets = {one.ticket for one in (*of_it, state.visits.get(profile.agent_id)) if one is not None}
+            of_it = [one for one in list(VISITS.read(state).leaving.values()) if one.identity == profile.agent_id]
+            tickets = {
+                one.ticket for one in (*of_it, VISITS.read(state).visits.get(profile.agent_id)) if one is not None
+            }
             if runner.failure is not None and tickets - known:
                 raise GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
 
     def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
         """In the queue of the game's room: admit the agent if it is no member, and seat it."""
         state, identity = room.state, package.identity
-        policy = state.nexus
+        policy = VISITS.read(state).nexus
         known = self.house.identities.get(identity)
         if policy is None or known is None or game_of(self.house.rooms[room.id]).status != "available":
             raise PermissionDenied(f"the game {room.id} does not accept visitors now; choose another one, or wait")
@@ -196,9 +198,9 @@ class Transit:
     def looked_at(self, runner: "RoomRunner") -> None:
         """Something happened in a room with visitors: a visit may have ended, or a goal may be reached."""
         state = runner.room.state
-        for package in list(state.leaving.values()):
+        for package in list(VISITS.read(state).leaving.values()):
             self._look_after(package.identity)
-        for identity in list(state.visits):
+        for identity in list(VISITS.read(state).visits):
             profile = self.profiles.cached(identity)
             if profile is None or goals.active(profile):
                 self._look_after(identity)
@@ -278,7 +280,9 @@ class Transit:
         await self.house.all_open.wait()
         for runner in list(self.house.rooms.values()):
             state = runner.room.state
-            for identity in sorted({*state.visits, *(package.identity for package in state.leaving.values())}):
+            for identity in sorted(
+                {*VISITS.read(state).visits, *(package.identity for package in VISITS.read(state).leaving.values())}
+            ):
                 await self._try_to_refresh(identity)
 
     async def retry(self) -> None:
@@ -286,8 +290,10 @@ class Transit:
         for runner in list(self.house.rooms.values()):
             if runner.failure is None:
                 state = runner.room.state
-                late = {package.identity for package in list(state.leaving.values())}
-                late.update(identity for identity in list(state.visits) if self._is_elsewhere(identity, runner.id))
+                late = {package.identity for package in list(VISITS.read(state).leaving.values())}
+                late.update(
+                    identity for identity in list(VISITS.read(state).visits) if self._is_elsewhere(identity, runner.id)
+                )
                 for identity in sorted(late):
                     await self._try_to_refresh(identity)
 
@@ -311,7 +317,7 @@ class Transit:
             return False
         if session is None or (runner is not None and runner.failure is not None):
             return True
-        return runner is not None and profile.agent_id in runner.room.state.visits
+        return runner is not None and profile.agent_id in VISITS.read(runner.room.state).visits
 
     async def _followed(self, identity: str) -> Profile:
         """Bring a profile to what the games say, and confirm the packages that it then has. Call it while no other
@@ -338,9 +344,9 @@ class Transit:
         for runner in list(self.house.rooms.values()):
             state = runner.room.state
             if (
-                profile.agent_id in state.visits
+                profile.agent_id in VISITS.read(state).visits
                 or (profile.session is not None and profile.session.game == runner.id)
-                or any(package.identity == profile.agent_id for package in list(state.leaving.values()))
+                or any(package.identity == profile.agent_id for package in list(VISITS.read(state).leaving.values()))
             ):
                 found.append(runner)
         return found
@@ -370,7 +376,9 @@ class Transit:
         if runner is None or runner.failure is not None:
             return not self.house.is_free(game)
         state = runner.room.state
-        return ticket in state.leaving or any(visit.ticket == ticket for visit in list(state.visits.values()))
+        return ticket in VISITS.read(state).leaving or any(
+            visit.ticket == ticket for visit in list(VISITS.read(state).visits.values())
+        )
 
     async def _apply(self, profile: Profile, package: ExitPackage, runner: "RoomRunner") -> Profile:
         """A visit that has ended: the profile gets what it brought, then the room can forget it."""
@@ -421,17 +429,19 @@ def _is_offline(runner: "RoomRunner") -> bool:
 
 def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at: int) -> ExitPackage:
     """In the queue of the game's room: the visitor leaves, by its own right to."""
-    member, visit = room.member_of(identity), room.state.visits.get(identity)
+    member, visit = room.member_of(identity), VISITS.read(room.state).visits.get(identity)
     if member is None or visit is None or visit.ticket != ticket:
         raise GameRejected("you have left this game already")
     room.call(member.id, "exit_game", args, at=at)
-    return room.state.leaving[ticket]
+    return VISITS.read(room.state).leaving[ticket]
 
 
 def _visits_of(identity: str, room: Room, at: int) -> tuple[Visit | None, list[ExitPackage]]:
     """What a room knows of the visits of an identity, when all of it is durable."""
     state = room.state
-    return state.visits.get(identity), [one for one in state.leaving.values() if one.identity == identity]
+    return VISITS.read(state).visits.get(identity), [
+        one for one in VISITS.read(state).leaving.values() if one.identity == identity
+    ]
 
 
 def _admission(room: Room, known: Identity, role: str) -> Admission:

@@ -52,6 +52,7 @@ class BaseRoom(RecordedRoom):
         super().__init__(state, world)
         self.pace = world.pace
         self.features = features
+        features.restore(state)
         self.tools = features.tools
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
@@ -60,12 +61,12 @@ class BaseRoom(RecordedRoom):
         self.shown = ShownViews()
         self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
-        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed; ditto
-        self.members_limit: int | None = None  # ditto
+        self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed
+        self.members_limit: int | None = None  # set by the house, as the check of brains is
         self.digest_every = DIGEST_EVERY
         self.commands = commands
-        self.callable_here = commands  # with those of the house, which it adds
-        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether the house does
+        self.callable_here = commands  # the house adds its own commands
+        self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether it lists one
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
@@ -104,7 +105,7 @@ class BaseRoom(RecordedRoom):
     def opens_alike(self) -> bool:
         """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
         is: the world never changes its seats, and it keeps no returns."""
-        return not (self.has_arrivals or self.has_moving_seats or self._has_returns)
+        return not (self.has_arrivals or self.has_moving_seats or self._has_returns or self.hooks.follow)
 
     @property
     def id(self) -> str:
@@ -206,6 +207,7 @@ class BaseRoom(RecordedRoom):
     def roll_back(self, lines: int = 0) -> None:
         super().roll_back(lines)
         self.features_changed()
+        self.timers.changed()
 
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
@@ -214,10 +216,11 @@ class BaseRoom(RecordedRoom):
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:
         """The member with this identity."""
-        if self._by_identity is None:
+        known = self._by_identity
+        if known is None:
             # A copy of the list: the house calls this while the room may be running on its own thread.
-            self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
-        found = self._by_identity.get(identity)
+            known = self._by_identity = {m.identity: m.id for m in list(self.state.members.values()) if m.identity}
+        found = known.get(identity)
         return self.state.members.get(found) if found is not None else None
 
     def seat_of(self, member: Member) -> Seat | None:

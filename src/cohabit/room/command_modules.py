@@ -7,7 +7,7 @@ order.
 from collections.abc import Iterable
 
 from cohabit.model.cached import cached
-from cohabit.registry import features_named
+from cohabit.registry import find_feature, usual_features
 from cohabit.room import (
     acting,
     audit,
@@ -25,7 +25,7 @@ from cohabit.room import (
     turns,
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
-from cohabit.room.feature import FeatureSet
+from cohabit.room.feature import Feature, FeatureSet
 from cohabit.world import Pace, World, overrides
 
 COMMAND_MODULES = (
@@ -48,22 +48,26 @@ SYSTEM_MODULES = (system, remote)
 """The modules that declare system entries."""
 
 
-def features_of(world: World) -> FeatureSet:
-    """The features of a room with this world."""
-    return feature_set(world.spec.features)
+def features_of(world: World, more: Iterable[str] = ()) -> FeatureSet:
+    """The features of a new room with this world, and these others."""
+    return features_named(dict.fromkeys([*usual_features(), *world.spec.features, *more]))
+
+
+def features_named(names: Iterable[str]) -> FeatureSet:
+    """The features with these names."""
+    return _feature_set(tuple(map(find_feature, names)))
 
 
 @cached
-def feature_set(names: tuple[str, ...]) -> FeatureSet:
-    """The features of every room, and those with these names."""
-    return FeatureSet(features_named(names))
+def _feature_set(features: tuple[Feature, ...]) -> FeatureSet:
+    return FeatureSet(features)
 
 
-def command_table(world: World) -> CommandTable:
-    """The commands of a room with this world, and those of the world."""
-    features = features_of(world)
+def command_table(world: World, features: FeatureSet | None = None) -> CommandTable:
+    """The commands of a room with this world and these features, or those of a new room, and those of the world."""
+    features = features or features_of(world)
     if overrides(world, "actions"):
-        return CommandTable(_as_tools(commands_of(world), features), room_commands(world))
+        return CommandTable(_as_tools(commands_of(world), features), _room_commands(type(world), world.pace, features))
     return _table_of_class(type(world), world.pace, features)
 
 
@@ -93,7 +97,7 @@ def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> Comm
 def every_room_command(features: FeatureSet | None = None) -> list[Command]:
     """The commands of the kernel and of these features; by default those of every room."""
     ours = [command for module in COMMAND_MODULES for command in declared_in(module)]
-    theirs = (feature_set(()) if features is None else features).declared
+    theirs = (features_named(usual_features()) if features is None else features).declared
     return [*ours, *(command for command in theirs if command.where == "room" and not command.system)]
 
 

@@ -215,6 +215,8 @@ class Command(Declaration):
 
     def renamed(self, tools: ToolNames) -> "Command":
         """The same command where commands have other tool names."""
+        if tools == self.tools:
+            return self
         other = copy(self)
         other.tools = tools
         return other

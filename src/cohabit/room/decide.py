@@ -1,8 +1,8 @@
 """Authorization: allow a call, or refuse it with a code and a reason.
 
-One function for room and house commands. It checks credential, grant, archive, seat, turn, storage quota and rate
-limit, in this order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not depend
-on the moment, such as ``by_grant``.
+One function for room and house commands. It checks credential, grant, archive, features, seat, turn, storage quota
+and rate limit, in this order. It changes nothing, logs nothing and reads no clock. Tool lists use its parts that do not
+depend on the moment, such as ``by_grant``.
 """
 
 from collections.abc import Sequence
@@ -105,8 +105,7 @@ def by_grant(member: Member, command: Command) -> Decision:
     if not command.needs or not command.needed.isdisjoint(member.held):
         return ALLOWED
     if member.withheld and not command.needed.isdisjoint(ALL_PERCEPTION):
-        reason = "this room requires agents to disclose their backend before they see anything: call disclose"
-        return Decision("PERMISSION_DENIED", reason, command.needs)
+        return Decision("PERMISSION_DENIED", member.withheld, command.needs)
     wanted = " or ".join(command.needs)
     giver = "A host" if not command.needed.isdisjoint(SEAT_BOUND) else "A host who has it"
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")

@@ -18,7 +18,7 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, command
 from cohabit.room.former_members import identity_of, names_of
 from cohabit.room.grants import check_grantable
-from cohabit.room.kept_limits import limited_members, take_chat, take_limits
+from cohabit.room.kept_limits import limited_members, take_limits
 from cohabit.room.members import Joined, new_member
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import free_handle
@@ -171,9 +171,8 @@ def let_in(ctx: Context, new: Admission) -> Member:
     member = new_member(
         ctx, handle, new.kind, identity=new.identity, name=new.name, role=new.role, claim=new.claim, team=new.team,
         stand_in=new.stand_in, invite=new.invite, layers=[*layers, *limits], given=list(layers), backend=backend,
-        egress=egress, disclosed=egress,
+        egress=egress,
     )  # fmt: skip
-    take_chat(ctx.state, member)
     if limits:
         ctx.tell(f"{member.handle} is limited as before it left; `clear_grant` lifts that", "roster")
     if knock is not None:

@@ -5,27 +5,29 @@ system entries, and takes part in the room through the hooks below. A room calls
 the order of its features, and only while the feature is active.
 
 Changes also run in a replay, so they follow from the room and the entry alone. Prefer ``follow`` to all others: it runs
-after each entry and brings the feature in line with the members, the seats and the world. Then it does not matter by
-which command a member joined, left or changed its seat. Questions change nothing.
+after each entry, except messages, and brings the feature in line with the members, the seats and the world. Then it
+does not matter by which command a member joined, left or changed its seat. Questions change nothing.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct
 
 from cohabit.bodies import DepartMode
-from cohabit.model.record import Told
+from cohabit.errors import BadArgs
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
-from cohabit.room.state import Member
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
 from cohabit.room.tool_names import ToolNames
-from cohabit.world import Arrival
+from cohabit.scenario import Scenario
+from cohabit.world import Arrival, World
 
 if TYPE_CHECKING:
     from cohabit.room.base import BaseRoom, Context
@@ -44,6 +46,10 @@ class Feature:
     modules: ClassVar[tuple[ModuleType, ...]] = ()
     """Modules that declare commands and system entries of this feature, besides the module of its class."""
 
+    room_slice: ClassVar[Slice[Any] | None] = None
+    """What it keeps of a room."""
+    member_slice: ClassVar[Slice[Any] | None] = None
+    """What it keeps of each member. It is gone with the member."""
     tools: ClassVar[ToolNames] = ToolNames()
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
@@ -60,12 +66,18 @@ class Feature:
         return getattr(type(self), hook) is not getattr(Feature, hook)
 
     def active(self, room: "BaseRoom") -> bool:
-        """Whether the room is to call the hooks. Asked after each entry that is neither an action nor a message."""
-        return True
+        """Whether the room is to call the hooks: by default, if it keeps something of the room. Asked after each entry
+        that is neither an action nor a message."""
+        return self.room_slice is None or self.room_slice.is_kept(room.state)
+
+    def opening(self, scenario: Scenario, world: World) -> Struct | None:
+        """What it keeps of a room from the beginning; None: nothing yet."""
+        return None
 
     # -- changes ----------------------------------------------------------------------------------
-    def follow(self, room: "BaseRoom", at: int, told: list[Told]) -> None:
-        """An entry was applied: bring the feature in line with the room."""
+    def follow(self, ctx: "Context") -> None:
+        """An entry was applied that was no message: bring the feature in line with the room. If that changes grants or
+        seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
     def acted(self, room: "BaseRoom", member: Member) -> None:
         """A member has acted in the world."""
@@ -73,24 +85,26 @@ class Feature:
     def round_ended(self, room: "BaseRoom") -> None:
         """The choices of a round were carried out."""
 
-    def game_ends(self, ctx: "Context") -> None:
-        """Another game begins. The world still has the old one, unless a save was loaded."""
+    def game_ends(self, ctx: "Context", is_loaded: bool) -> None:
+        """The room opens, or another game begins. The world still has the old game, unless the new one was loaded from
+        a save."""
 
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
-        """The game of a save continues. ``played``: who played which seat in it."""
+        """The game of a save was loaded, and seats are assigned. ``played``: who played which seat in it."""
 
-    def reopened(self, room: "BaseRoom", gap: int) -> None:
+    def after_downtime(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
 
-    def speaks(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """A member sends something to others. Refuse it, or return the members who receive it."""
+    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
+        """A member sends something to others. Refuse it, or return the members who receive it: the same list for all of
+        them, a new one to leave some out."""
         return receivers
 
-    def seats_member(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
+    def take_seat(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
         """A member takes a seat, or any. Returns True if the feature has seated it."""
         return False
 
-    def leaves_seat(self, room: "BaseRoom", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def departure_mode(self, room: "BaseRoom", member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member leaves its seat. Returns how the world is told about it."""
         return mode
 
@@ -107,19 +121,29 @@ class Feature:
         """Why a member without a seat may not run an action; empty: in the usual words."""
         return ""
 
-    def holds_on(self, room: "BaseRoom", seat: SeatId) -> str:
+    def keeps_seated(self, room: "BaseRoom", seat: SeatId) -> str:
         """Why the player of a seat may not leave it now; empty: it may."""
         return ""
 
-    def arrives(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
+    def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
 
-    def lines(self, room: "BaseRoom", member: Member) -> str:
+    def view_lines(self, room: "BaseRoom", member: Member) -> str:
         """Lines of a member's view."""
         return ""
 
-    def last_words(self, room: "BaseRoom", member: Member) -> str:
+    def absence(self, state: RoomState, identity: str) -> str:
+        """What somebody is told who is no member any more; empty: in the usual words. Also asked while the feature is
+        not active."""
+        return ""
+
+    def announces(self, room: "BaseRoom") -> bool:
+        """Whether the house has to look at what the feature keeps. Asked when entries are on disk; those who listen to
+        the feature (``House.listeners``) are called."""
+        return False
+
+    def reply_note(self, room: "BaseRoom", member: Member) -> str:
         """What a member is told with its action if it was its last one here; empty: it was not."""
         return ""
 
@@ -128,22 +152,22 @@ class Hooks(Struct, frozen=True, eq=False):
     """The hooks that the active features of a room override, in flat tuples: a hook that nobody overrides costs the
     comparison of an empty tuple."""
 
-    follow: tuple[Callable[["BaseRoom", int, list[Told]], None], ...]
+    follow: tuple[Callable[["Context"], None], ...]
     acted: tuple[Callable[["BaseRoom", Member], None], ...]
     round_ended: tuple[Callable[["BaseRoom"], None], ...]
-    game_ends: tuple[Callable[["Context"], None], ...]
+    game_ends: tuple[Callable[["Context", bool], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
-    reopened: tuple[Callable[["BaseRoom", int], None], ...]
-    speaks: tuple[Callable[["Context", str, list[str]], list[str]], ...]
-    seats_member: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
-    leaves_seat: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
+    after_downtime: tuple[Callable[["BaseRoom", int], None], ...]
+    recipients: tuple[Callable[["Context", str, list[str]], list[str]], ...]
+    take_seat: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
+    departure_mode: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
     due: tuple[Callable[["BaseRoom"], Iterable[Due]], ...]
     refuses: tuple[Callable[["BaseRoom", Member, Command], Decision | None], ...]
     without_seat: tuple[Callable[[Member, Command], str], ...]
-    holds_on: tuple[Callable[["BaseRoom", SeatId], str], ...]
-    arrives: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
-    lines: tuple[Callable[["BaseRoom", Member], str], ...]
-    last_words: tuple[Callable[["BaseRoom", Member], str], ...]
+    keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
+    arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
+    view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    reply_note: tuple[Callable[["BaseRoom", Member], str], ...]
 
 
 class FeatureSet:
@@ -152,12 +176,32 @@ class FeatureSet:
     def __init__(self, features: tuple[Feature, ...]) -> None:
         self.all = features
         self.declared = [command for feature in features for command in feature.declared]
+        _check_names(features)
         self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
         self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
-        self._sometimes = [feature for feature in self._with_hooks if feature.overrides("active")]
+        self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
         self._is_active = [feature.active for feature in self._sometimes]
+        self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
+
+    def restore(self, state: RoomState) -> None:
+        """Give what features keep its types, after it was read from a record."""
+        for feature in self.all if state.slices else ():
+            if feature.room_slice is not None:
+                feature.room_slice.restore(state)
+        for member in state.members.values():
+            for feature in self.all if member.slices else ():
+                if feature.member_slice is not None:
+                    feature.member_slice.restore(member)
+
+    def announcing(self, room: "BaseRoom") -> list[str]:
+        """The names of the features that have something for the house."""
+        return [feature.name for feature in self._announcing if feature.active(room) and feature.announces(room)]
+
+    def absence(self, state: RoomState, identity: str) -> str:
+        """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""
+        return next(filter(None, (feature.absence(state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""
@@ -167,6 +211,15 @@ class FeatureSet:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]
             known = self._hooks[active] = _hooks_of([f for f in self._with_hooks if f not in inactive])
         return known
+
+
+def _check_names(features: Sequence[Feature]) -> None:
+    known: dict[str, str] = {}
+    for feature in features:
+        for command in feature.declared:
+            other = known.setdefault(command.name, feature.name)
+            if other != feature.name:
+                raise BadArgs(f"the features {other} and {feature.name} both declare {command.name!r}")
 
 
 def _hooks_of(features: Sequence[Feature]) -> Hooks:

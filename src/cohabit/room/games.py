@@ -42,7 +42,7 @@ def begin(ctx: Context, seed: str) -> None:
     state, room = ctx.state, ctx.room
     state.seed = seed
     for ends in room.hooks.game_ends:  # before anything of the old game is gone
-        ends(ctx)
+        ends(ctx, False)
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
@@ -52,7 +52,7 @@ def begin(ctx: Context, seed: str) -> None:
             member.moves_by_bot = member.timeouts = 0
     switch_game(state, game_of(seed))
     if room.has_arrivals:
-        state.played = {}  # its seats are opened anew, for whoever comes
+        state.played = {}  # it opens new seats for those who arrive
         for member in state.members.values():
             member.seat = None
     starting = starting_seats(ctx)
@@ -107,8 +107,8 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     """Continue a game that was loaded from a save. ``played``: what the save knows of who took which seat."""
     state, room = ctx.state, ctx.room
     switch_game(state, game)
-    for loaded in room.hooks.game_loaded:
-        loaded(ctx, played)
+    for ends in room.hooks.game_ends:
+        ends(ctx, True)
     if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
         state.played = dict(played)
         state.seats_ever = []
@@ -124,6 +124,8 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
         seats.adopt_seats(room, opened if opened is not None else state.seats)
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, played)
+    for loaded in room.hooks.game_loaded:
+        loaded(ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

@@ -32,7 +32,7 @@ from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
 
 C = Capability
-Names = Annotated[list[str], Meta(description="capability names (Cohabit's or an extension's)")]
+Names = Annotated[list[str], Meta(description="capability names (Cohabit's or another protocol's)")]
 ExpiresIn = Annotated[Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="expires after this many seconds")]
 
 

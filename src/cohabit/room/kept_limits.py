@@ -1,7 +1,7 @@
 """Limits that outlive a membership: a member that a host has limited does not lose that by leaving and coming back."""
 
 from cohabit.model.grant import EVERYTHING, Layer
-from cohabit.room.state import KeptLimits, Member, RoomState, Spoke
+from cohabit.room.state import KeptLimits, Member, RoomState
 
 LIMITED_KEPT = 1_000
 """How many identities with limits a room remembers after they left; the oldest are forgotten."""
@@ -31,23 +31,6 @@ def take_limits(state: RoomState, identity: str, at: int) -> list[Layer]:
 def limited_members(state: RoomState) -> dict[str, str]:
     """The former members whose limits are kept, by identity."""
     return {identity: kept.member for identity, kept in state.limited.items()}
-
-
-def keep_chat(state: RoomState, member: Member) -> None:
-    """A member leaves: remember how much of the chat limits it has used."""
-    if not member.identity or member.said_at is None:
-        return
-    state.spoke.pop(member.identity, None)
-    state.spoke[member.identity] = Spoke(member.said_at, member.said)
-    while len(state.spoke) > LIMITED_KEPT:
-        del state.spoke[next(iter(state.spoke))]
-
-
-def take_chat(state: RoomState, member: Member) -> None:
-    """A member has joined: the time since its last message goes on."""
-    spoke = state.spoke.pop(member.identity, None)
-    if spoke is not None:
-        member.said_at, member.said = spoke.at, spoke.times
 
 
 def _limits(layer: Layer) -> bool:

@@ -94,7 +94,7 @@ def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> Vie
     lines = [
         room.tools.in_text(ends),
         room.tools.in_text(_seat_text(room, me)),
-        *[room.tools.in_text(lines(room, me)) for lines in room.hooks.lines],
+        *[room.tools.in_text(view_lines(room, me)) for view_lines in room.hooks.view_lines],
         _objectives(me),
         _messages(ctx),
         watch_only(me),
@@ -131,9 +131,7 @@ def _seat_text(room: BaseRoom, me: Member) -> str:
     may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
     if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
         free = ", ".join(open_to(room)[: MESSAGES_SHOWN * 4])
-        opens = (
-            "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.hooks.seats_member else ""
-        )
+        opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.hooks.take_seat else ""
         return f"You have no seat. `sit` takes one of: {free}." if free else opens
     return ""
 

@@ -14,7 +14,7 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import Backend, Handle, command
 from cohabit.room.grants import check_grantable
-from cohabit.room.kept_limits import keep_chat, keep_limits
+from cohabit.room.kept_limits import keep_limits
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import check_claim, check_handle
 
@@ -162,7 +162,6 @@ def drop_member(ctx: Context, member: Member) -> None:
     member.claim = None
     seats.leave_seat(ctx.room, member, "removed")
     keep_limits(state, member)
-    keep_chat(state, member)
     del state.members[member.id]
     state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)

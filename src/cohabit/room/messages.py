@@ -150,9 +150,9 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
 
 
 def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
-    """The members who receive what the caller sends. It is another list if a feature keeps it from some of them."""
-    for speaks in ctx.room.hooks.speaks:
-        receivers = speaks(ctx, to, receivers)
+    """The members who receive what the caller sends. The result is a new list if a feature leaves some of them out."""
+    for recipients_of in ctx.room.hooks.recipients:
+        receivers = recipients_of(ctx, to, receivers)
     return receivers
 
 

@@ -10,11 +10,12 @@ from cohabit.model.entry import BY_INVITATION
 from cohabit.model.suggest import nearest
 from cohabit.room.claims import check_claims
 from cohabit.room.command_modules import features_of
+from cohabit.room.feature import FeatureSet
 from cohabit.room.games import game_of
 from cohabit.room.room import Room
-from cohabit.room.state import Member, NexusEntry, RoomState
+from cohabit.room.state import FORMAT, Member, RoomState
 from cohabit.room.timers import can_skip
-from cohabit.scenario import OpenedToNexus, Scenario, parse_seed, team_of
+from cohabit.scenario import Scenario, parse_seed, team_of
 from cohabit.world import World
 
 STEP_SECONDS = 60
@@ -31,7 +32,7 @@ def opening_state(
     identities: Mapping[str, str] | None = None,
 ) -> RoomState:
     """The room that a scenario defines. ``identities``: scenario id of an agent to its identity."""
-    spec = world.spec
+    spec, features = world.spec, features_of(world, scenario.features)
     _check_time(scenario, world)
     check_claims(world, [(f"agents[{i}]", a.claim) for i, a in enumerate(scenario.agents) if a.claim is not None])
     known = identities or {}
@@ -69,7 +70,9 @@ def opening_state(
         pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
-        nexus=_nexus_entry(scenario, world),
+        format=FORMAT,
+        features=[feature.name for feature in features.all],
+        slices=_slices(features, scenario, world),
     )
 
 
@@ -103,13 +106,10 @@ class Opening:
         return opened
 
 
-def _nexus_entry(scenario: Scenario, world: World) -> NexusEntry | None:
-    if scenario.nexus is False:
-        return None
-    if world.spec.name == "nexus":
-        raise BadArgs("nexus: this room is the Nexus itself; set it for the rooms in which agents are to play")
-    opened = scenario.nexus if isinstance(scenario.nexus, OpenedToNexus) else OpenedToNexus()
-    return NexusEntry(capacity=opened.capacity, description=opened.description)
+def _slices(features: FeatureSet, scenario: Scenario, world: World) -> dict[str, Any]:
+    """What features keep from the beginning."""
+    found = ((feature.name, feature.opening(scenario, world)) for feature in features.all)
+    return {name: kept for name, kept in found if kept is not None}
 
 
 def _turn_ms(scenario: Scenario) -> int | None:

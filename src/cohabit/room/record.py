@@ -32,7 +32,6 @@ class Snapshot(Struct, frozen=True):
     at: int
     room: bytes  # the encoded RoomState (immutable)
     world: bytes
-    format: int = 1
 
     @classmethod
     def of(cls, record: "Record", state: RoomState, world: bytes) -> "Snapshot":

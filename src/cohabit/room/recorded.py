@@ -15,7 +15,7 @@ from cohabit.model.seat import Seat
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Record, Snapshot
 from cohabit.room.replies import keep_reply
-from cohabit.room.state import Box, RoomState
+from cohabit.room.state import FORMAT, Box, RoomState
 from cohabit.room.timers import Timers
 from cohabit.world import World, overrides
 
@@ -99,6 +99,7 @@ class RecordedRoom:
     def restore(cls, snapshot: Snapshot, lines: Iterable[Line], make_world: MakeWorld) -> Self:
         """The room at ``snapshot``, with the following lines replayed."""
         state = snapshot.state
+        _check_format(state)
         world = make_world(state.source, state.config)
         _same_version(state, world)
         world.restore(snapshot.world)
@@ -138,6 +139,7 @@ class RecordedRoom:
         if first is None or first.entry.do != "open":
             raise RecordCorrupt("the record does not begin with an 'open' entry")
         state = msgspec.convert(first.entry.args["state"], RoomState)
+        _check_format(state)
         world = make_world(state.source, state.config)
         _same_version(state, world)
         room = cls(state, world)
@@ -259,6 +261,15 @@ class RecordedRoom:
 
 def _counts(box: Box) -> tuple[int, int, int]:
     return len(box.items), box.items[-1].seq if box.items else 0, box.dropped_since(0)
+
+
+def _check_format(state: RoomState) -> None:
+    if state.format != FORMAT:
+        whose = "an earlier alpha" if state.format < FORMAT else "a newer version"
+        raise RecordCorrupt(
+            f"the record of room {state.id} was made by {whose} of Cohabit, whose records this version cannot read; "
+            f"use the version that made it (its format is {state.format}, this version reads {FORMAT})"
+        )
 
 
 def _same_version(state: RoomState, world: World) -> None:

@@ -29,10 +29,11 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
 from cohabit.room import rewards, seats, turns
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.command_modules import command_table, features_of
+from cohabit.room.command_modules import command_table, features_named
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
+from cohabit.room.feature import FeatureSet
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -61,7 +62,8 @@ class Room(BaseRoom):
     __slots__ = ()
 
     def __init__(self, state: RoomState, world: World) -> None:
-        super().__init__(state, world, features_of(world), command_table(world))
+        features = _features_of(state)
+        super().__init__(state, world, features, command_table(world, features))
 
     def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""
@@ -245,9 +247,9 @@ class Room(BaseRoom):
         context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
-            self.timers.changed()
             self.roster_changed()
             self.features_changed()
+            self.timers.changed()
             self._follow_up(at, context.told)
             if self._has_returns:
                 rewards.report_returns(self, context.told)
@@ -277,8 +279,10 @@ class Room(BaseRoom):
                 if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
-        for follow in self.hooks.follow:
-            follow(self, at, told)
+        if self.hooks.follow:
+            context = Context(self, state, None, at, told)
+            for follow in self.hooks.follow:
+                follow(context)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -323,8 +327,8 @@ class Room(BaseRoom):
             shown = self.shown.add(member.id, seen.to_text(), seen, self.record.seq)
         to_move = self.turn().shown if self._takes_turns or self.state.turn_based else []
         message = outcome.message
-        for last_words in self.hooks.last_words:
-            if ended := last_words(self, member):
+        for reply_note in self.hooks.reply_note:
+            if ended := reply_note(self, member):
                 message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
             outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
@@ -350,3 +354,11 @@ class Room(BaseRoom):
         """When ``settle`` next has something to do, on the clock of the house."""
         deadline = None if self.timers.idle else self.timers.next_deadline(self.state, self._dues)
         return None if deadline is None else deadline - self.ahead_ms
+
+
+def _features_of(state: RoomState) -> FeatureSet:
+    """The features that the record of a room names."""
+    try:
+        return features_named(state.features)
+    except UnknownAsset as missing:
+        raise UnknownAsset(f"room {state.id} needs a feature: {missing.message}") from None

@@ -60,7 +60,7 @@ def sit(
 def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     """Seat a member: on this seat, or on any free one."""
     room = ctx.room
-    if any(seats_member(ctx, me, seat) for seats_member in room.hooks.seats_member):
+    if any(take(ctx, me, seat) for take in room.hooks.take_seat):
         return
     played = seat_in_game(ctx.state, me)
     if played is not None:  # it has seen that seat's hidden information, so it must not take another one
@@ -130,8 +130,8 @@ def arrive(ctx: Context, me: Member, arrival: Arrival, *, is_first: bool = True,
     old = room.seat_of(me)
     if old is not None and not moves:
         raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
-    for arrives in room.hooks.arrives:
-        arrival = arrives(room, me, arrival)
+    for arrival_of in room.hooks.arrival:
+        arrival = arrival_of(room, me, arrival)
     try:
         opened = room.world.arrive(arrival).id
     except AskerError as refused:
@@ -166,9 +166,9 @@ def stand_up(ctx: Context) -> Seated:
 
 
 def check_may_leave(room: BaseRoom, seat: SeatId) -> None:
-    """Refuse to leave a seat that a feature holds on to, such as a body that is falling."""
-    for holds_on in room.hooks.holds_on:
-        if why := holds_on(room, seat):
+    """Refuse to leave a seat that a feature keeps its player on, such as a body that is falling."""
+    for keeps_seated in room.hooks.keeps_seated:
+        if why := keeps_seated(room, seat):
             raise GameRejected(why)
 
 
@@ -270,8 +270,8 @@ def leave_seat(room: BaseRoom, member: Member, mode: DepartMode) -> None:
     _end_looks_through(room.state, member)
     seat = room.seat_of(member)
     if seat is not None:
-        for leaves in room.hooks.leaves_seat:
-            mode = leaves(room, member, seat, mode)
+        for departure_mode in room.hooks.departure_mode:
+            mode = departure_mode(room, member, seat, mode)
     if seat is not None and overrides(room.world, "depart"):
         room.crash_on_error(room.world.depart, seat, mode)
     member.seat = None

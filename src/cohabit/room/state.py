@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from cohabit.errors import UnknownAsset
-from cohabit.model.avatar import AvatarState
 from cohabit.model.cached import cached_value
 from cohabit.model.entry import BY_INVITATION, EntryPolicy, Knock
 from cohabit.model.grant import PERCEIVE, ROLES, Capability, Layer, fold, role_or_default
@@ -14,7 +13,6 @@ from cohabit.model.identity import Kind
 from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
-from cohabit.model.travel import Difficulty, Entering, ExitPackage
 
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
@@ -48,13 +46,8 @@ class Member(Struct, omit_defaults=True, dict=True):
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses
     egress: bool = False  # it sends what it sees outside the house, by its own account; a backend implies that
-    disclosed: bool = False  # it has said so, or that nothing leaves …
-    disclosed_at: int | None = None  # … the last time
-    withheld: bool = False  # it perceives nothing, because the room requires a disclosure and it has made none
+    withheld: str = ""  # why it perceives nothing, although its grant allows it
     features: list[str] = []  # features its client claims to support
-    requests_made: int = 0
-    said_at: int | None = None  # when it last wrote to everyone …
-    said: int = 0  # … and how often in the current minute
     stand_in: str | None = None  # the brain that plays the seat while its player is away
     stand_in_since: int | None = None  # when it took over from the player
     gives_way: bool = False  # while a bot plays its seat, a member without one may take it
@@ -65,8 +58,8 @@ class Member(Struct, omit_defaults=True, dict=True):
     timeouts: int = 0  # … and how often its time ran out
     handed_over: bool = False  # the member is content to let the bot play while it is here
 
-    handed_over_at: int | None = None  # the last time
     invite: str | None = None  # the id of the invite that it joined with
+    slices: dict[str, Any] = {}  # what features keep of it, by their names
 
     def end_stand_in(self) -> None:
         """The member plays itself."""
@@ -87,9 +80,9 @@ class Member(Struct, omit_defaults=True, dict=True):
         self.layers = layers
         vars(self).pop("held", None)
 
-    def set_withheld(self, withheld: bool) -> None:
-        """Withhold all perception, or give it back, and drop the cached capabilities."""
-        self.withheld = withheld
+    def withhold(self, why: str) -> None:
+        """Withhold all perception for this reason, or without one give it back, and drop the cached capabilities."""
+        self.withheld = why
         vars(self).pop("held", None)
 
     def has_moved(self) -> None:
@@ -135,104 +128,6 @@ class Inbox(Struct):
         return self.direct if directed else self.chat
 
 
-class ConsentRequest(Struct, omit_defaults=True):
-    """A request of a member that waits for an answer by a host or the player of the seat."""
-
-    id: str
-    member: str
-    at: int
-    may: tuple[Capability, ...] = ()
-    through: SeatId | None = None  # it asks to see what this seat sees
-    why: str = ""
-
-
-class Schema(Struct):
-    """The form of an app's data, as its app describes it."""
-
-    version: str
-    schema: Any
-    size: int  # bytes of JSON
-
-
-class App(Struct, omit_defaults=True):
-    """The views and schemas of one member. ``views``: by the member they are for, or ``*`` for everyone else."""
-
-    schemas: dict[str, Schema] = {}
-    views: dict[str, Any] = {}
-    sizes: dict[str, int] = {}  # of the views, in bytes of JSON
-    published_at: int = 0
-
-
-class OwnedAvatar(Struct):
-    """A body in the world, and whose it is. The world keeps what the body is like."""
-
-    id: str
-    owner: str  # an identity; a member's id if it has none
-    name: str
-    state: AvatarState = AvatarState.UNBOUND
-    seat: SeatId = ""  # of its body; empty: it has none yet
-    by: str | None = None  # the member that controls it
-    appearance: dict[str, Any] = {}
-    spawn: str = "safe"
-    bonuses: dict[str, float] = {}  # that it was made with
-    created_at: int = 0
-    last_active: int = 0
-    playtime_ms: int = 0
-    deaths: int = 0
-    despawned: bool = False
-    left_as: str = ""  # how its agent left it: a mode of ``depart``
-    # Since its agent jacked in:
-    bound_at: int = 0
-    actions: int = 0
-    deeds_before: dict[str, int] = {}
-    reward_before: float = 0.0
-    deaths_before: int = 0
-
-
-class NexusEntry(Struct, frozen=True):
-    """How this room receives agents from the Nexus."""
-
-    role: str = "player"
-    capacity: int = 64  # visitors at the same time
-    description: str = ""
-    maintenance: bool = False  # no new visitors for now
-
-
-class Visit(Struct, omit_defaults=True):
-    """A member that came through the Nexus, and what it has done in ended sessions of its visit."""
-
-    ticket: str
-    since: int
-    goals: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
-    bonuses: dict[str, float] = {}
-    entering: tuple[Entering, ...] = ()  # the items that it brought along …
-    items: dict[str, int] = {}  # … and what its body could take of them
-    admitted: bool = False  # it became a member by this visit, and is none after it
-    avatar: str = ""  # the avatar that it controlled last
-    steps: int = 0  # its actions; in rounds, the rounds in which it chose one
-    has_chosen: bool = False  # in this round, with this body or another
-    playtime_ms: int = 0
-    reward: float = 0.0
-    deaths: int = 0
-    deeds: dict[str, int] = {}
-    difficulty: Difficulty = "normal"
-    damage: float = 1.0  # how much of the usual damage its bodies take
-    # How it ends by itself; see ``visit_ends``:
-    max_steps: int | None = None
-    conditions: tuple[str, ...] = ()  # those that the room evaluates
-    until: int | None = None  # ms
-    goals_reached: int = 0  # meta-goals, during this visit
-    ends: str = ""  # the reason, as soon as there is one
-
-
-class Spoke(Struct):
-    """When a member last wrote to everyone, and how often in that minute."""
-
-    at: int
-    times: int
-
-
 class KeptLimits(Struct, rename={"member": "handle"}):  # snapshots call it handle, which it was at first
     """The limits of a member that has left. They apply again when the same identity joins."""
 
@@ -257,11 +152,15 @@ class KeptReply(Struct, omit_defaults=True):
     unknown: bool = False  # it was sent to a remote world and its outcome is unknown
 
 
+FORMAT = 1
+"""The format of records. Earlier alphas had none."""
+
+
 class RoomState(Struct, omit_defaults=True):
     """The state of a room, without its world.
 
     Fields with default values are not stored and not part of the digest, so a new field must have a default that means
-    what older rooms did. Then their records still replay.
+    what older rooms did. Then their records still replay. Any other change needs a new ``FORMAT``.
     """
 
     id: str
@@ -309,15 +208,7 @@ class RoomState(Struct, omit_defaults=True):
     over_since: int | None = None  # when the game ended
     speed: str = "x1"
     tick: int = 0
-    # consent, disclosure and apps
-    requests: list[ConsentRequest] = []
-    disclosure_required: bool = False  # agents that have not disclosed their backend perceive nothing
     audited: int = 0  # the newest refusal that is in the record
-    apps: dict[str, App] = {}
-    # chat limits for agents
-    agent_cooldown_ms: int = 0  # minimum time between two messages of an agent to everyone
-    agent_messages: int = 0  # maximum number of those per minute; 0: no limit
-    agents_apart: bool = False  # agents do not receive each other's messages
     # the bus
     bus_seq: int = 0
     inboxes: dict[str, Inbox] = field(default_factory=dict)
@@ -327,16 +218,11 @@ class RoomState(Struct, omit_defaults=True):
     knocks: dict[str, Knock] = {}  # by id
     blocked: dict[str, str] = {}  # identities that may not join again, and the ids of the members that they were
     limited: dict[str, KeptLimits] = {}  # identities that left while a host had limited them
-    spoke: dict[str, Spoke] = {}  # identities that left, and how much of the chat limits they had used
     former: list[str] = []  # identities that left by themselves and may join again without waiting
-    # bodies and transit
-    avatars: dict[str, OwnedAvatar] = {}  # by id; of the current game
-    avatars_made: int = 0
-    visits: dict[str, Visit] = {}  # by identity: who came through the Nexus
-    visits_due: list[str] = []  # identities whose visits end now
-    tickets: dict[str, str] = {}  # identity to the last ticket that brought it here
-    leaving: dict[str, ExitPackage] = {}  # by ticket: packages that the Nexus has not confirmed yet
-    nexus: NexusEntry | None = None  # None: agents cannot come here through the Nexus
+    format: int = 0
+    # features
+    features: list[str] = []  # their names, in order
+    slices: dict[str, Any] = {}  # what they keep, by their names
 
     @property
     def entry_policy(self) -> EntryPolicy:
@@ -345,16 +231,6 @@ class RoomState(Struct, omit_defaults=True):
     def knock_of(self, identity: str) -> Knock | None:
         """The knock of this identity, if it waits or was denied."""
         return next((knock for knock in self.knocks.values() if knock.identity == identity), None)
-
-    def is_leaving(self, identity: str) -> bool:
-        """Whether the visit of this identity is over, and the Nexus does not know that yet."""
-        return bool(identity) and any(package.identity == identity for package in self.leaving.values())
-
-    def has_only_to_leave(self, identity: str) -> bool:
-        """Whether this identity came for a visit that is over. It is a member until the Nexus has confirmed that."""
-        if identity in self.visits:
-            return False
-        return any(package.admitted and package.identity == identity for package in self.leaving.values())
 
     @property
     def turn_holder(self) -> str | None:

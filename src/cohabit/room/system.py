@@ -40,8 +40,8 @@ def opened(ctx: Context, gap: int) -> None:
     for member in state.members.values():
         if member.away_since is not None:
             member.away_since += gap
-    for reopened in ctx.room.hooks.reopened:
-        reopened(ctx.room, gap)
+    for after_downtime in ctx.room.hooks.after_downtime:
+        after_downtime(ctx.room, gap)
 
 
 @system_entry()

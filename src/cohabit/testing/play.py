@@ -311,7 +311,9 @@ class Watched:
             return
         cause = bug.__cause__ if isinstance(bug, CohabitError) and bug.__cause__ is not None else bug
         frames = traceback.extract_tb(cause.__traceback__)
-        own = [f for f in frames if "/cohabit/room/" not in f.filename and "/cohabit/testing/" not in f.filename]
+        own = [
+            f for f in frames if not any(f"/cohabit/{part}/" in f.filename for part in ("room", "features", "testing"))
+        ]
         frame = own[-1] if own else frames[-1]
         where = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}()"
         raise Stopped(f"{where}: {type(cause).__name__}: {cause}") from bug

@@ -1,4 +1,4 @@
-"""Whether a name or a file is that of an agent or of a world, found without running the file."""
+"""Whether a name or a file is that of an agent, of a feature or of a world, found without running the file."""
 
 import ast
 from pathlib import Path
@@ -20,6 +20,13 @@ def is_agent(source: str) -> bool:
         return source not in known_worlds() and knows_brain(parse_brain(source))
     except BadArgs:
         return False
+
+
+def is_feature(source: str) -> bool:
+    """Whether to check it as a feature of rooms."""
+    path, _, name = source.partition(".py:")
+    classes = _classes_in(Path(f"{path}.py" if name else source)) if is_file_source(source) else {}
+    return any("Feature" in _base_names(node) for known, node in classes.items() if not name or known == name)
 
 
 def is_nation(source: str) -> bool:

@@ -1,4 +1,4 @@
-"""The WorldBox protocol. The registry imports this package, which registers it.
+"""The WorldBox protocol. The registry imports this package, which adds its names.
 
 names       permissions, roles, speeds and error codes of the game's bridge, as aliases of ours
 protocol    the feature of rooms that speak it

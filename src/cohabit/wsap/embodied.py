@@ -11,6 +11,7 @@ import msgspec
 from cohabit.adapter import GameAdapter
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, GameRejected
+from cohabit.features.bodies.state import avatars_in
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.avatar import (
     AVATAR_ACTIONS,
@@ -190,7 +191,7 @@ class Embodied(PlayedWorld):
 
     # -- the room -------------------------------------------------------------------------------------
     def _owner(self, avatar_id: str) -> str:
-        avatar = self.room.state.avatars.get(avatar_id)
+        avatar = avatars_in(self.room.state).get(avatar_id)
         if avatar is None:
             raise BadArgs(f"there is no avatar {avatar_id!r}")
         return avatar.owner

@@ -7,6 +7,7 @@ from tests.room.making import make_room, replayed
 from tests.worlds.planet.playing import body_of
 
 from cohabit.errors import GameRejected
+from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState
 
 ANN, BOB = {"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}
@@ -24,7 +25,7 @@ class Planets:
         return self.room.call(who, name, args, at=self.at)
 
     def state(self) -> AvatarState:
-        return next(iter(self.room.state.avatars.values())).state
+        return next(iter(avatars_in(self.room.state).values())).state
 
     def until_death(self) -> None:
         """Ann falls from the sky; bob waits."""

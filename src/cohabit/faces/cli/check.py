@@ -1,4 +1,4 @@
-"""``cohabit check``: check that a world or an agent meets its contract."""
+"""``cohabit check``: check that a world, an agent or a feature meets its contract."""
 
 import argparse
 
@@ -8,7 +8,13 @@ from cohabit.faces.cli.say import clean, tell
 
 def check_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="NAME", help="a .py file, FILE.py:ClassName, or the name of a world or brain")
-    parser.add_argument("--in", dest="play_in", metavar="WORLD", default="", help="where an agent plays (default: nim)")
+    parser.add_argument(
+        "--in",
+        dest="play_in",
+        metavar="WORLD",
+        default="",
+        help="where an agent or feature is used (default: nim)",
+    )
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit of an agent's decision (default: 5)")
 
 
@@ -17,15 +23,16 @@ def check(args: argparse.Namespace) -> int:
     refused actions change nothing, it can be restored from a snapshot, and more. Exit code 1 if it does not.
 
     The class of an agent is checked, too: every method, in a game of the lab and in a room of a house. One that hangs,
-    raises or crashes is named.
+    raises or crashes is named. So is a feature of rooms: its commands, what it keeps, and that it replays.
 
     Examples:
       cohabit check ./mygame.py
       cohabit check ./mygame.py:MyGame
       cohabit check nim
       cohabit check ./mybot.py:Bot --in tictactoe
+      cohabit check ./poll.py --in nim
     """
-    from cohabit.testing.sources import is_agent
+    from cohabit.testing.sources import is_agent, is_feature
 
     if is_agent(args.world):
         from cohabit.testing.agent_checker import check_agent
@@ -34,6 +41,12 @@ def check(args: argparse.Namespace) -> int:
         found = check_agent(args.world, world=args.play_in, seconds=args.seconds)
         tell(clean(found, lines=True))
         return 0 if found.ok else 1
+    if is_feature(args.world):
+        from cohabit.testing.feature_checker import check_feature
+
+        report = check_feature(args.world, world=args.play_in or "nim")
+        tell(clean(report, lines=True))
+        return 0 if report.ok else 1
     from cohabit.lab.progress import progress_bar
     from cohabit.testing.checker import check_world
 

@@ -21,11 +21,12 @@ from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell
 from cohabit.house.heads import expected as heads_file_expects
 from cohabit.house.heads import read_heads, read_key
 from cohabit.house.loading import known_world, world_from
+from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Row
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
-from cohabit.registry import trusted_source
+from cohabit.registry import load_features, trusted_source
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.remote import RemoteWorld
@@ -97,6 +98,7 @@ def _is_file(name: str) -> bool:
 
 @contextmanager
 def open_source(args: argparse.Namespace, name: str) -> Iterator[Source]:
+    load_features(split_names(getattr(args, "features", "")))
     if _is_file(name):
         if not Path(name).is_file():
             raise UnknownAsset(f"no such file: {name}")
@@ -110,6 +112,7 @@ def world_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--world", metavar="FILE", help="where the world of the record is; an exported file's own is not run unasked"
     )
+    parser.add_argument("--features", metavar="FILES", default="", help="files of features that its room has")
 
 
 class Reading:

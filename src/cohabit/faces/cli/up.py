@@ -14,6 +14,7 @@ from cohabit.errors import BadArgs, CohabitError, Quarantined
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.running import Greeting, first_host_token, host_lines, run_house
 from cohabit.faces.cli.say import UsageError, clean, paint, table
+from cohabit.features.visits.state import VISITS
 from cohabit.house.settings import Settings
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.suggest import nearest
@@ -133,7 +134,7 @@ def _further_lines(house: "House", others: "Sequence[tuple[Plan, dict[str, str]]
     for plan, tokens in others:
         room = house.rooms[plan.room].room
         title = room.world.spec.title or room.state.world
-        where = " (open to the Nexus)" if room.state.nexus is not None else ""
+        where = " (open to the Nexus)" if VISITS.read(room.state).nexus is not None else ""
         yield paint("bold", f"Room {plan.room}: {title}{where}")
         for who, token in tokens.items():
             yield f"  {clean(who):<12} {page_link(url, plan.room, token)}"

@@ -1,5 +1,6 @@
 """Bodies: agents jack into avatars, leave them behind and return to them. In worlds whose seats are bodies.
 
+state       what a room keeps of them
 avatars     what there is, and how it follows from seats and bodies; jacking in and out
 own         which avatars a member has
 actions     what a body can do in every such world
@@ -11,8 +12,8 @@ from collections.abc import Mapping
 from cohabit.bodies import DepartMode, EmbodiedWorld
 from cohabit.features.bodies import actions, avatars
 from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
+from cohabit.features.bodies.state import BODIES, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
-from cohabit.model.record import Told
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
@@ -20,15 +21,16 @@ from cohabit.room.feature import Feature
 from cohabit.room.state import Member
 
 
-class Bodies(Feature):
+class BodiesFeature(Feature):
     name = "bodies"
+    room_slice = BODIES
     modules = (avatars, actions)
 
     def active(self, room: BaseRoom) -> bool:
         return isinstance(room.world, EmbodiedWorld)
 
-    def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
-        avatars.follow(room, at, told)
+    def follow(self, ctx: Context) -> None:
+        avatars.follow(ctx)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
         """Count an action of a body. In rounds, a choice counts once."""
@@ -36,14 +38,15 @@ class Bodies(Feature):
         if avatar is not None:
             avatar.actions += 1
 
-    def game_ends(self, ctx: Context) -> None:
-        avatars.end_game(ctx, count=True)
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
+        if not is_loaded:
+            avatars.end_game(ctx, count=True)
 
     def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
         avatars.end_game(ctx, count=False)
         avatars.adopt_bodies(ctx, played)
 
-    def seats_member(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
+    def take_seat(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
         """A member without a wish gets a body of its own; a seat may be the body of a built-in player."""
         room = ctx.room
         own = [avatar.id for avatar in avatars_of(room, owner_of(member)) if avatar.seat == seat]
@@ -53,11 +56,11 @@ class Bodies(Feature):
         check_limit(room, member)
         return False
 
-    def leaves_seat(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+    def departure_mode(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
         """A member that leaves the room while its body is in danger leaves it in the world."""
         if mode in ("left", "removed") and room.crash_on_error(world_of(room).body, seat.id).unsafe:
             mode = "dormant"
-        for avatar in room.state.avatars.values():
+        for avatar in avatars_in(room.state).values():
             if avatar.by == member.id:
                 avatar.left_as = mode
         return mode
@@ -65,12 +68,12 @@ class Bodies(Feature):
     def without_seat(self, member: Member, command: Command) -> str:
         return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"
 
-    def holds_on(self, room: BaseRoom, seat: SeatId) -> str:
+    def keeps_seated(self, room: BaseRoom, seat: SeatId) -> str:
         """A body that is falling, fighting or the like cannot be left."""
         unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
         return f"you cannot leave this body now: {unsafe}" if unsafe else ""
 
-    def lines(self, room: BaseRoom, member: Member) -> str:
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
         return bodies_text(room, member)
 
 

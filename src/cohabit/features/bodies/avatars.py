@@ -22,6 +22,7 @@ from cohabit.features.bodies.own import (
     owner_of,
     to_take,
 )
+from cohabit.features.bodies.state import BODIES, Bodies, Career, OwnedAvatar, avatars_in
 from cohabit.features.bodies.views import embodied, shown, world_of
 from cohabit.model.avatar import (
     Avatar,
@@ -40,7 +41,7 @@ from cohabit.model.timestamps import utc
 from cohabit.room import seats
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.state import Member, OwnedAvatar, RoomState
+from cohabit.room.state import Member
 from cohabit.world import Arrival, Pace, World
 
 C = Capability
@@ -61,10 +62,11 @@ AvatarId = Annotated[str, Meta(max_length=40, description="an avatar of yours (s
 
 
 # -- keeping avatars in step with seats and bodies ----------------------------------------------------
-def follow(room: BaseRoom, at: int, told: list[Told]) -> None:
+def follow(ctx: Context) -> None:
     """After an entry: bind the avatars of those who took a seat, release those of members who left one, and note
     deaths."""
-    avatars = room.state.avatars
+    room, at = ctx.room, ctx.at
+    avatars = avatars_in(room.state)
     by_seat = {avatar.seat: avatar for avatar in avatars.values() if avatar.seat}
     players = {seat.id: m for m in room.state.members.values() if (seat := room.seat_of(m)) is not None}
     for seat_id, member in players.items():
@@ -76,7 +78,7 @@ def follow(room: BaseRoom, at: int, told: list[Told]) -> None:
         if avatar.by is not None and (avatar.seat not in players or players[avatar.seat].id != avatar.by):
             _release(room, avatar, LEFT_IN.get(avatar.left_as, State.SUSPENDED), at)
         if avatar.state in (State.BOUND, State.DORMANT) and not world_of(room).is_alive(avatar.seat):
-            _die(room, avatar, at, told)
+            _die(ctx, avatar)
 
 
 def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
@@ -97,10 +99,13 @@ def _is_on_dead_body(room: BaseRoom, me: Member) -> bool:
 
 def end_game(ctx: Context, count: bool) -> None:
     """All bodies are gone with their world. Visits go on in the next game. ``count``: the world still has them."""
-    for avatar in ctx.state.avatars.values():
+    kept = BODIES.change(ctx.state)
+    for avatar in kept.avatars.values():
         if avatar.by is not None:
             _release(ctx.room, avatar, State.DESTROYED, ctx.at, count)
-    ctx.state.avatars = {}
+    kept.avatars = {}
+    here = {owner_of(member) for member in ctx.state.members.values()}
+    kept.careers = {owner: career for owner, career in kept.careers.items() if owner in here}
 
 
 def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
@@ -121,22 +126,22 @@ def _new_avatar(room: BaseRoom, member: Member, at: int, seat: SeatId) -> OwnedA
 
 
 def _add(room: BaseRoom, owner: str, name: str, at: int) -> OwnedAvatar:
-    state = room.state
-    gone = [a.id for a in state.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
+    kept = BODIES.change(room.state)
+    gone = [a.id for a in kept.avatars.values() if a.owner == owner and a.state is State.DESTROYED]
     for old in gone[:-MAX_DESTROYED]:
-        del state.avatars[old]
-    made = OwnedAvatar(_new_id(state), owner, name[:MAX_NAME], created_at=at, last_active=at)
-    state.avatars[made.id] = made
+        del kept.avatars[old]
+    made = OwnedAvatar(_new_id(kept, room.state.secret), owner, name[:MAX_NAME], created_at=at, last_active=at)
+    kept.avatars[made.id] = made
     return made
 
 
-def _new_id(state: RoomState) -> str:
+def _new_id(kept: Bodies, secret: str) -> str:
     """An id that tells nothing of the avatars of others. A number would count them."""
     while True:
-        state.avatars_made += 1
-        number = state.avatars_made.to_bytes(8, "big")
-        made = blake2b(number, key=bytes.fromhex(state.secret), digest_size=4, person=b"avatar").hexdigest()
-        if f"avatar-{made}" not in state.avatars:
+        kept.made += 1
+        number = kept.made.to_bytes(8, "big")
+        made = blake2b(number, key=bytes.fromhex(secret), digest_size=4, person=b"avatar").hexdigest()
+        if f"avatar-{made}" not in kept.avatars:
             return f"avatar-{made}"
 
 
@@ -149,9 +154,7 @@ def _bind(room: BaseRoom, avatar: OwnedAvatar, member: Member, at: int) -> None:
     avatar.actions, avatar.deaths_before = 0, avatar.deaths
     avatar.deeds_before = dict(room.crash_on_error(world_of(room).deeds, avatar.seat))
     avatar.reward_before = _reward(room, avatar)
-    visit = room.state.visits.get(avatar.owner)
-    if visit is not None:
-        visit.avatar = avatar.id
+    _career(room, avatar.owner).avatar = avatar.id
 
 
 def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: bool = True) -> dict[str, Any]:
@@ -165,12 +168,7 @@ def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: 
     playtime = at - avatar.bound_at
     reward = _reward(room, avatar) - avatar.reward_before if count else 0.0
     deaths = avatar.deaths - avatar.deaths_before
-    visit = room.state.visits.get(avatar.owner)
-    if visit is not None:
-        visit.playtime_ms += playtime
-        visit.reward += reward
-        visit.deaths += deaths
-        visit.deeds = {name: visit.deeds.get(name, 0) + deeds.get(name, 0) for name in (*visit.deeds, *deeds)}
+    _career(room, avatar.owner).add(playtime, reward, deaths, deeds)
     avatar.playtime_ms += playtime
     avatar.last_active = at
     avatar.by, avatar.state, avatar.left_as = None, state, ""
@@ -180,7 +178,12 @@ def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: 
     }  # fmt: skip
 
 
-def _die(room: BaseRoom, avatar: OwnedAvatar, at: int, told: list[Told]) -> None:
+def _career(room: BaseRoom, owner: str) -> Career:
+    return BODIES.change(room.state).careers.setdefault(owner, Career())
+
+
+def _die(ctx: Context, avatar: OwnedAvatar) -> None:
+    room, at = ctx.room, ctx.at
     body: BodyState = room.crash_on_error(world_of(room).body, avatar.seat)
     assert body.death is not None
     avatar.deaths += 1
@@ -194,7 +197,7 @@ def _die(room: BaseRoom, avatar: OwnedAvatar, at: int, told: list[Told]) -> None
     ways = ", ".join(option.id for option in body.respawn_options)
     again = f" `respawn` brings it back: {ways}." if ways else ""
     text = f"Your avatar {avatar.name} died ({body.death.cause}{killer}).{again}"
-    told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
+    ctx.told.append(Told(one_line(text), "danger", None, (owner.id,), by_world=True))
 
 
 def _reward(room: BaseRoom, avatar: OwnedAvatar) -> float:
@@ -208,7 +211,7 @@ def controlled(room: BaseRoom, member: Member) -> OwnedAvatar | None:
     """The avatar that this member controls."""
     if member.seat is None:
         return None
-    return next((avatar for avatar in room.state.avatars.values() if avatar.by == member.id), None)
+    return next((avatar for avatar in avatars_in(room.state).values() if avatar.by == member.id), None)
 
 
 def has_bodies(world: type[World], pace: Pace) -> bool:

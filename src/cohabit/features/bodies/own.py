@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import GameRejected, UnknownAsset
+from cohabit.features.bodies.state import OwnedAvatar, avatars_in
 from cohabit.model.avatar import AvatarState
 from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.room.base import BaseRoom
-from cohabit.room.state import Member, OwnedAvatar
+from cohabit.room.state import Member
 
 State = AvatarState
 WAITING = (State.DORMANT, State.SUSPENDED, State.UNBOUND)
@@ -20,7 +21,7 @@ def owner_of(member: Member) -> str:
 
 
 def avatars_of(room: BaseRoom, owner: str) -> Iterator[OwnedAvatar]:
-    return (avatar for avatar in room.state.avatars.values() if avatar.owner == owner)
+    return (avatar for avatar in avatars_in(room.state).values() if avatar.owner == owner)
 
 
 def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:

@@ -2,13 +2,16 @@
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.features.bodies.own import WAITING, avatars_of, newest_dead, owner_of
+from cohabit.features.bodies.state import OwnedAvatar
 from cohabit.model.avatar import Avatar, EmbodiedObservation
 from cohabit.model.grant import Capability
 from cohabit.model.observation import Observation, one_line
 from cohabit.model.timestamps import utc
 from cohabit.room.base import BaseRoom
-from cohabit.room.decide import by_grant, by_turn
-from cohabit.room.state import Member, OwnedAvatar
+from cohabit.room.commands import command_of
+from cohabit.room.decide import by_features, by_grant, by_turn
+from cohabit.room.seats import sit
+from cohabit.room.state import Member
 
 SEES_OWN = frozenset((Capability.READ_OWN, Capability.READ_ALL))
 SENSES = (
@@ -62,7 +65,7 @@ def bodies_text(room: BaseRoom, me: Member) -> str:
     """A line for a member that controls no body, or could change it for another one of its own."""
     if Capability.ACT not in me.held or me.handed_over or room.is_over():
         return ""
-    if room.state.has_only_to_leave(me.identity):
+    if by_features(room, me, command_of(sit)).code:
         return ""
     own = list(avatars_of(room, owner_of(me)))
     waiting = [avatar for avatar in own if avatar.state in WAITING]

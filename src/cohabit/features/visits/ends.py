@@ -9,11 +9,11 @@ from cohabit.bodies import BodyState
 from cohabit.features.bodies import avatars
 from cohabit.features.bodies.own import avatars_of
 from cohabit.features.bodies.views import body_of, has_bodies, world_of
+from cohabit.features.visits.state import VISITS, Visit, done_in, has_only_to_leave, visit_of
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
 from cohabit.model.observation import one_line
-from cohabit.model.record import Told
-from cohabit.room.base import BaseRoom
-from cohabit.room.state import Member, Visit
+from cohabit.room.base import BaseRoom, Context
+from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
 from cohabit.world import overrides
 
@@ -33,13 +33,13 @@ def time_limit(conditions: tuple[str, ...]) -> int | None:
     return min([int(one.value * 1000) for one in found if one is not None and one.kind == "playtime"], default=None)
 
 
-def find_ended(room: BaseRoom, at: int, told: list[Told]) -> None:
+def find_ended(ctx: Context) -> None:
     """Note which visits have come to their end, and which of them can end now. For after every entry."""
-    state = room.state
-    due: list[str] = []
-    for identity, visit in state.visits.items():
+    room, due = ctx.room, list[str]()
+    kept = VISITS.change(room.state)
+    for identity, visit in kept.visits.items():
         is_new = not visit.ends
-        visit.ends = visit.ends or _reason(room, identity, visit, at)
+        visit.ends = visit.ends or _reason(room, identity, visit, ctx.at)
         member = room.member_of(identity) if visit.ends else None
         if member is None:
             continue
@@ -47,9 +47,9 @@ def find_ended(room: BaseRoom, at: int, told: list[Told]) -> None:
             due.append(identity)
         elif is_new:
             text = f"Your visit ends as soon as your body is safe ({visit.ends})"
-            told.append(Told(text, ACCOUNT, members=(member.id,)))
-    if due != state.visits_due:
-        state.visits_due = due
+            ctx.tell(text, ACCOUNT, members=(member.id,))
+    if due != kept.due:
+        kept.due = due
         room.timers.changed()
 
 
@@ -61,9 +61,9 @@ def explained(text: str) -> str:
 
 def visit_text(room: BaseRoom, member: Member) -> str:
     """A line of the view about the visit of a member, if it is one or was."""
-    visit = room.state.visits.get(member.identity)
+    visit = visit_of(room.state, member.identity)
     if visit is None:
-        is_over = room.state.has_only_to_leave(member.identity)
+        is_over = has_only_to_leave(room.state, member.identity)
         return "Your visit is over: you are on your way to the Nexus." if is_over else ""
     facts = [
         f"step {visit.steps} of {visit.max_steps}" if visit.max_steps is not None else "",
@@ -77,9 +77,10 @@ def visit_text(room: BaseRoom, member: Member) -> str:
 
 def ended_text(room: BaseRoom, member: Member) -> str:
     """What a member is told with its last action, if its visit ends now."""
-    if member.identity not in room.state.visits_due:
+    kept = VISITS.read(room.state)
+    if member.identity not in kept.due:
         return ""
-    return f"Your visit is over ({room.state.visits[member.identity].ends}): you are on your way to the Nexus."
+    return f"Your visit is over ({kept.visits[member.identity].ends}): you are on your way to the Nexus."
 
 
 def _reason(room: BaseRoom, identity: str, visit: Visit, at: int) -> str:
@@ -113,7 +114,7 @@ def _holds(
     if condition.kind == "playtime":
         return visit.until is not None and at >= visit.until
     if condition.kind == "died":
-        return visit.deaths > 0
+        return done_in(room.state, identity, visit).deaths > 0
     if condition.kind == "goal_complete":
         return visit.goals_reached > 0 or _has_achieved(room, identity, visit)
     if body is None:
@@ -127,7 +128,7 @@ def _has_achieved(room: BaseRoom, identity: str, visit: Visit) -> bool:
     if not has_bodies(room):
         return False
     wanted = {ACHIEVEMENT + goal.strip().casefold().replace(" ", "_") for goal in visit.goals}
-    if any(visit.deeds.get(deed) for deed in wanted):
+    if not wanted.isdisjoint(done_in(room.state, identity, visit).deeds):
         return True
     mine = [avatar for avatar in avatars_of(room, identity) if avatar.by is not None]
     for avatar in mine if wanted else ():

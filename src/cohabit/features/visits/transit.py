@@ -6,12 +6,16 @@ until the Nexus has confirmed the package with ``visit_closed``. So wherever the
 to the same end, and no change has to be made in two rooms at once.
 """
 
+from copy import deepcopy
+
 from msgspec import Struct
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
 from cohabit.features.bodies import avatars
+from cohabit.features.bodies.state import career_of
 from cohabit.features.visits import ends
+from cohabit.features.visits.state import VISITS, Visit, visit_of
 from cohabit.features.visits.visits import end_visit, leave_place
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -20,7 +24,7 @@ from cohabit.room import seats
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import system_entry
 from cohabit.room.members import drop_member
-from cohabit.room.state import Member, Visit
+from cohabit.room.state import Member
 from cohabit.room.visibility import ACCOUNT
 
 
@@ -47,9 +51,10 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     me = room.member_of(package.identity)
     if me is None:
         raise Conflict("this identity is not a member of the room")
-    if state.tickets.get(package.identity) == package.ticket:
+    kept = VISITS.read(state)
+    if kept.tickets.get(package.identity) == package.ticket:
         return receipt(room, package.identity)
-    if package.identity in state.visits:
+    if package.identity in kept.visits:
         raise Conflict("you are in this game already")
     _check_may_play(me)
     given: dict[str, int] = {}
@@ -57,12 +62,12 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     if isinstance(room.world, EmbodiedWorld):
         if avatars.controlled(room, me) is not None:
             raise Conflict("you control a body here already; leave it first (jack_out)")
-        state.visits[package.identity] = _visit(ctx, package, admitted)
+        visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
         room.features_changed()  # the visit has a say in how its body arrives
         try:
             woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
         except BaseException:
-            del state.visits[package.identity]
+            del VISITS.change(state).visits[package.identity]
             raise
         assert me.seat is not None
         for item, count in package.items.items():
@@ -74,12 +79,12 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     else:
         if me.seat is None:
             seats.take_seat(ctx, me, None)
-        state.visits[package.identity] = _visit(ctx, package, admitted)
-    visit = state.visits[package.identity]
+        visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
     visit.items = given
-    if visit.avatar:
-        visit.bonuses = dict(state.avatars[visit.avatar].bonuses)
-    state.tickets[package.identity] = package.ticket
+    body = avatars.controlled(room, me)
+    if body is not None:
+        visit.bonuses = dict(body.bonuses)
+    VISITS.change(state).tickets[package.identity] = package.ticket
     ctx.tell(f"{me.handle} {'returns to its body' if woken else 'arrives'} from the Nexus", "roster")
     found = receipt(room, package.identity, woken)
     found.notes = tuple(text for text in package.exit_conditions if text not in visit.conditions)
@@ -115,19 +120,20 @@ def _visit(ctx: Context, package: EntryPackage, admitted: bool) -> Visit:
         package.ticket, ctx.at, package.goals, package.memories, dict(package.bonuses), package.entering,
         admitted=admitted, difficulty=package.difficulty, damage=package.damage, max_steps=package.max_steps,
         conditions=enforced,
+        before=deepcopy(career_of(ctx.state, package.identity)),
         until=None if lasts is None else ctx.at + lasts,
     )  # fmt: skip
 
 
 def receipt(room: BaseRoom, identity: str, woken: bool = False) -> Receipt:
     """What came of the last arrival of this identity."""
-    me, visit = room.member_of(identity), room.state.visits.get(identity)
-    ticket = room.state.tickets[identity]
+    me, visit = room.member_of(identity), visit_of(room.state, identity)
+    ticket = VISITS.read(room.state).tickets[identity]
     if me is None or visit is None:  # it has left since
         return Receipt(ticket, me.handle if me is not None else "")
     return Receipt(
-        ticket, me.handle, me.seat, visit.avatar, woken, dict(visit.items), visit.max_steps, visit.conditions,
-        difficulty=visit.difficulty, damage=visit.damage,
+        ticket, me.handle, me.seat, career_of(room.state, identity).avatar, woken, dict(visit.items), visit.max_steps,
+        visit.conditions, difficulty=visit.difficulty, damage=visit.damage,
     )  # fmt: skip
 
 
@@ -143,7 +149,7 @@ def transit_refused(ctx: Context, identity: str) -> None:
 @system_entry()
 def visit_dropped(ctx: Context, identity: str) -> None:
     """A visit that the Nexus has given up, because this room did not answer: it takes nothing along."""
-    visit, member = ctx.state.visits.pop(identity, None), ctx.room.member_of(identity)
+    visit, member = VISITS.change(ctx.state).visits.pop(identity, None), ctx.room.member_of(identity)
     if visit is not None and visit.admitted and member is not None:
         drop_member(ctx, member)
         ctx.tell(f"{member.handle} is no longer visiting", "roster")
@@ -155,8 +161,8 @@ def meta_goal(ctx: Context, identity: str, text: str) -> None:
     member = ctx.room.member_of(identity)
     if member is not None:
         ctx.tell(text, "reward", members=(member.id,))
-    if identity in ctx.state.visits:
-        ctx.state.visits[identity].goals_reached += 1
+    if (visit := visit_of(ctx.state, identity)) is not None:
+        visit.goals_reached += 1
 
 
 @system_entry()
@@ -167,8 +173,8 @@ def visit_time_up(ctx: Context, identity: str) -> None:
 @system_entry()
 def visit_over(ctx: Context, identity: str) -> None:
     """A visit has come to its end by itself. Its body sleeps where it is, with what it carries."""
-    visit, member = ctx.state.visits.get(identity), ctx.room.member_of(identity)
-    if visit is None or member is None or identity not in ctx.state.visits_due:
+    visit, member = visit_of(ctx.state, identity), ctx.room.member_of(identity)
+    if visit is None or member is None or identity not in VISITS.read(ctx.state).due:
         return
     leave_place(ctx, member, "dormant")
     end_visit(ctx.room, ctx.at, identity, visit.ends)
@@ -179,8 +185,13 @@ def visit_over(ctx: Context, identity: str) -> None:
 @system_entry(audit="removed")
 def visit_closed(ctx: Context, ticket: str) -> None:
     """The Nexus has what the agent took along. A member that came only for this visit leaves the room."""
-    package = ctx.state.leaving.pop(ticket, None)
+    package = VISITS.change(ctx.state).leaving.pop(ticket, None)
     member = ctx.room.member_of(package.identity) if package is not None else None
-    if package is not None and package.admitted and member is not None and package.identity not in ctx.state.visits:
+    if (
+        package is not None
+        and package.admitted
+        and member is not None
+        and visit_of(ctx.state, package.identity) is None
+    ):
         drop_member(ctx, member)
         ctx.tell(f"{member.handle} left", "roster")

@@ -1,5 +1,6 @@
 """Visits: whether agents can come here through the Nexus, and how they leave. How they arrive is in ``transit``."""
 
+from collections.abc import Container
 from typing import Annotated, Any
 
 import msgspec
@@ -10,7 +11,9 @@ from cohabit.errors import BadArgs, Conflict, GameRejected, PermissionDenied
 from cohabit.features.bodies import avatars
 from cohabit.features.bodies.avatars import Mode
 from cohabit.features.bodies.own import avatars_of
+from cohabit.features.bodies.state import avatars_in
 from cohabit.features.bodies.views import has_bodies, world_of
+from cohabit.features.visits.state import VISITS, NexusEntry, done_in, is_leaving, visit_of
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
@@ -18,7 +21,7 @@ from cohabit.room import seats
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.grants import check_grantable
-from cohabit.room.state import Member, NexusEntry
+from cohabit.room.state import Member, RoomState
 
 C = Capability
 NEXUS = "nexus"
@@ -57,14 +60,15 @@ def open_to_nexus(
         raise Conflict("this room is the Nexus itself; open the rooms in which agents are to play")
     if open:
         check_grantable(ctx.member, ROLES[VISITORS], "visitors")
-    known = ctx.state.nexus or NexusEntry(VISITORS)
+    kept = VISITS.change(ctx.state)
+    known = kept.nexus or NexusEntry(VISITORS)
     entry = NexusEntry(
         VISITORS,
         known.capacity if capacity is None else capacity,
         known.description if description is None else description,
         maintenance,
     )
-    ctx.state.nexus = entry if open else None
+    kept.nexus = entry if open else None
     how = "maintenance" if maintenance else f"for {entry.capacity} visitors"
     ctx.tell(
         f"{ctx.member.handle} {f'opened this room to the Nexus ({how})' if open else 'closed this room to the Nexus'}"
@@ -73,7 +77,8 @@ def open_to_nexus(
 
 
 def _shown(room: BaseRoom) -> OpenToNexus:
-    entry, visitors = room.state.nexus, len(room.state.visits)
+    kept = VISITS.read(room.state)
+    entry, visitors = kept.nexus, len(kept.visits)
     if entry is None:
         return OpenToNexus(False, visitors=visitors)
     return OpenToNexus(True, entry.role, entry.capacity, visitors, entry.maintenance)
@@ -96,7 +101,7 @@ class Exited(Struct, omit_defaults=True):
 
 
 def _is_visiting(room: BaseRoom, member: Member) -> bool:
-    return member.identity in room.state.visits
+    return visit_of(room.state, member.identity) is not None
 
 
 @command(category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting)
@@ -120,8 +125,8 @@ def exit_game(
     room, me = ctx.room, ctx.member
     if ctx.state.world == NEXUS:
         raise GameRejected("this is the Nexus; leave_game brings you back from the game that you are in")
-    if me.identity not in ctx.state.visits:
-        if ctx.state.is_leaving(me.identity):
+    if visit_of(ctx.state, me.identity) is None:
+        if is_leaving(ctx.state, me.identity):
             raise GameRejected("your visit is over: you are on your way to the Nexus")
         raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
     if destination == room.id:
@@ -153,7 +158,7 @@ def leave_place(ctx: Context, me: Member, mode: Mode) -> None:
     elif me.seat is not None and me.claim is None:
         seats.leave_seat(ctx.room, me, "left")
     if has_bodies(ctx.room):
-        avatars.follow(ctx.room, ctx.at, ctx.told)  # ends the session of its body, if it is not ended yet
+        avatars.follow(ctx)  # ends the session of its body, if it is not ended yet
 
 
 def _where_to(package: ExitPackage) -> str:
@@ -193,9 +198,11 @@ def end_visit(
 ) -> ExitPackage:
     """A visitor has no seat any more: pack what it takes back to the Nexus, and keep that until it is confirmed."""
     state = room.state
-    visit = state.visits.pop(identity)
-    avatar = state.avatars.get(visit.avatar)
-    playtime = visit.playtime_ms if has_bodies(room) else at - visit.since
+    kept = VISITS.change(state)
+    visit = kept.visits.pop(identity)
+    done = done_in(state, identity, visit)
+    avatar = avatars_in(state).get(done.avatar)
+    playtime = done.playtime_ms if has_bodies(room) else at - visit.since
     gone = AvatarState.DESTROYED.value if has_bodies(room) else ""
     package = ExitPackage(
         ticket=visit.ticket,
@@ -206,12 +213,12 @@ def end_visit(
         reason=reason,
         steps=visit.steps,
         playtime_ms=playtime,
-        reward=round(visit.reward, 6),
-        deaths=visit.deaths,
-        deeds=dict(visit.deeds),
+        reward=round(done.reward, 6),
+        deaths=done.deaths,
+        deeds=done.deeds,
         items=items or {},
         memories=memories,
-        avatar_id=visit.avatar,
+        avatar_id=done.avatar,
         avatar_state=avatar.state.value if avatar is not None else gone,
         destination="" if destination == NEXUS else destination,
         admitted=visit.admitted,
@@ -223,28 +230,29 @@ def end_visit(
             if known.state in (AvatarState.DORMANT, AvatarState.SUSPENDED)
         ),
     )
-    state.leaving[visit.ticket] = package
+    kept.leaving[visit.ticket] = package
     return package
 
 
-def forget_admissions(room: BaseRoom) -> None:
+def forget_admissions(state: RoomState, here: Container[str]) -> None:
     """The membership that an agent had for its visits is over. If it becomes a member again, that is its own doing, and
-    does not end when the Nexus confirms its packages."""
-    leaving = room.state.leaving
+    does not end when the Nexus confirms its packages. ``here``: the identities of the members."""
+    leaving = VISITS.read(state).leaving
     for ticket, package in leaving.items():
-        if package.admitted and room.member_of(package.identity) is None:
+        if package.admitted and package.identity not in here:
             leaving[ticket] = msgspec.structs.replace(package, admitted=False)
 
 
 def ongoing(room: BaseRoom, identity: str) -> dict[str, Any] | None:
     """What a visitor has done so far in its visit, without the parts that only a release counts."""
-    visit = room.state.visits.get(identity)
+    visit = visit_of(room.state, identity)
     if visit is None:
         return None
-    deeds = dict(visit.deeds)
+    done = done_in(room.state, identity, visit)
+    deeds = done.deeds
     me = room.member_of(identity)
     avatar = avatars.controlled(room, me) if me is not None and has_bodies(room) else None
     if avatar is not None:
         for name, n in room.crash_on_error(world_of(room).deeds, avatar.seat).items():
             deeds[name] = deeds.get(name, 0) + n - avatar.deeds_before.get(name, 0)
-    return {"steps": visit.steps, "deeds": {name: n for name, n in deeds.items() if n > 0}, "deaths": visit.deaths}
+    return {"steps": visit.steps, "deeds": {name: n for name, n in deeds.items() if n > 0}, "deaths": done.deaths}

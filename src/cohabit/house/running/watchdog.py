@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from cohabit.house.running.deadlines import StepTime, measure_thread
 from cohabit.house.running.threads import interrupt
-from cohabit.house.settings import Settings
+from cohabit.house.settings import Settings, split_names
 from cohabit.registry import is_ours, lasting_source
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
@@ -44,7 +44,7 @@ def may_run_on_loop(room: Room, settings: Settings) -> bool:
 
 def _is_trusted(source: str, trusted: str) -> bool:
     """``trusted``: names and files, separated by commas. A file stands for every world in it."""
-    names = {lasting_source(name.strip()) for name in trusted.split(",") if name.strip()}
+    names = set(map(lasting_source, split_names(trusted)))
     return source in names or source.rpartition(":")[0] in names
 
 

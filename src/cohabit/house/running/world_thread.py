@@ -36,6 +36,7 @@ class WorldThread:
         self._worker: Worker | None = None  # started by the first job
         self._step = 0
         self._is_late = False
+        self._is_closed = False
         self._watched: StepTime | None = None  # of the last job
         self._timer: asyncio.TimerHandle | None = None
 
@@ -86,6 +87,9 @@ class WorldThread:
             self._timer = loop.call_later(time.every_s, check)
             if took < self._deadline_s:
                 return
+            if self._is_closed:  # nobody waits for it any more, so it gets no time that others may need
+                self.abandon()
+                return
             if not self._is_late:
                 self._is_late = True
                 late()
@@ -115,7 +119,8 @@ class WorldThread:
             self._worker.abandon()
 
     def close(self) -> None:
-        """Stop after the running job; interrupt it if it is late."""
+        """Stop after the running job; interrupt it if it is late, or as soon as it is."""
+        self._is_closed = True
         if self._is_late and self.is_running:
             self.abandon()
         elif self._worker is not None:

@@ -18,7 +18,7 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
-SCHEMA = 4
+SCHEMA = 5
 _TABLES = f"""
 begin immediate;
 create table meta (key text primary key, value integer not null) without rowid;

@@ -1,0 +1,49 @@
+"""Slices of state: what a feature keeps of a room, and of each of its members.
+
+A slice is a struct of plain values under the name of its feature. It is stored, digested, replayed and rolled back with
+the rest of the state. It is made when the feature first changes it, so a room that does not use a feature keeps nothing
+of it.
+"""
+
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+T = TypeVar("T", bound=Struct)
+
+
+class Sliced(Protocol):
+    """The state of a room, or a member."""
+
+    slices: dict[str, Any]
+
+
+class Slice(Generic[T]):
+    """One feature's slice. All fields of ``kind`` need default values; leave those out of the stored form
+    (``omit_defaults=True``)."""
+
+    def __init__(self, feature: str, kind: type[T]) -> None:
+        self.feature = feature
+        self.kind = kind
+
+    def read(self, of: Sliced) -> T:
+        """What the feature keeps, or a default that is not kept. Do not change it."""
+        found: T | None = of.slices.get(self.feature)
+        return self.kind() if found is None else found
+
+    def change(self, of: Sliced) -> T:
+        """What the feature keeps, to be changed."""
+        found: T | None = of.slices.get(self.feature)
+        if found is None:
+            found = of.slices[self.feature] = self.kind()
+        return found
+
+    def is_kept(self, of: Sliced) -> bool:
+        return self.feature in of.slices
+
+    def restore(self, of: Sliced) -> None:
+        """Give plain values, as they were stored, their type."""
+        kept = of.slices.get(self.feature)
+        if isinstance(kept, dict):
+            of.slices[self.feature] = msgspec.convert(kept, self.kind)

@@ -1,0 +1,201 @@
+"""A feature in a file of its own adds state, commands, a line of the view and a timer to a room."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, RecordCorrupt, UnknownAsset
+from cohabit.registry import _features_in_files, find_feature, load_features, make_world
+from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
+from cohabit.room.room import Room
+from cohabit.scenario import parse_scenario, read_scenario
+
+from .making import AGENT, HOST, NARRATOR, make_room, player, replayed, restored, told_last, whole
+
+POLL = Path(__file__).parents[2] / "examples" / "poll.py"
+ANN, BOB = player("ann", 0), player("bob", 1)
+
+
+@pytest.fixture(autouse=True)
+def poll() -> Any:
+    load_features([str(POLL)])
+    yield
+    _features_in_files.clear()
+
+
+def room_with_poll(**more: Any) -> Room:
+    return make_room(ANN, BOB, HOST, AGENT, features=["poll"], **more)
+
+
+def start(room: Room, at: int = 10, **more: Any) -> str:
+    asked = {"question": "Tea?", "choices": ["yes", "no"], "seconds": 60, **more}
+    name: str = room.call("ann", "start_poll", asked, at=at)
+    return name
+
+
+def test_a_feature_has_commands_that_members_with_the_permission_can_call() -> None:
+    room = room_with_poll()
+    poll = start(room)
+    assert room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20).votes == {"yes": 0, "no": 1}
+    with pytest.raises(PermissionDenied):
+        room.call("bot", "vote", {"poll": poll, "choice": "no"}, at=20)
+    assert room.call("bot", "polls", {}, at=20).polls[poll].votes == {"yes": 0, "no": 1}
+
+
+def test_a_room_without_the_feature_does_not_have_its_commands() -> None:
+    room = make_room(ANN, BOB, HOST)
+    with pytest.raises(CohabitError, match="unknown command 'start_poll'"):
+        start(room)
+
+
+def test_a_feature_has_lines_in_the_view_of_those_whom_they_concern() -> None:
+    room = room_with_poll()
+    poll = start(room)
+    seen = {who: room.call(who, "view", {}, at=20).text for who in ("ann", "bob", "bot")}
+    assert f"Poll {poll}: 'Tea?' (`vote`: yes, no)" in seen["bob"]
+    assert "Poll" not in seen["bot"]
+    room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20)
+    assert "Poll" not in room.call("bob", "view", {}, at=20).text
+
+
+def test_a_timer_of_a_feature_ends_by_itself_and_the_room_knows_when() -> None:
+    room = room_with_poll()
+    poll = start(room)
+    assert room.next_deadline() == 60_010
+    room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20)
+    room.settle(60_009)
+    assert room.call("bob", "polls", {}, at=60_009).polls
+    room.settle(60_010)
+    assert told_last(room)["bot"] == ["The poll 'Tea?' has ended: yes: 0, no: 1"]
+    assert not room.call("bob", "polls", {}, at=60_010).polls
+    assert room.next_deadline() is None
+
+
+def test_a_timer_of_a_feature_waits_while_the_house_is_closed() -> None:
+    room = room_with_poll()
+    start(room)
+    room.system("opened", {"gap": 5_000}, 5_010)
+    assert room.next_deadline() == 65_010
+
+
+def test_a_feature_follows_members_who_leave_by_whatever_command() -> None:
+    for leaves in (("bob", "leave", {}), ("hostess", "remove_member", {"member": "bob"})):
+        room = room_with_poll()
+        poll = start(room)
+        room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20)
+        room.call(*leaves, at=30)
+        assert room.call("ann", "polls", {}, at=40).polls[poll].votes == {"yes": 0, "no": 0}
+
+
+def test_what_a_feature_keeps_is_replayed_restored_and_rolled_back() -> None:
+    room = room_with_poll()
+    poll = start(room)
+    room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20)
+    expected = room.digest()
+    for again in (replayed(room), restored(room)):
+        assert again.digest() == expected
+        assert again.call("ann", "polls", {}, at=30).polls[poll].votes == {"yes": 0, "no": 1}
+    room.roll_back(1)
+    assert room.call("ann", "polls", {}, at=30).polls[poll].votes == {"yes": 0, "no": 0}
+
+
+def test_a_refused_command_of_a_feature_changes_nothing() -> None:
+    room = room_with_poll()
+    before = room.digest()
+    with pytest.raises(UnknownAsset, match="no open poll 'x'; `polls` lists them"):
+        room.call("bob", "vote", {"poll": "x", "choice": "no"}, at=20)
+    with pytest.raises(BadArgs):
+        start(room, choices=["only one"])
+    assert room.digest() == before
+    for _ in range(5):
+        start(room)
+    before = room.digest()
+    with pytest.raises(Busy, match="too many polls"):
+        start(room)
+    assert room.digest() == before
+
+
+def test_a_room_that_does_not_use_a_feature_keeps_nothing_of_it_and_calls_none_of_its_hooks() -> None:
+    room = room_with_poll()
+    room.call("ann", "view", {}, at=20)
+    assert "poll" in room.state.features
+    assert "poll" not in room.state.slices
+    feature = find_feature("poll")
+    assert not any(getattr(hook, "__self__", None) is feature for hooks in _hooks(room) for hook in hooks)
+    start(room)
+    assert any(getattr(hook, "__self__", None) is feature for hooks in _hooks(room) for hook in hooks)
+
+
+def _hooks(room: Room) -> list[tuple[Any, ...]]:
+    return [getattr(room.hooks, name) for name in room.hooks.__struct_fields__]
+
+
+def test_a_record_that_needs_a_missing_feature_is_refused_by_its_name() -> None:
+    room = room_with_poll()
+    start(room)
+    snapshot, lines = room.snapshot(), whole(room)
+    _features_in_files.clear()
+    for open_again in (lambda: Room.restore(snapshot, [], make_world), lambda: Room.replay(lines, make_world)):
+        with pytest.raises(UnknownAsset, match=r"room-1 needs a feature: unknown feature 'poll'.*--features FILE"):
+            open_again()
+
+
+def test_a_record_keeps_its_features_whatever_a_new_room_would_have() -> None:
+    room = make_room(ANN, BOB, HOST)
+    again = replayed(room)
+    assert "poll" not in again.state.features
+    assert again.state.features == room.state.features
+
+
+def test_a_record_of_an_earlier_alpha_is_refused_with_a_clear_word() -> None:
+    room = make_room(ANN, BOB, HOST)
+    room.state.format = 0
+    with pytest.raises(RecordCorrupt, match="made by an earlier alpha of Cohabit"):
+        Room.restore(Snapshot.of(room.record, room.state, room.world.snapshot()), [], make_world)
+    first = whole(room)[0].entry
+    first.args["state"].pop("format")
+    again = Record()
+    line = again.append(first)
+    rows = [(line.seq, line.body, line.digest)]
+    with pytest.raises(RecordCorrupt, match="made by an earlier alpha of Cohabit"):
+        Room.replay(read_lines(rows, -1, GENESIS), make_world)
+
+
+def test_a_scenario_file_names_the_file_of_a_feature_beside_it(tmp_path: Path) -> None:
+    _features_in_files.clear()
+    (tmp_path / "poll.py").write_bytes(POLL.read_bytes())
+    (tmp_path / "room.json").write_text('{"world": "nim", "features": ["poll.py"], "agents": [{"id": "ann"}]}')
+    assert read_scenario(str(tmp_path / "room.json")).features == ["poll"]
+    assert find_feature("poll").name == "poll"
+
+
+def test_a_scenario_that_comes_over_a_network_cannot_load_a_file() -> None:
+    scenario = f'{{"world": "nim", "features": ["{POLL}"], "agents": [{{"id": "ann"}}]}}'
+    assert parse_scenario(scenario).features == [str(POLL)]
+    with pytest.raises(UnknownAsset, match="unknown feature"):
+        make_room(ANN, BOB, HOST, features=[str(POLL)])
+
+
+BAD = {
+    "class Other: pass": "no class derived from Feature",
+    "from cohabit.features import Feature\nclass Nameless(Feature): pass": "needs a name",
+    "from cohabit.features import Feature\nclass Twin(Feature):\n    name = 'consent'": "built-in feature 'consent'",
+    "from cohabit.features import *\nclass Taker(Feature):\n    name = 'taker'\n"
+    "@command(category='meta')\ndef leave(ctx: Context) -> str:\n    'No.'\n    return ''": "every room has a command 'leave'",
+    "1 / 0": "ZeroDivisionError",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_file_that_is_no_usable_feature_is_refused_with_what_is_wrong(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(CohabitError, match=BAD[text]):
+        load_features([str(tmp_path / "bad.py")])
+
+
+def test_two_features_with_the_same_command_cannot_be_in_one_room(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(POLL.read_text().replace('"poll"', '"other"'))
+    load_features([str(tmp_path / "other.py")])
+    with pytest.raises(BadArgs, match="the features poll and other both declare 'start_poll'"):
+        make_room(ANN, NARRATOR, features=["poll", "other"])
