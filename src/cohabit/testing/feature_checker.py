@@ -310,8 +310,8 @@ def _same(expected: str, found: str, when: str) -> None:
     if found != expected:
         why = f" ({found})" if " " in found else ""
         raise CheckFailed(
-            f"the room is different {when}{why}: what the feature does must follow from the room and the entry alone, not "
-            "from a clock, random numbers, the order of a set, or values outside of its slices"
+            f"the room is different {when}{why}: what the feature does must follow from the room and the entry alone, "
+            "not from a clock, random numbers, the order of a set, or values outside of its slices"
         )
 
 
