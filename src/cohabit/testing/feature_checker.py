@@ -12,13 +12,13 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
 import msgspec
 
-from cohabit.errors import CohabitError, GameCrash
+from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.stream import Stream
 from cohabit.registry import find_feature, lasting_source, load_features, make_world
 from cohabit.room.commands import Command
@@ -36,8 +36,7 @@ from cohabit.testing.samples import WORDS, sample_args
 MODULE = "cohabit.testing.feature_checker"
 SEEDS = (1, 2, 3)
 STEPS = 150
-LIMIT_S = 120
-"""How long all checks may take together."""
+LIMIT_S = 300
 WORLD = "nim"
 MEMBERS = {"ada": "player", "bob": "player", "cleo": "observer", "dora": "host"}
 LONGEST_WAIT_MS = 90_000
@@ -172,7 +171,7 @@ def check_replay(trial: FeatureTrial) -> str:
     """Its record gives the same room again: by replaying it, and from a snapshot."""
     for play in trial.plays:
         expected = play.room.digest()
-        _same(expected, Room.replay(play.lines, make_world).digest(), "after a replay of its record")
+        _same(expected, _replayed(play.lines), "after a replay of its record")
         snapshot = play.room.snapshot()
         again = Room.restore(type(snapshot).decode(snapshot.encode()), [], make_world)
         _same(expected, again.digest(), "after it was restored from a snapshot")
@@ -236,9 +235,10 @@ CHECKS: dict[str, Check] = {
 """Every check by name, in the order they run."""
 
 
-def check_feature(source: str, *, world: str = WORLD) -> Report:
-    """Check the feature in a file (``poll.py``, or ``poll.py:Poll``), in rooms with this world."""
-    work = [sys.executable, "-P", "-m", MODULE, "check", lasting_source(source), world]
+def check_feature(source: str, *, world: str = WORLD, seconds: float = LIMIT_S) -> Report:
+    """Check the feature in a file (``poll.py``, or ``poll.py:Poll``), in rooms with this world. ``seconds``: how long
+    all checks may take together."""
+    work = [sys.executable, "-P", "-m", MODULE, "check", lasting_source(source), world, str(seconds)]
     done = subprocess.run(work, capture_output=True, text=True, env=_environment("0"))
     if done.returncode == 0:
         return msgspec.json.decode(done.stdout, type=Report)
@@ -297,11 +297,21 @@ def _guarded(what: str, run: Callable[[], Any]) -> Any:
         raise CheckFailed(f"{what} failed: {type(bug).__name__}: {bug}") from bug
 
 
+def _replayed(lines: Iterable[Line]) -> str:
+    """The digest of the room that a record gives, or why it gives none."""
+    try:
+        return Room.replay(lines, make_world).digest()
+    except RecordCorrupt as wrong:
+        return wrong.message
+
+
 def _same(expected: str, found: str, when: str) -> None:
+    """``found``: a digest, or why there is none."""
     if found != expected:
+        why = f" ({found})" if " " in found else ""
         raise CheckFailed(
-            f"the room is different {when}: what the feature does must follow from the room and the entry alone, not "
-            "from a clock, random numbers, the order of a set, or values outside of its slices"
+            f"the room is different {when}{why}: what the feature does must follow from the room and the entry alone, "
+            "not from a clock, random numbers, the order of a set, or values outside of its slices"
         )
 
 
@@ -326,14 +336,14 @@ def _environment(hash_seed: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": hash_seed}
 
 
-def _main(what: str, source: str, world: str = WORLD) -> None:
-    faulthandler.dump_traceback_later(LIMIT_S, exit=True)
+def _main(what: str, source: str, world: str = WORLD, seconds: str = str(LIMIT_S)) -> None:
+    faulthandler.dump_traceback_later(float(seconds), exit=True)
     if what == "check":
         sys.stdout.write(msgspec.json.encode(_check(source, world)).decode())
         return
     load_features([source])
     rows = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[int, bytes, bytes]])
-    sys.stdout.write(Room.replay(read_lines(rows, -1, GENESIS), make_world).digest())
+    sys.stdout.write(_replayed(read_lines(rows, -1, GENESIS)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+"""``check_feature`` passes a good feature and names what is wrong with a bad one."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cohabit.testing.feature_checker import CHECKS, check_feature
+
+POLL = Path(__file__).parents[2] / "examples" / "poll.py"
+GOOD = POLL.read_text()
+
+
+def broken(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+FAULTS = {
+    "it keeps a slice under another name": (
+        broken('POLLS = Slice("poll", Polls)', 'POLLS = Slice("polls", Polls)'), "declaration",
+        "give the slice the feature's name",
+    ),
+    "its slice is stored even if it has only defaults": (
+        broken("class Polls(Struct, omit_defaults=True)", "class Polls(Struct)"), "declaration", "omit_defaults=True"
+    ),
+    "a command has no description": (
+        broken('    """The open polls, and the votes so far."""\n', ""), "declaration", "polls needs a docstring"
+    ),
+    "a refused call changes the room": (
+        broken("    found = POLLS.read(ctx.state).open.get(poll)", "    found = POLLS.change(ctx.state).open.get(poll)"),
+        "use", "changed the room before that",
+    ),
+    "a command raises an exception that is no refusal": (
+        broken("    if found is None:\n", "    if found == 0:\n"), "use", "vote failed: AttributeError"
+    ),
+    "a timer fails": (broken(".open.pop(poll))", ".open.pop(poll + '?'))"), "use", "failed: KeyError"),
+    "a question changes the room": (
+        broken("        return \"\\n\".join(\n", "        POLLS.change(room.state).open.clear()\n        return \"\\n\".join(\n"),
+        "questions", "view_lines is a question",
+    ),
+    "it depends on a clock": (
+        broken("ctx.at + seconds * 1000", "__import__('time').time_ns()"), "replay", "not from a clock"
+    ),
+    "it depends on the hashes of a process": (
+        broken("choices, ctx.at +", "sorted(choices, key=hash), ctx.at +"), "process", "the order of a set"
+    ),
+    "it keeps something outside of its slices": (
+        broken("    mine.polls += 1\n", "    MADE.append(1)\n    mine.polls = len(MADE)\n").replace(
+            "OPEN_AT_ONCE = 5\n", "OPEN_AT_ONCE = 5\nMADE: list[int] = []\n"
+        ),
+        "replay", "values outside of its slices",
+    ),
+    "it is in a room that has not used it": (
+        broken("    def due(self", "    def active(self, room: BaseRoom) -> bool:\n        return True\n\n    def due(self"),
+        "unused", "has not used it",
+    ),
+    "it never returns": (
+        broken("        for name, poll in POLLS.read(room.state).open.items():\n            yield",
+               "        while True:\n            pass\n        for name, poll in POLLS.read(room.state).open.items():\n            yield"),
+        "limits", "in due",
+    ),
+}  # fmt: skip
+
+
+def test_the_example_passes_every_check() -> None:
+    report = check_feature(str(POLL))
+    assert report.ok, report
+    assert [finding.check for finding in report.findings] == list(CHECKS)
+    assert not [finding for finding in report.findings if finding.warned]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_and_its_message_says_what_to_change(fault: str, tmp_path: Path) -> None:
+    text, check, says = FAULTS[fault]
+    (tmp_path / "bad.py").write_text(text)
+    report = check_feature(str(tmp_path / "bad.py"), seconds=20 if check == "limits" else 300)
+    assert report.failed() == [check], report
+    assert says in str(report.findings[-1].message), report
+
+
+def test_members_that_a_feature_does_not_forget_are_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(broken("if member not in ctx.state.members]", "if not member]"))
+    report = check_feature(str(tmp_path / "bad.py"))
+    assert report.ok
+    assert [finding.check for finding in report.findings if finding.warned] == ["members"]
+
+
+def test_the_command_line_checks_a_feature(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(FAULTS["a timer fails"][0])
+    for path, status in ((POLL, 0), (tmp_path / "bad.py", 1)):
+        done = subprocess.run([sys.executable, "-m", "cohabit", "check", str(path)], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (status, "")
+        assert "poll in nim" in done.stdout
