@@ -38,6 +38,7 @@ LAST_LINES = {
     "workspace_day.py": r"ok: 8 entries and 3 items, each once; one conflict, resolved; four identical clones",
 }
 WORLDS = ("pig.py",)
+FEATURES = ("poll.py",)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = [(page.name, block) for page in PAGES for block in BLOCK.findall(page.read_text())]
@@ -45,7 +46,7 @@ EXCERPTS = [block for _, block in BLOCKS if block.startswith("# examples/")]
 
 
 def test_every_example_is_tested() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {*LAST_LINES, *WORLDS}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {*LAST_LINES, *WORLDS, *FEATURES}
 
 
 @pytest.mark.parametrize("name", LAST_LINES)
