@@ -65,6 +65,7 @@ FEATURES = {
     "stand_ins": "cohabit.features.stand_ins:StandIns",
     "visits": "cohabit.features.visits:VisitsFeature",
     "consent": "cohabit.features.consent:Consent",
+    "remote": "cohabit.features.remote:Remote",
 }
 """The features of every room, in the order in which their hooks are called."""
 FEATURE = "cohabit.room.feature:Feature"

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import OutcomeUnknown, ScopeViolation, UnknownAsset, UnknownCommand, Unreachable
-from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent, SeparateWorld
+from cohabit.remote import Ask, Plan, Polled, RemoteWorld, Sent, SeparateWorld
 from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, action, query
 
 DEPOT, WORKSHOPS = (f"{Path(__file__)}:{name}" for name in ("Depot", "Workshops"))

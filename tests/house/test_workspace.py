@@ -19,8 +19,8 @@ from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.settings import Settings
+from cohabit.remote import Ask
 from cohabit.room.commands import commands_of
-from cohabit.room.remote import Ask
 from cohabit.testing.clock import FakeClock
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.room import PERSONAL_TOOLS, room_tools

@@ -25,7 +25,7 @@ from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.games import travel_of
 from cohabit.nexus.skills import lifetime, worth
 from cohabit.nexus.values import Profile
-from cohabit.room.remote import RemoteWorld
+from cohabit.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock

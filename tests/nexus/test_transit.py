@@ -16,7 +16,7 @@ from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
 from cohabit.nexus.world import Nexus
-from cohabit.room.remote import Sent
+from cohabit.remote import Sent
 from cohabit.world import Arrival
 
 from .games import AGENTS, Journeys

@@ -20,8 +20,8 @@ from cohabit.faces.python import connect
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import make_world
+from cohabit.remote import Ask
 from cohabit.room.record import GENESIS, read_lines
-from cohabit.room.remote import Ask
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
 from cohabit.starbound.bridge import TIMEOUT_MS

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import ScopeViolation
+from cohabit.remote import Ask, Plan, Sent
 from cohabit.room.command_modules import command_table
-from cohabit.room.remote import Ask, Plan, Sent
 from cohabit.world import Eye, Seat
 from cohabit.worldbox.world import WorldBox
 from cohabit.worlds.kingdoms.world import Kingdoms

@@ -51,9 +51,9 @@ from cohabit.house.writer import Writer
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source, load_extensions, load_features, make_connector
+from cohabit.remote import RemoteWorld
 from cohabit.room.commands import CommandTable, declared_in
 from cohabit.room.record import Line
-from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.scenario import Scenario

@@ -32,7 +32,7 @@ from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, goal_of
 from cohabit.nexus.transit import Transit
 from cohabit.nexus.values import DOMAINS, Profile, Wishes
 from cohabit.nexus.world import Nexus
-from cohabit.room.remote import Ask, Sent
+from cohabit.remote import Ask, Sent
 
 if TYPE_CHECKING:
     from cohabit.house.house import House

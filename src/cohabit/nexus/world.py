@@ -20,7 +20,7 @@ from cohabit.nexus.games import travel_named
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
-from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
+from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.room.state import handle_of
 from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatId, Told, WorldSpec, action, query
 

@@ -19,7 +19,6 @@ from cohabit.room import (
     looking,
     members,
     messages,
-    remote,
     seats,
     system,
     turns,
@@ -42,10 +41,6 @@ COMMAND_MODULES = (
     entry,
     audit,
 )
-
-
-SYSTEM_MODULES = (system, remote)
-"""The modules that declare system entries."""
 
 
 def features_of(world: World, more: Iterable[str] = ()) -> FeatureSet:
@@ -87,7 +82,7 @@ def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> Comm
     """The commands of a room with such a world. Those of a feature may replace others with the same name."""
     made = {command.name: command for command in every_room_command(features)}
     here = [command for command in made.values() if command.only_if is None or command.only_if(world, pace)]
-    entries = [*(entry for module in SYSTEM_MODULES for entry in declared_in(module)), *features.declared]
+    entries = [*declared_in(system), *features.declared]
     return CommandTable(
         _as_tools((command.in_world(world) for command in here), features),
         system={entry.name: entry for entry in entries if entry.system},

@@ -6,10 +6,10 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import PermissionDenied
 from cohabit.model.grant import Capability
+from cohabit.remote import RemoteWorld
 from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.games import begin_again, next_seed
-from cohabit.room.remote import RemoteWorld
 from cohabit.scenario import parse_seed
 from cohabit.world import Pace, World
 

@@ -20,7 +20,7 @@ from cohabit.errors import (
     by_code,
 )
 from cohabit.house.clock import Clock, in_time
-from cohabit.room.remote import Ask
+from cohabit.remote import Ask
 from cohabit.starbound.actions import ACTIONS
 from cohabit.starbound.bridge import START_THE_GAME, TIMED_OUT, TIMEOUT_MS, Bridge
 from cohabit.starbound.wire import DEFAULT_PLAYER, Kind, as_plain, read_outcome, read_view

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from cohabit.model.action import Action, ActionDef
-from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
+from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.starbound.actions import ACTIONS, arguments_of
 from cohabit.starbound.wire import PlayerView, observation_of
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Seat, SeatId, Told, WorldSpec

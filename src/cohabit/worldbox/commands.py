@@ -10,11 +10,11 @@ from msgspec.structs import asdict
 from cohabit.house import commands as house_commands
 from cohabit.house.door import HouseContext
 from cohabit.model.grant import Capability, names_held
+from cohabit.remote import RemoteWorld
 from cohabit.room import info
 from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.looking import CAN_VIEW
-from cohabit.room.remote import RemoteWorld
 from cohabit.room.state import Member, RoomState
 from cohabit.version import __version__
 from cohabit.world import World

@@ -23,7 +23,7 @@ from cohabit.errors import (
     by_code,
 )  # fmt: skip
 from cohabit.house.clock import Clock, in_time
-from cohabit.room.remote import Ask
+from cohabit.remote import Ask
 from cohabit.worldbox.names import code_from_wire
 
 TIMEOUT_MS = 35_000

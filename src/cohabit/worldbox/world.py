@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
-from cohabit.room.remote import Ask, Plan, Polled, RemoteWorld, Sent
+from cohabit.remote import Ask, Plan, Polled, RemoteWorld, Sent
 from cohabit.world import (
     Eye,
     Observation,

@@ -27,9 +27,9 @@ from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
 from cohabit.registry import load_features, trusted_source
+from cohabit.remote import RemoteWorld
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
-from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
 from cohabit.room.visibility import feed
 

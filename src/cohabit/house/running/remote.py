@@ -30,12 +30,12 @@ from cohabit.errors import (
 )  # fmt: skip
 from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock, Timer
+from cohabit.house.running.remote_calls import conclude, has_workspace, plan_of, recorded_args, sent_args
 from cohabit.model.seat import Eye, SeatId
+from cohabit.remote import Ask, Plan, RemoteWorld, Sent
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, decide
 from cohabit.room.decision import refusal
-from cohabit.room.remote import Ask, Plan, RemoteWorld, Sent
-from cohabit.room.remote_calls import conclude, has_workspace, plan_of, recorded_args, sent_args
 from cohabit.room.replies import digest_of
 from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member

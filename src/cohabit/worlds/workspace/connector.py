@@ -21,7 +21,7 @@ from cohabit.errors import CohabitError, OutcomeUnknown, Unauthorized, UnknownCo
 from cohabit.house.clock import Clock, in_time
 from cohabit.house.running.threads import Pool
 from cohabit.house.settings import Settings
-from cohabit.room.remote import Ask
+from cohabit.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
 from cohabit.workspace.clone import facts, refs, remotes, setup

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
-from cohabit.room.remote import Ask, Plan, Polled, Sent, SeparateWorld
+from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.room.state import handle_of
 from cohabit.workspace.clone import remotes
 from cohabit.workspace.room import room_tools

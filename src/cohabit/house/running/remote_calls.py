@@ -6,9 +6,12 @@ from typing import Any
 import msgspec
 
 from cohabit.model.grant import Capability
-from cohabit.room.remote import MAX_RECORDED_ARG, Plan
+from cohabit.remote import Plan
 from cohabit.room.room import Admitted, Room
 from cohabit.room.state import Member
+
+MAX_RECORDED_ARG = 2_000
+"""Longer text arguments, such as a whole save, are not recorded."""
 
 
 def plan_of(room: Room, call: Admitted) -> Plan:
