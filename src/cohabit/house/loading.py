@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAsset
 from cohabit.house.store.contract import Store
 from cohabit.registry import is_file_source, make_world, trusted_source
+from cohabit.room.command_modules import features_of_record
 from cohabit.room.info import about_world
 from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld, WorldInterrupted
@@ -21,10 +21,11 @@ def load_room(store: Store, room_id: str, source: str | None = None) -> Room:
     """The room after its last durable entry. ``source``: load its world from there instead of the recorded place."""
     snapshot = _newest_readable(store, room_id)
     rows = store.lines(room_id, snapshot.seq)
+    features_of_record(snapshot.state)
     try:
         room = Room.restore(snapshot, read_lines(rows, snapshot.seq, snapshot.digest), world_from(source))
     except UnknownAsset as gone:
-        if source is not None or not _is_missing_file(snapshot.state.source):
+        if source is not None or not is_file_source(snapshot.state.source):
             raise
         raise UnknownAsset(f"{gone.message}; if it was moved: `cohabit rebind {room_id} FILE`") from None
     except (CohabitError, WorldInterrupted) as wrong:
@@ -61,11 +62,6 @@ def world_from(source: str | None) -> MakeWorld:
 def known_world(recorded: str, config: Mapping[str, Any]) -> World:
     """The world that a record of somebody else names. A file is not run."""
     return make_world(trusted_source(recorded), config)
-
-
-def _is_missing_file(source: str) -> bool:
-    path, _, cls = source.partition(".py:")
-    return is_file_source(source) and not Path(f"{path}.py" if cls else source).is_file()
 
 
 def _no_resources(room_id: str, wrong: OSError | MemoryError) -> StorageFailed:

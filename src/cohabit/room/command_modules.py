@@ -6,6 +6,7 @@ order.
 
 from collections.abc import Iterable
 
+from cohabit.errors import UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.registry import find_feature, usual_features
 from cohabit.room import (
@@ -25,6 +26,7 @@ from cohabit.room import (
 )  # fmt: skip
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.feature import Feature, FeatureSet
+from cohabit.room.state import RoomState
 from cohabit.world import Pace, World, overrides
 
 COMMAND_MODULES = (
@@ -51,6 +53,14 @@ def features_of(world: World, more: Iterable[str] = ()) -> FeatureSet:
 def features_named(names: Iterable[str]) -> FeatureSet:
     """The features with these names."""
     return _feature_set(tuple(map(find_feature, names)))
+
+
+def features_of_record(state: RoomState) -> FeatureSet:
+    """The features that the record of a room names."""
+    try:
+        return features_named(state.features)
+    except UnknownAsset as missing:
+        raise UnknownAsset(f"room {state.id} needs a feature: {missing.message}") from None
 
 
 @cached

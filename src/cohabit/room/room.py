@@ -29,11 +29,10 @@ from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
 from cohabit.room import rewards, seats, turns
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.command_modules import command_table, features_named
+from cohabit.room.command_modules import command_table, features_of_record
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
-from cohabit.room.feature import FeatureSet
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -62,7 +61,7 @@ class Room(BaseRoom):
     __slots__ = ()
 
     def __init__(self, state: RoomState, world: World) -> None:
-        features = _features_of(state)
+        features = features_of_record(state)
         super().__init__(state, world, features, command_table(world, features))
 
     def commands_for(self, member: Member) -> list[Command]:
@@ -354,11 +353,3 @@ class Room(BaseRoom):
         """When ``settle`` next has something to do, on the clock of the house."""
         deadline = None if self.timers.idle else self.timers.next_deadline(self.state, self._dues)
         return None if deadline is None else deadline - self.ahead_ms
-
-
-def _features_of(state: RoomState) -> FeatureSet:
-    """The features that the record of a room names."""
-    try:
-        return features_named(state.features)
-    except UnknownAsset as missing:
-        raise UnknownAsset(f"room {state.id} needs a feature: {missing.message}") from None
