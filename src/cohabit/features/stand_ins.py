@@ -49,7 +49,7 @@ def _not_by_an_agent(room: object, args: dict[str, Any], via: str | None) -> Non
         raise PermissionDenied("only the member itself can take over or hand back its seat")
 
 
-@command(category="meta", records=True, offered_if=_is_played, admits=_not_by_an_agent)
+@command(category="meta", records=True, offered_if=_is_played, check_here=_not_by_an_agent)
 def take_over(ctx: Context) -> Playing:
     """Play your seat yourself. The agent that plays it stops at once."""
     me = ctx.member
@@ -59,7 +59,7 @@ def take_over(ctx: Context) -> Playing:
     return Playing(True)
 
 
-@command(category="meta", records=True, offered_if=_can_be_played, admits=_not_by_an_agent)
+@command(category="meta", records=True, offered_if=_can_be_played, check_here=_not_by_an_agent)
 def hand_back(ctx: Context) -> Playing:
     """Let your agent play your seat until you call take_over, or leave and come again. You can stay and watch."""
     me = ctx.member

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, Unpack
 
 from msgspec import Meta, Struct
 
@@ -36,6 +36,8 @@ Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
 Ready = Callable[["BaseRoom", Member], bool]
 WaitBegins = Callable[["BaseRoom", Member, Mapping[str, Any]], Ready]
 NewsAfter = Callable[["BaseRoom", Member, Mapping[str, Any]], int | None]
+DECLARATION = ("args", "doc", "raw", "skip")
+"""Options of a command that are those of its declaration."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -53,8 +55,94 @@ class Resource(Struct, frozen=True):
     scheme: Literal["cohabit", "ui"] = "cohabit"  # ui: `text` is an HTML document that MCP clients show to people
 
 
+class Options(TypedDict, total=False):
+    """What can be declared with a command."""
+
+    records: bool
+    any_turn: bool
+    waits: Callable[[Any], bool] | None
+    news_after: NewsAfter | None
+    ready: WaitBegins | None
+    about: Literal["room", "house", "either"]
+    host_only: bool
+    joins: bool
+    before_joining: bool
+    when_archived: bool
+    when_broken: bool
+    exclusive: bool
+    world_may_replace: bool
+    task: tuple[str, ...]
+    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None
+    resource: Resource | None
+    hint: str
+    listed: bool
+    for_model: bool
+    for_front_end: bool
+    shows_world: bool
+    for_talk: bool
+    listed_if: Ready | None
+    also: Mapping[Capability, str]
+    group: str
+    preconditions: tuple[str, ...]
+    needs_seat: bool
+    sees_all: bool
+    result: Any
+    only_if: Callable[[type[World], Pace], bool] | None
+    choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None
+    offered_if: Ready | None
+    offered_in: Callable[[Any, Member], bool] | None
+    check_here: Callable[[Any, dict[str, Any], str | None], None] | None
+    audit: str
+    system: bool
+    # of its declaration
+    args: type[Struct] | None
+    doc: str | None
+    raw: bool
+    skip: int
+
+
 class Command(Declaration):
     """A command that members can call, with all its metadata."""
+
+    records = False  # it changes something, so it is an entry of the record
+    any_turn = False  # although it acts, it does not need the member's turn
+    waits: Callable[[Any], bool] | None = None  # True while the result is empty: the house waits and tries again
+    news_after: NewsAfter | None = None  # the entry whose successors end a wait; None: it does not wait for news
+    ready: WaitBegins | None = None  # asked when a wait begins: what may end it; None: anything that the caller is told
+    about: Literal["room", "house", "either"] = "room"  # what a call must name: a room, nothing, or either
+    host_only = False  # only for house hosts
+    joins = False  # makes the caller a member
+    before_joining = False  # callable by identities that are not members yet
+    when_archived = False  # allowed in an archived room although it records
+    when_broken = False  # allowed in a room that could not be opened
+    exclusive = False  # changes access: a house runs one such call at a time
+    world_may_replace = False  # an action of a world may have its name
+    task: tuple[str, ...] = ()  # can run as an MCP task, done when one of these result fields is true
+    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = (
+        None  # the wrapped command: name, arguments, reasoning
+    )
+    resource: Resource | None = None
+    hint = ""  # what it does, in one line after its name, for models that play
+    listed = False  # in the short list of tools; others can be called too
+    for_model = True  # False: models are not told of it
+    for_front_end = False  # the front end of a world may call it, for the member who looks at it
+    shows_world = False  # its result shows the world, so MCP clients show the front end beside it
+    for_talk = False  # in the short list where nobody plays: in a room whose world has no seats
+    listed_if: Ready | None = None  # in the short list for the members for whom this is True
+    also: Mapping[Capability, str] = MappingProxyType({})  # sentences of its description for holders of a capability
+    group = ""  # its heading in a list; by default its category
+    preconditions: tuple[str, ...] = ()
+    needs_seat = False
+    sees_all = False  # only for members who see everything
+    result: Any = None  # result type, if not ActionResult
+    only_if: Callable[[type[World], Pace], bool] | None = None  # False: rooms with such a world do not have it
+    choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None  # values of parameters in such a world
+    offered_if: Ready | None = None  # False: it would only be refused, so lists of commands leave it out
+    offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
+    check_here: Callable[[Any, dict[str, Any], str | None], None] | None = None
+    """Takes the room, the arguments and ``via``; refuses what this house does not allow. No part of a replay."""
+    audit = ""  # the kind of change in the audit log; empty: it changes no permissions
+    system = False  # a system entry: members cannot call it
 
     def __init__(
         self,
@@ -64,87 +152,21 @@ class Command(Declaration):
         where: Where,
         category: Category,
         needs: tuple[Capability, ...] = (),
-        records: bool = False,
-        any_turn: bool = False,
-        waits: Callable[[Any], bool] | None = None,
-        news_after: "NewsAfter | None" = None,
-        ready: "WaitBegins | None" = None,
-        about: Literal["room", "house", "either"] = "room",
-        host_only: bool = False,
-        joins: bool = False,
-        before_joining: bool = False,
-        when_archived: bool = False,
-        when_broken: bool = False,
-        exclusive: bool = False,
-        world_may_replace: bool = False,
-        task: tuple[str, ...] = (),
-        unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None,
-        resource: Resource | None = None,
-        hint: str = "",
-        listed: bool = False,
-        for_model: bool = True,
-        for_front_end: bool = False,
-        shows_world: bool = False,
-        for_talk: bool = False,
-        listed_if: "Callable[[BaseRoom, Member], bool] | None" = None,
-        also: Mapping[Capability, str] = MappingProxyType({}),
-        group: str = "",
-        preconditions: tuple[str, ...] = (),
-        needs_seat: bool = False,
-        sees_all: bool = False,
-        result: Any = None,
-        only_if: Callable[[type[World], Pace], bool] | None = None,
-        choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None,
-        offered_if: Callable[["BaseRoom", Member], bool] | None = None,
-        offered_in: Callable[[Any, Member], bool] | None = None,
-        admits: Callable[[Any, dict[str, Any], str | None], None] | None = None,
-        audit: str = "",
-        system: bool = False,
-        **declaration: Any,
+        **options: Unpack[Options],
     ) -> None:
+        declaration = {key: options.pop(key) for key in DECLARATION if key in options}  # type: ignore[misc]
         super().__init__(name, run, **declaration)
+        for option in OPTIONS:  # in the object itself, because a call reads many of them
+            setattr(self, option, options.get(option, getattr(Command, option)))
         self.where = where  # whose state it works on: the world's, the room's, or the house's
         self.category = category  # `action` and `control` need the member's turn; `bus` does not affect the roster
         self.needs = needs  # any one of them is sufficient; empty: every member may call it
         self.needed = frozenset(needs)
-        self.records = records
         self.acts = category in ("action", "control")
-        self.needs_turn = self.acts and not any_turn  # only on the member's turn
-        self.is_action = where == "world" and records
-        self.waits = waits  # returns True while the result is empty, so the house waits and retries
-        self.news_after = news_after  # after which entry it waits for news instead; None: it does not
-        self.ready = ready  # when a wait begins: what tells whether it may end; None: when the caller is told something
-        self.about = about  # what a call must name: a room, nothing, or either
-        self.host_only = host_only  # only for house hosts
-        self.joins = joins  # makes the caller a member
-        self.before_joining = before_joining or joins  # callable by identities that are not members yet
-        self.when_archived = when_archived  # allowed in an archived room although it records
-        self.when_broken = when_broken  # allowed in a room that could not be opened
-        self.exclusive = exclusive  # changes access: a house runs one such call at a time
-        self.world_may_replace = world_may_replace
-        self.task = task  # can run as an MCP task, done when one of these result fields is true
-        self.unwrap = unwrap  # extracts the wrapped command: name, arguments, reasoning
-        self.resource = resource
-        self.hint = hint  # what it does, in one line after its name, for models that play
-        self.listed = listed  # in the short list of tools; others can be called too
-        self.for_model = for_model  # False: models are not told of it
-        self.for_front_end = for_front_end  # the front end of a world may call it, for the member who looks at it
-        self.shows_world = shows_world  # its result shows the world, so MCP clients show the front end beside it
-        self.listed_if = listed_if  # in that list for the members for whom this is True
-        self.for_talk = for_talk  # in that list where nobody plays: in a room whose world has no seats
-        self.also = also  # sentences of its description for members who hold a capability
-        self.group = group or category
-        self.preconditions = preconditions
-        self.needs_seat = needs_seat
-        self.sees_all = sees_all  # only for members who see everything
-        self.result = result  # result type, if not ActionResult
-        self.only_if = only_if  # False for the class and the pace of a world: rooms with it do not have the command
-        self.choices = choices  # by parameter: the values that such a world has, of those that all worlds may have
-        self.offered_if = offered_if  # False: it would only be refused, so lists of commands leave it out
-        self.offered_in = offered_in  # the same, of a house command; it gets the RoomRunner instead of the room
-        self.admits = admits  # (room, arguments, via): refuses what this house does not allow; no part of a replay
-        self.audit = audit  # the kind of change in the audit log; empty: it changes no permissions
-        self.system = system  # a system entry: members cannot call it
+        self.needs_turn = self.acts and not self.any_turn
+        self.is_action = where == "world" and self.records
+        self.before_joining = self.before_joining or self.joins
+        self.group = self.group or category
         self.method = ""  # of a world, by name: `run` takes the world first
         self.tools = ToolNames()  # what commands are called in this room
 
@@ -222,6 +244,9 @@ class Command(Declaration):
         return other
 
 
+OPTIONS = [option for option in Options.__annotations__ if option not in DECLARATION]
+
+
 def _type_of(schema: Mapping[str, Any]) -> str:
     """The type of the values that a schema allows; a choice of words has none of its own."""
     is_words = all(isinstance(value, str) for value in schema.get("enum", [None]))
@@ -233,7 +258,7 @@ def command(
     category: Category,
     needs: Capability | tuple[Capability, ...] = (),
     where: Where = "room",
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Callable[[F], F]:
     """Declare a room (or house) command: the name of the function is the name of the command."""
 

@@ -99,7 +99,7 @@ def _has_space(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
         raise PermissionDenied("this room is full")
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_has_space, audit="joined")
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, check_here=_has_space, audit="joined")
 def admit(ctx: Context, knock: KnockId) -> Joined:
     """Admit a newcomer who waits in the lobby."""
     found = _find(ctx, knock)

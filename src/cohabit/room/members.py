@@ -54,7 +54,7 @@ def _may_add(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
         args["stand_in"] = room.check_brain(args["stand_in"])
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True, admits=_may_add, audit="joined")
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, check_here=_may_add, audit="joined")
 def add_member(
     ctx: Context,
     id: Annotated[str, Meta(description="a handle that no member here has")],  # noqa: A002 - the wire's name

@@ -143,8 +143,8 @@ class Room(BaseRoom):
         if args and command.where == "world" and (problem := too_large(args)):
             raise TooLarge(f"{command.name}: the arguments are too large: {problem}", command=command.name)
         checked = command.check(args)
-        if command.admits is not None:
-            command.admits(self, checked, via)
+        if command.check_here is not None:
+            command.check_here(self, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return member, command, checked, why, wrapped, None
