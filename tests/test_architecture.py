@@ -10,7 +10,7 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
-    "version", "errors", "model", "fair", "declare", "world", "bodies", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
+    "version", "errors", "model", "fair", "declare", "world", "bodies", "remote", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
     "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
     "testing", "faces", "nexus", "worldbox", "starbound",
