@@ -140,7 +140,7 @@ async def test_a_waiting_newcomer_can_join_and_nothing_else_over_every_interface
         _, tokens = await house.create_room(a_room(), "nim")
         host = house.identify(tokens["hal"])
         await house.call(host, "nim", "set_entry", {"open": True, "lobby": True})
-        token = (await knock(house, {"room": "nim", "name": "Eve"})).token
+        token = (await knock(house.door, {"room": "nim", "name": "Eve"})).token
         assert token is not None
         async with doors(face, house, tmp_path) as door, door(token) as eve:
             assert (await eve.call("join"))["status"] == "waiting"

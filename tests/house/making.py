@@ -63,7 +63,7 @@ async def open_house(
 async def at_rest(house: House) -> None:
     """Wait until nothing is under way: calls, writes, and what runs on threads: the renewal of leases, and reads of
     entries that are no longer in memory."""
-    await asyncio.wait([house.leases.renewing])
+    await asyncio.wait([house.rooms.leases.renewing])
     for runner in list(house.rooms.values()):
         with suppress(CohabitError):  # a disk that fails, a room that is quarantined
             await runner.drained()

@@ -657,8 +657,8 @@ async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() 
         await who["ann"]("drop")
         table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
         await table.call("view")
-        seen = house.rooms["den"].durable_seq
-        while house.rooms["den"].durable_seq < seen + 2:
+        seen = house.rooms["den"].history.seq
+        while house.rooms["den"].history.seq < seen + 2:
             await clock.advance(100)
         waiting = asyncio.create_task(table.changed(60_000))
         await a_moment()
@@ -666,8 +666,8 @@ async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() 
         waiting.cancel()
         table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
         await table.call("view")
-        seen = house.rooms["den"].durable_seq
-        while house.rooms["den"].durable_seq < seen + 3:
+        seen = house.rooms["den"].history.seq
+        while house.rooms["den"].history.seq < seen + 3:
             await clock.advance(100)
         await asyncio.wait_for(table.changed(60_000), SOON_S)
 

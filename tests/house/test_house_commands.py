@@ -74,9 +74,9 @@ async def test_every_brain_that_is_offered_for_a_world_plays_it(world: str, brai
         house.bots.step_ms = 0
         args = {"world": world, "players": players, "brains": dict.fromkeys(players, brain)}
         runner = house.rooms[(await operator(house, "create_room", args)).room]
-        while not any(line.entry.via == brain for line in runner.recent):
+        while not any(line.entry.via == brain for line in runner.history.recent):
             await runner.changed_since(runner.version, house.clock.now() + 1000)
-        assert {line.entry.by for line in runner.recent if line.entry.via == brain} <= set(players)
+        assert {line.entry.by for line in runner.history.recent if line.entry.via == brain} <= set(players)
 
 
 async def test_players_of_a_new_room_are_people_or_agents() -> None:

@@ -82,4 +82,4 @@ async def test_a_caller_who_may_not_enter_a_room_is_told_nothing_of_it() -> None
             with pytest.raises(UnknownRoom):
                 await gus("introduction")
             with pytest.raises(UnknownRoom):
-                introduce(house, house.identify(gus.token), room)
+                introduce(house.services, house.identify(gus.token), room)

@@ -322,10 +322,10 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
 
         async def noted() -> list[tuple[str, int]]:
             await clock.advance(5_000)
-            await vars(house.heads)["_worker"].run(lambda: None)
+            await vars(house.rooms.heads)["_worker"].run(lambda: None)
             return [(line["room"], line["seq"]) for line in map(json.loads, heads.read_text().splitlines())]
 
-        seq = house.rooms["den"].durable_seq
+        seq = house.rooms["den"].history.seq
         assert (await noted())[-1] == ("den", seq)
         await who["ann"]("hide", {"n": 1})
         before = await noted()

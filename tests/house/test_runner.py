@@ -97,10 +97,10 @@ async def test_a_wait_that_timed_out_is_forgotten() -> None:
         who = await make_room(house)
         waiting = [asyncio.ensure_future(who["ann"]("recv_messages", {"wait_ms": 1_000})) for _ in range(3)]
         await a_moment()
-        assert vars(vars(house.rooms["den"])["_version"])["_waiters"]
+        assert vars(house.rooms["den"].history)["_waiters"]
         await clock.advance(1_000)
         await asyncio.gather(*waiting)
-        assert not vars(vars(house.rooms["den"])["_version"])["_waiters"]
+        assert not vars(house.rooms["den"].history)["_waiters"]
 
 
 async def test_a_reader_is_sent_a_view_that_changed_although_nothing_is_told() -> None:

@@ -286,7 +286,7 @@ async def test_events_that_are_in_memory_are_read_without_the_store(monkeypatch:
         await who["ann"]("shout", {"text": "hello"})
         cursor = (await who["bob"]("events")).cursor
         await who["ann"]("shout", {"text": "again"})
-        monkeypatch.setattr(house.store, "lines", None)  # reading it would be an error
+        monkeypatch.setattr(house.rooms["den"].history, "_lines_of", None)  # reading it would be an error
         assert "again" in (await who["bob"]("events", {"cursor": cursor})).items[0].text
         sub = await subscribed(who["bob"], cursor, views=False)
         assert "again" in (await lines_of(sub, 1))[0]

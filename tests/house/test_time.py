@@ -586,7 +586,7 @@ async def test_hidden_brains_are_in_nothing_that_a_member_can_reach_who_does_not
         reached = [(await anext(watching)).decode() for _ in range(5)]
         for name in reversed(blind):  # the first call of a player takes the seat back from its bot
             credential = house.identify(who[name].token)
-            for command in list_commands(house, credential, "den"):
+            for command in list_commands(house.services, credential, "den"):
                 if not command.records and not command.schema["required"]:
                     args = {"wait_ms": 0} if command.waits else {}
                     reached.append(f"{name} {command.name}: {to_json(await who[name](command.name, args)).decode()}")

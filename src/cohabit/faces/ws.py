@@ -169,7 +169,7 @@ class Connection:
     async def run(self, credential: Credential) -> None:
         self.credential = credential
         writer = self._start(self._write_replies)
-        stop = self.house.until_invalid(credential, self._credential_invalid)
+        stop = self.house.identities.until_invalid(self.house.clock, credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
         try:

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from cohabit.agents.decision import Decision, Tally
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.commands import command
@@ -58,6 +58,10 @@ class AgentStatus:
         )
 
 
+class AgentStatuses(dict[tuple[str, str], AgentStatus]):
+    """By room and member."""
+
+
 class AgentLine(Struct, omit_defaults=True):
     member: str
     brain: str
@@ -89,9 +93,9 @@ async def agents(ctx: HouseContext) -> AgentLines:
     """
     me, state = ctx.member, ctx.room.state
     sees_all = not me.held.isdisjoint((C.MANAGE_MEMBERS, C.READ_ALL))
-    found = []
+    found, statuses = [], ctx.house.need(AgentStatuses)
     for member in list(state.members.values()):
-        status = ctx.house.bots.agents.get((state.id, member.id))
+        status = statuses.get((state.id, member.id))
         if status is not None and (sees_all or member is me):
             found.append(_line(ctx, member, status))
     return AgentLines(found)

@@ -4,14 +4,12 @@ The changes are entries of the record, so they are durable and part of its hash 
 members those that concern them.
 """
 
-from functools import partial
+from contextlib import aclosing
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.house.door import HouseContext
-from cohabit.house.history import PAGE, kept_lines
-from cohabit.house.running.threads import run_in_thread
+from cohabit.house.context import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
 from cohabit.room.commands import command
@@ -25,7 +23,7 @@ MAX_PAGES = 50
 
 class Change(Struct, omit_defaults=True):
     at: int
-    kind: str  # granted, revoked, expired, asked, allowed, declined, withdrawn, disclosed, policy, joined, removed …
+    kind: str  # as the command declares it
     text: str
     by: str | None = None
 
@@ -53,17 +51,14 @@ async def audit_log(
 
 async def _changes(ctx: HouseContext, about: Member | None, limit: int) -> list[Change]:
     """The newest changes, read back from the end of the record."""
-    lines: list[Line] = list(ctx.runner.recent)
-    oldest = lines[0].seq if lines else ctx.runner.durable_seq + 1
-    found = _changes_in(ctx, lines, about)
-    for _ in range(MAX_PAGES):
-        if len(found) >= limit or oldest <= 0:
-            break
-        start, count = max(-1, oldest - 1 - PAGE), min(PAGE, oldest)
-        lines = await run_in_thread("a page of the record", partial(kept_lines, ctx, start, count))
-        lines = [line for line in lines if line.seq < oldest]
-        found = _changes_in(ctx, lines, about) + found
-        oldest = lines[0].seq if lines else 0
+    found: list[Change] = []
+    read = 0
+    async with aclosing(ctx.runner.history.backwards()) as pages:
+        async for lines in pages:
+            found = _changes_in(ctx, lines, about) + found
+            read += 1
+            if len(found) >= limit or read > MAX_PAGES:
+                break
     return found[::-1][:limit]
 
 

@@ -25,10 +25,11 @@ from cohabit.agents.process import end_idle_processes
 from cohabit.agents.runner import Seated
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
-from cohabit.house.agent_status import AgentStatus
+from cohabit.house.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.calls import Call
 from cohabit.house.clock import Clock
 from cohabit.house.running.threads import run_in_thread
+from cohabit.house.settings import Settings
 from cohabit.house.transcripts import Transcripts
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
@@ -37,7 +38,6 @@ from cohabit.room.looking import ViewReply
 from cohabit.room.visibility import is_news
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
     from cohabit.house.runner import RoomRunner
     from cohabit.room.room import Room
     from cohabit.room.state import Member
@@ -56,15 +56,16 @@ CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
 class Bots:
     """One task per seat that an agent plays."""
 
-    def __init__(self, house: "House") -> None:
-        self._house = house
+    def __init__(self, clock: Clock, settings: Settings, statuses: AgentStatuses) -> None:
+        self._clock = clock
+        self._closing = False
         self._tasks: dict[tuple[RoomRunner, str], asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()  # cancelled
         self._thinking = ThinkingLoop()
-        settings = house.settings
+        self._seconds = settings.agent_seconds
         self._spending = Spending(settings.agents_dollars or None)
         self.transcripts = Transcripts(settings.folder if settings.data else None, settings.transcript_bytes)
-        self.agents: dict[tuple[str, str], AgentStatus] = {}  # by room and member
+        self.agents = statuses
         self.step_ms = STEP_MS
 
     def start_bots(self, runner: "RoomRunner") -> None:
@@ -72,7 +73,7 @@ class Bots:
 
         Called after each roster change.
         """
-        if self._house.closing or self._house.dormant:
+        if self._closing:
             return
         members = {} if runner.room.state.archived else runner.room.state.members
         playing = {m.id: m.stand_in for m in members.values() if m.played_by_bot and m.stand_in}
@@ -107,6 +108,7 @@ class Bots:
         await run_in_thread("the transcripts", partial(self.transcripts.delete, room))
 
     async def close(self) -> None:
+        self._closing = True
         self._stop(list(self._tasks))
         await asyncio.gather(*self._ending, return_exceptions=True)
         await self._thinking.close()
@@ -119,7 +121,7 @@ class Bots:
             status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
         status.stopped = ""
         quick = is_script(parse_brain(brain))
-        table = MemberTable(self._house.clock, runner, who, label_of(brain), waits_for_news=not quick)
+        table = MemberTable(self._clock, runner, who, label_of(brain), waits_for_news=not quick)
         try:
             if quick:
                 agent = open_agent(brain, _purpose(runner.room, who))
@@ -148,13 +150,11 @@ class Bots:
             status.decided(decision, seconds)
             member = room.state.members.get(who)
             seat = member.seat if member is not None else None
-            self.transcripts.add(
-                room.id, self._house.clock.now(), who, seat, brain, room.state.games, decision, seconds
-            )
+            self.transcripts.add(room.id, self._clock.now(), who, seat, brain, room.state.games, decision, seconds)
 
         player = Player(
             await self._make(room, who, brain),
-            Limits(self._house.settings.agent_seconds),
+            Limits(self._seconds),
             tally=status.tally,
             on_decision=decided,
             seconds=time.monotonic,
@@ -179,7 +179,7 @@ class Bots:
         member = runner.room.state.members.get(who)
         if member is not None and (ms := self._step_ms(runner.room, member)):
             done = asyncio.Event()
-            self._house.clock.call_at(self._house.clock.now() + ms, done.set)
+            self._clock.call_at(self._clock.now() + ms, done.set)
             await done.wait()
 
     def _step_ms(self, room: "Room", member: "Member") -> int:
@@ -245,7 +245,7 @@ class MemberTable:
             await self._until_news(ends)
         while True:
             self._check_plays()
-            version, known = runner.version, runner.durable_seq
+            version, known = runner.version, runner.history.seq
             result = await runner.submit(Call(self._who, command, given, via=self._brain))
             if waits is None or not waits(result) or not await runner.changed_since(version, ends):
                 if isinstance(result, ViewReply):
@@ -274,12 +274,12 @@ class MemberTable:
                 return
 
     def _has_news(self) -> bool:
-        room, recent = self._runner.room, self._runner.recent
+        room, recent = self._runner.room, self._runner.history.recent
         member = room.state.members[self._who]
         if not recent or recent[0].seq > self._known + 1:  # it missed some
             return True
         newer = [line.entry for line in takewhile(lambda line: line.seq > self._known, reversed(recent))]
-        self._known = self._runner.durable_seq
+        self._known = self._runner.history.seq
         eye = room.eye(member)
         return any(is_news(entry, member, eye, self._brain) for entry in newer)
 

@@ -1,20 +1,19 @@
 """Command listings for a caller, with schemas."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from cohabit.house.context import Services
+from cohabit.house.resolve import may_join, unknown_room
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Category, Command, Resource, Where
-from cohabit.room.decide import offers
+from cohabit.room.decide import by_grant, offers
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
 
 
 class CommandInfo(Struct, frozen=True, omit_defaults=True):
@@ -97,10 +96,33 @@ def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
     return [_with_texts(below, as_called) for below in schema] if isinstance(schema, list) else schema
 
 
-def list_commands(house: "House", credential: Credential, room: str | None) -> list[CommandInfo]:
+def commands_for(house: Services, credential: Credential, room: str | None) -> list[Command]:
+    """The commands that this credential's grant allows, whether or not it is the caller's turn."""
+    is_host, wanted = house.identities.is_host(credential), room or credential.room
+    if wanted is None:
+        return [c for c in house.commands if is_host or not (c.host_only or c.needs)]
+    runner = house.rooms.runner_of(wanted)
+    member = runner.room.member_of(credential.identity) if runner is not None else None
+    if runner is None or (credential.room not in (None, wanted)):
+        raise unknown_room(wanted)
+    if member is None:
+        if not may_join(house.identities, credential, runner):
+            raise unknown_room(wanted)
+        open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
+        return [c for c in open_to_all if is_host or not c.host_only]
+    own = set(runner.room.commands)
+    mine = [
+        c
+        for c in runner.commands
+        if by_grant(member, c) and (is_host or not c.host_only) and offers(runner.room, member, c)
+    ]
+    return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
+
+
+def list_commands(house: Services, credential: Credential, room: str | None) -> list[CommandInfo]:
     """The commands that this credential may call in a room; without a room: in the house and in any of its rooms."""
-    commands, wanted = house.door.commands_for(credential, room), room or credential.room
-    if wanted is not None and (runner := house.runner_of(wanted)) is not None:
+    commands, wanted = commands_for(house, credential, room), room or credential.room
+    if wanted is not None and (runner := house.rooms.runner_of(wanted)) is not None:
         member = runner.room.member_of(credential.identity)
         return [
             describe(
@@ -128,7 +150,7 @@ def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
     return [info for info in here if info.joins != is_member]
 
 
-def _common(house: "House", credential: Credential) -> Iterator[Command]:
+def _common(house: Services, credential: Credential) -> Iterator[Command]:
     """The room commands that the caller may use in at least one room, by name.
 
     If a feature renames a command in one room, the plain form is listed.
@@ -145,7 +167,7 @@ def _common(house: "House", credential: Credential) -> Iterator[Command]:
         if alike in seen:
             continue
         seen.add(alike)
-        for command in house.door.commands_for(credential, room.id):
+        for command in commands_for(house, credential, room.id):
             plain = command.tool_name == command.name
             if command.where != "world" and command.about == "room" and (plain or command.name not in found):
                 found[command.name] = command

@@ -2,14 +2,16 @@
 
 import json
 import logging
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, UnknownAsset
+from cohabit.house import creating
 from cohabit.house.brains import brains_for, check_allowed
 from cohabit.house.command_list import CommandInfo, list_commands
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext, Services
+from cohabit.house.resolve import may_join
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.model.grant import Capability
@@ -20,9 +22,6 @@ from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
 
 log = logging.getLogger("cohabit")
 
@@ -59,7 +58,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
         if me.room not in (None, state.id):
             continue
         member = runner.room.member_of(me.identity)
-        if member is None and not ctx.house.door.may_join(me, runner):
+        if member is None and not may_join(ctx.house.identities, me, runner):
             continue
         sees_roster = member is not None and C.READ_ROSTER in member.held
         found.append(
@@ -79,7 +78,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
     if ctx.is_host:
         found += [
             RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)
-            for name, error in ctx.house.broken.items()
+            for name, error in ctx.house.rooms.broken.items()
         ]
     return Rooms(found)
 
@@ -176,15 +175,15 @@ async def create_room(
     taken = {agent.id for agent in plan.agents}
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
-    return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
+    return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
 
 
-async def _is_open(house: "House", world: str) -> bool:
+async def _is_open(house: Services, world: str) -> bool:
     """Whether every seat of this world sees everything."""
     return world in known_worlds() and (await _load_world(house, world)).spec.open_information
 
 
-async def _load_world(house: "House", world: str) -> type[World]:
+async def _load_world(house: Services, world: str) -> type[World]:
     """The class of a world. Its module may have to be imported, which runs its code."""
     if is_ours(world):
         return find_world(world)
@@ -197,7 +196,7 @@ async def _load_world(house: "House", world: str) -> type[World]:
         except BaseException as bug:  # also SystemExit: a world must not end the house
             raise BadArgs(f"the world {world!r} cannot be imported: {type(bug).__name__}: {bug}") from bug
 
-    return await run_in_thread(f"the world {world}", load, house.loading_s)
+    return await run_in_thread(f"the world {world}", load, house.rooms.loading_s)
 
 
 class RoomGone(Struct):
@@ -211,7 +210,7 @@ async def delete_room(
     """Delete this room and its record. This cannot be undone; `archive` keeps the record."""
     if confirm != ctx.room.id:
         raise BadArgs(f"confirm must be the room's id, {ctx.room.id!r}")
-    await ctx.house.delete_room(ctx.room.id)
+    await ctx.house.rooms.delete(ctx.room.id)
     return RoomGone(confirm)
 
 
@@ -230,7 +229,7 @@ def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""
     room = ctx.broken_room or ctx.room.id
-    await ctx.house.reopen_room(room)
+    await ctx.house.rooms.reopen(room)
     return Reopened(room)
 
 

@@ -5,12 +5,13 @@ import re
 import secrets
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash
 from cohabit.house.brains import check_makeable
+from cohabit.house.context import Services
 from cohabit.house.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.loading import describe_world
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.signing import check_key
 from cohabit.house.store.contract import Write
@@ -23,9 +24,6 @@ from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario, check_scenario, parse_seed
 from cohabit.world import World
 
-if TYPE_CHECKING:
-    from cohabit.house.house import House
-
 log = logging.getLogger("cohabit")
 SAFE_SEED_BITS = 64
 """Nobody can try all seeds of this size."""
@@ -33,31 +31,31 @@ ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 async def create_room(
-    house: "House", scenario: Scenario, room_id: str | None, seed: int | str | None, owner: Identity | None
+    house: Services, scenario: Scenario, room_id: str | None, seed: int | str | None, owner: Identity | None
 ) -> tuple[str, dict[str, str]]:
-    """See ``House.create_room``."""
+    """Returns the id of the room and a token for each member. The tokens cannot be retrieved later."""
     await _check_brains(check_scenario(scenario), house.settings.agents_dollars or None)
     name = room_id or _free_id(house, scenario.scenario)
     if not ROOM_ID.fullmatch(name):
         raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
-    if not house.is_free(name):
+    if not house.rooms.is_free(name):
         raise Conflict(f"room {name!r} already exists")
-    if house.rooms_left <= 0:
+    if house.rooms.left <= 0:
         raise Busy(f"room limit reached ({house.settings.rooms_limit}); delete a room or raise rooms_limit")
     _check_tokens(house.identities, scenario)
     for known in scenario.entry.agent_keys if scenario.entry is not None else ():
         check_key(known.key)
     now = house.clock.now()
-    with house.reserve(name):
+    with house.rooms.reserve(name):
         people = {a.id: _identity_of(house.identities, a, owner) for a in scenario.agents}
         ids = {agent: identity.id for agent, identity in people.items()}
         make = partial(_new_room, scenario, name, seed, now, ids)
         try:
-            room, snapshot = await run_in_thread(f"room {name}", make, house.loading_s)
+            room, snapshot = await run_in_thread(f"room {name}", make, house.rooms.loading_s)
         except GameCrash as crash:
             log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
             raise
-        house.make_runner(room)  # rejects a world whose command names clash with the house's
+        RoomRunner(room, house.rooms.shared)  # rejects a world whose command names clash with the house's
         bound = [agent for agent in scenario.agents if agent.identity is None]
         tokens = {agent.id: agent.token or make_token() for agent in bound}
         where = None if scenario.house_tokens else name
@@ -67,14 +65,14 @@ async def create_room(
         write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
         await _store(house, write, scenario)
         room.stored(snapshot)
-        house.run_room(room)
+        house.rooms.run(room)
     return name, tokens
 
 
-def _free_id(house: "House", base: str) -> str:
+def _free_id(house: Services, base: str) -> str:
     stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
     number = 1
-    while not house.is_free(name := f"{stem}-{number}"):
+    while not house.rooms.is_free(name := f"{stem}-{number}"):
         number += 1
     return name
 
@@ -141,10 +139,10 @@ def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) ->
     return seed is not None and hides and int(parse_seed(seed), 16) < 1 << SAFE_SEED_BITS
 
 
-async def _store(house: "House", write: Write, scenario: Scenario) -> None:
+async def _store(house: Services, write: Write, scenario: Scenario) -> None:
     """Store a new room, leased by this house, and register its members."""
     identities = house.identities
-    await run_in_thread("the leases", partial(house.leases.acquire, write.room))
+    await run_in_thread("the leases", partial(house.rooms.leases.acquire, write.room))
     try:
         _check_tokens(identities, scenario)  # again: another room may have used one of the tokens in the meantime
         for credential in write.credentials:
@@ -153,7 +151,7 @@ async def _store(house: "House", write: Write, scenario: Scenario) -> None:
     except BaseException:
         for credential in write.credentials:
             identities.drop_credential(credential)
-        await run_in_thread("the leases", partial(house.leases.release, [write.room]))
+        await run_in_thread("the leases", partial(house.rooms.leases.release, [write.room]))
         raise
     for identity in write.identities:
         identities.put(identity)

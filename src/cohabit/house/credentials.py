@@ -4,6 +4,8 @@ Issuing, replacing or revoking a credential is recorded, and the member is notif
 if the credential is for one room, else in the house record.
 """
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -11,8 +13,9 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.calls import Check, SystemCall
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext, Services
 from cohabit.house.identities import TEMPORARY, hashed, make_token, new_identity
+from cohabit.house.runner import RoomRunner
 from cohabit.house.store.contract import Write
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
@@ -21,8 +24,10 @@ from cohabit.room.commands import command
 from cohabit.room.decide import by_credential
 from cohabit.room.grants import check_grantable
 from cohabit.room.room import Room
+from cohabit.room.state import Member
 from cohabit.scenario import check_handle
 
+log = logging.getLogger("cohabit")
 C = Capability
 ExpiresIn = Annotated[
     Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="the token expires after this many seconds")
@@ -162,6 +167,25 @@ async def _record_change(
         await ctx.record("credential", args, also, check)
     else:
         await runner.submit(SystemCall("credential", args, also))
+
+
+async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -> None:
+    """Revoke credentials without notifying a member."""
+    await house.writer.submit(Write(credentials=house.identities.revoke(credentials)))
+
+
+def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> None:
+    """Revoke the credentials of removed members for this room."""
+    for member in members:
+        held = house.identities.of(member.identity, runner.id) if member.identity else []
+        gone = house.identities.revoke(held)
+        if gone:
+            house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
+
+
+def _log_failure(done: "asyncio.Future[None]") -> None:
+    if not done.cancelled() and done.exception() is not None:
+        log.error("credentials could not be stored: %s", done.exception())
 
 
 # -- for house hosts -----------------------------------------------------------------------

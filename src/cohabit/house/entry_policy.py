@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs
 from cohabit.house import codes, signing
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.house.running.threads import run_in_thread
 from cohabit.model.entry import AgentKey, same_code, same_name
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default

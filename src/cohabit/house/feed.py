@@ -1,18 +1,19 @@
 """The feed: a room's events, filtered for one member, from a cursor."""
 
 from collections.abc import AsyncIterator
-from functools import partial
+from contextlib import aclosing
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import Unauthorized
-from cohabit.house.door import HouseContext
+from cohabit.errors import CohabitError, Unauthorized
+from cohabit.house.context import HouseContext
+from cohabit.house.door import Door
 from cohabit.house.fanout import event_frame
-from cohabit.house.history import PAGE, history, kept_lines
-from cohabit.house.running.threads import run_in_thread
+from cohabit.house.resolve import resolve
 from cohabit.house.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Resource, WaitMs, command, command_of
 from cohabit.room.cursors import seal, unseal
@@ -57,7 +58,7 @@ async def events(
 ) -> Events:
     """Events that you may see, in order. Pass `cursor` to the next call."""
     runner, member = ctx.runner, ctx.member
-    seq = unseal(runner.room.state.secret, cursor, runner.durable_seq) if last is None else -1
+    seq = unseal(runner.room.state.secret, cursor, runner.history.seq) if last is None else -1
     while True:
         eye, held = runner.room.eye(member), member.held
         if last is not None:
@@ -78,7 +79,7 @@ async def _page_of_events(
 ) -> Events:
     items: list[FeedItem] = []
     secret, reached, size, has_news = ctx.room.state.secret, after, 0, False
-    async for line in history(ctx, after):
+    async for line in ctx.runner.history.after(after):
         told = feed(line.entry, member, eye)
         if told:
             more = sum(map(_size, told))
@@ -102,15 +103,12 @@ EVENTS = command_of(events)
 
 async def _newest(ctx: HouseContext, member: Member, eye: Eye | None, limit: int) -> Events:
     """The newest events. It reads back as far as it must: what a member gets never depends on entries it cannot see."""
-    lines = list(ctx.runner.recent)
-    told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)]
-    oldest = lines[0].seq if lines else ctx.runner.durable_seq + 1
-    while len(told) < limit and oldest > 0:
-        start, count = max(-1, oldest - 1 - PAGE), min(PAGE, oldest)
-        lines = await run_in_thread("a page of the record", partial(kept_lines, ctx, start, count))
-        lines = [line for line in lines if line.seq < oldest]  # a pruned store has fewer before, and reads on
-        told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
-        oldest = lines[0].seq if lines else 0
+    told: list[tuple[int, FeedItem]] = []
+    async with aclosing(ctx.runner.history.backwards()) as pages:
+        async for lines in pages:
+            told = [(line.seq, item) for line in lines for item in feed(line.entry, member, eye)] + told
+            if len(told) >= limit:
+                break
     cursor = seal(ctx.room.state.secret, told[-1][0]) if told else ""
     page = Events if told else OwnEvents
     return page(_newest_that_fit([item for _, item in told[-limit:]]), cursor, False)
@@ -124,14 +122,24 @@ def _newest_that_fit(items: list[FeedItem]) -> list[FeedItem]:
     return items[min(first, max(len(items) - 1, 0)) :]
 
 
-def subscribe(target: HouseContext, cursor: str | None, views: bool, deliver: Deliver | None) -> Subscription:
-    """Subscribe an authorized caller. The subscription ends when the credential is revoked or expires."""
-    runner, member, credential = target.runner, target.member, target.credential
-    after = unseal(runner.room.state.secret, cursor, runner.durable_seq) if cursor is not None else None
-    backlog = _backlog(target, after, runner.durable_seq) if after is not None else None
+def subscribe(
+    door: Door, credential: Credential, room: str | None, cursor: str | None, views: bool, deliver: Deliver | None
+) -> Subscription:
+    """Subscribe a caller. The subscription ends when the credential is revoked or expires."""
+    house = door.services
+    target = resolve(house, credential, room, EVENTS.name)
+    try:
+        door.decide(target, house.clock.now())
+    except CohabitError as wrong:
+        if target.maybe_runner is not None and target.maybe_member is not None:
+            target.runner.refused(target.member.id, EVENTS.name, wrong)
+        raise
+    runner, member = target.runner, target.member
+    after = unseal(runner.room.state.secret, cursor, runner.history.seq) if cursor is not None else None
+    backlog = _backlog(target, after, runner.history.seq) if after is not None else None
     sub = Subscription(runner, member.id, credential, views=views, backlog=backlog, deliver=deliver)
     runner.subscribe(sub)
-    sub.on_close.append(target.house.until_invalid(credential, sub.end_invalid))
+    sub.on_close.append(house.identities.until_invalid(house.clock, credential, sub.end_invalid))
     return sub
 
 
@@ -141,7 +149,7 @@ async def _backlog(ctx: HouseContext, after: int, head: int) -> AsyncIterator[by
     eye = room.eye(member)
     items: list[FeedItem] = []
     reached, size = after, 0
-    async for line in history(ctx, after):
+    async for line in ctx.runner.history.after(after):
         if line.seq > head:
             break
         told = feed(line.entry, member, eye)

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from cohabit.errors import TooLarge, UnknownAsset
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.room.commands import Resource, command

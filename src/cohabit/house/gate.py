@@ -9,18 +9,23 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from secrets import token_hex
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
 from cohabit.house import codes, signing
 from cohabit.house.challenges import Challenges
+from cohabit.house.clock import Clock
 from cohabit.house.codes import Attempts
-from cohabit.house.door import VISITOR, HouseContext
+from cohabit.house.context import HouseContext
+from cohabit.house.credentials import revoke_and_store
+from cohabit.house.door import Door
 from cohabit.house.identities import hashed, make_token, new_identity
 from cohabit.house.invites import check_inviter, record_invite
+from cohabit.house.resolve import STRANGER, resolve
 from cohabit.house.running.threads import run_in_thread
+from cohabit.house.signing import HouseKey
 from cohabit.house.store.contract import Write
 from cohabit.model.entry import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
@@ -28,9 +33,6 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.state import RoomState
 from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
@@ -53,11 +55,11 @@ WAITING = "A host must admit you. Call join with wait_ms, with this token, until
 class Gate:
     """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored."""
 
-    def __init__(self, house: "House") -> None:
-        self.challenges = Challenges(house.clock)
-        self.guesses = Attempts(house.clock, GUESSES, GUESSES_MS)
-        self.forgeries = Attempts(house.clock, FORGERIES, FORGERIES_MS)
-        self.arrivals = Attempts(house.clock, ARRIVALS, ARRIVALS_MS)
+    def __init__(self, clock: Clock) -> None:
+        self.challenges = Challenges(clock)
+        self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
+        self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
+        self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
 
     def forget_room(self, room: str) -> None:
         for attempts in (self.guesses, self.forgeries, self.arrivals):
@@ -143,8 +145,8 @@ async def _try_to_enter(ctx: HouseContext, asked: "Asked") -> tuple[str, str | N
     """Admit the caller, or put it into the lobby. A caller in the lobby is admitted if its way to join is open now.
     Returns its identity, and its token if it is a new one."""
     house = ctx.house
-    async with house.door.exclusive:  # the caller may have lost its token in the meantime
-        ctx = house.door.resolve(ctx.credential, ctx.room.id, ctx.command.name)
+    async with house.exclusive:  # the caller may have lost its token in the meantime
+        ctx = resolve(house, ctx.credential, ctx.room.id, ctx.command.name)
         house.identities.check(ctx.credential, house.clock.now())
         identity, token = await _enter(ctx, asked)
         await _revoke_if_removed(ctx, identity)
@@ -205,7 +207,7 @@ async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
     """A host may have removed the newcomer before its token was registered; then the reply says so."""
     room, house = ctx.room, ctx.house
     if room.member_of(identity) is None and room.state.knock_of(identity) is None:
-        await house.revoke_credentials(house.identities.of(identity, room.id))
+        await revoke_and_store(house, house.identities.of(identity, room.id))
 
 
 def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
@@ -381,7 +383,7 @@ async def _way_in(ctx: HouseContext, policy: EntryPolicy, name: str, asked: Aske
 
 
 async def _check_code(ctx: HouseContext, policy: EntryPolicy, code: str) -> None:
-    guesses, room = ctx.house.gate.guesses, ctx.room.id
+    guesses, room = ctx.house.need(Gate).guesses, ctx.room.id
     if not policy.code:
         raise PermissionDenied("this room has no code; ask a host how to join")
     if guesses.is_exhausted(room):
@@ -393,7 +395,8 @@ async def _check_code(ctx: HouseContext, policy: EntryPolicy, code: str) -> None
 
 
 def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
-    challenges, forgeries, room = ctx.house.gate.challenges, ctx.house.gate.forgeries, ctx.room.id
+    gate, room = ctx.house.need(Gate), ctx.room.id
+    challenges, forgeries = gate.challenges, gate.forgeries
     if forgeries.is_exhausted(room):
         raise Busy("too many assertions without a valid signature; try again in a minute")
     found = signing.verify_assertion(
@@ -416,7 +419,7 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
 
 
 def _count_arrival(ctx: HouseContext) -> None:
-    arrivals, room = ctx.house.gate.arrivals, ctx.room.id
+    arrivals, room = ctx.house.need(Gate).arrivals, ctx.room.id
     if arrivals.is_exhausted(room):
         raise Busy("too many newcomers in this minute; try again later")
     arrivals.add(room)
@@ -437,7 +440,7 @@ def handle_for(name: str) -> str:
 JOIN = command_of(join)
 
 
-async def knock(house: "House", args: Mapping[str, Any], token: str | None = None) -> JoinedRoom:
+async def knock(door: Door, args: Mapping[str, Any], token: str | None = None) -> JoinedRoom:
     """Call `join` for a caller without a token, or with an ``invite`` in the arguments."""
     rest = dict(args)
     room, invite = rest.pop("room", None), rest.pop("invite", None)
@@ -445,23 +448,25 @@ async def knock(house: "House", args: Mapping[str, Any], token: str | None = Non
         if given is not None and not (isinstance(given, str) and 0 < len(given) <= longest):
             raise BadArgs(f"{what}: must be a text with at most {longest} characters")
     if token is not None:
-        credential = house.identify(token)
+        credential = door.identify(token)
     elif room is None:
         raise BadArgs("room: say which room you want to join")
     elif invite is not None:
-        credential = await _identify_invite(house, invite, room)
+        credential = await _identify_invite(door, invite, room)
     else:
-        credential = Credential(hashed(room), "", room, VISITOR)
-    reply: JoinedRoom = await house.call(credential, room, JOIN.name, rest)
+        credential = Credential(hashed(room), "", room, STRANGER)
+    reply: JoinedRoom = await door.call(credential, room, JOIN.name, rest)
     return reply
 
 
-async def _identify_invite(house: "House", invite: str, room: str) -> Credential:
+async def _identify_invite(door: Door, invite: str, room: str) -> Credential:
     """The credential of an invite. Raises if it is not valid, with the reason."""
     try:
-        found = house.identify(invite)
+        found = door.identify(invite)
     except Unauthorized as unknown:
-        said = signing.verify_invite(invite, (await house.signing_key()).public_jwk, room, house.clock.now() / 1000)
+        house = door.services
+        key = await house.need(HouseKey).load()
+        said = signing.verify_invite(invite, key.public_jwk, room, house.clock.now() / 1000)
         raise (
             Unauthorized(f"this invite is not valid: {said}", reason=said) if isinstance(said, str) else unknown
         ) from None

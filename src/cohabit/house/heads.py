@@ -19,6 +19,7 @@ from cohabit.errors import BadArgs, RecordCorrupt, StorageFailed
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.loading import check_end
 from cohabit.house.running.threads import Worker
+from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
 from cohabit.room.record import Expected
 
@@ -88,6 +89,12 @@ def read_heads(path: Path, key: bytes = b"") -> dict[str, list[Head]]:
 def expected(path: Path, seq: int, digest: str) -> Expected:
     """What a head in a file demands of a record."""
     return Expected(seq, bytes.fromhex(digest), f"a head in {path}")
+
+
+def open_heads(settings: Settings, clock: Clock, current: CurrentHeads) -> "HeadsFile":
+    """The file of the settings. Call it off the event loop."""
+    path, every_ms = Path(settings.heads_file).expanduser(), int(settings.heads_every_s * 1000)
+    return HeadsFile(path, read_key(settings.heads_key), every_ms, clock, current)
 
 
 class HeadsFile:

@@ -13,6 +13,7 @@ from hashlib import sha256
 from msgspec import structs
 
 from cohabit.errors import Unauthorized
+from cohabit.house.clock import Clock
 from cohabit.model.identity import Credential, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
@@ -192,6 +193,24 @@ class Identities:
         for credential in gone:
             self.drop_credential(credential)
             self._invites.pop(credential.hash, None)
+
+    def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
+        stop = self.watch(credential, callback)
+        if credential.expires_at is None:
+            return stop
+
+        def expired() -> None:
+            if credential.expires_at is not None:  # an accepted invite no longer expires
+                callback()
+
+        timer = clock.call_at(credential.expires_at, expired)
+
+        def stop_both() -> None:
+            stop()
+            timer.cancel()
+
+        return stop_both
 
     def watch(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` when the credential is revoked. Returns an unsubscribe function."""

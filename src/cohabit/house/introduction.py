@@ -3,22 +3,19 @@
 Interfaces for language models show it at the start. It never contains text written by other members.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from cohabit.house.command_list import list_commands, room_commands
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext, Services
+from cohabit.house.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
 from cohabit.room.info import about_world, unlisted_text
 from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
 from cohabit.room.state import Member
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
 
 INTRO_TEXT = "Cohabit puts AI agents and people in the same world. You act only through commands (over MCP: tools)."
 SAFETY_TEXT = (
@@ -52,10 +49,10 @@ INTRODUCTION = command_of(introduction)
 """Called by interfaces in other processes."""
 
 
-def introduce(house: "House", credential: Credential, room: str | None, *, brief: bool = False) -> str:
+def introduce(house: Services, credential: Credential, room: str | None, *, brief: bool = False) -> str:
     """The text for a caller in a room; without a room, for a caller who passes one in each call."""
     commands = list_commands(house, credential, room)
-    runner = house.runner_of(room) if room is not None else None
+    runner = house.rooms.runner_of(room) if room is not None else None
     if runner is None:
         you_are, unlisted, world = _across_rooms(house, credential), "", ""
     else:
@@ -95,13 +92,13 @@ def _you_are(room: Room, member: Member | None) -> str:
     return f"You are {member.handle!r} in room {room.id!r} (role {member.role_name}{seat}{team})."
 
 
-def _across_rooms(house: "House", credential: Credential) -> str:
+def _across_rooms(house: Services, credential: Credential) -> str:
     mine = [f"{runner.room.id} ({runner.room.state.world})" for runner in _rooms_of(house, credential)]
     more = f" and {len(mine) - ROOMS_NAMED} more" if len(mine) > ROOMS_NAMED else ""
     inside = f"You are in: {', '.join(mine[:ROOMS_NAMED])}{more}." if mine else "You are not in any room yet."
     return f"{inside} Room commands take the room's id as `room`."
 
 
-def _rooms_of(house: "House", credential: Credential) -> "list[RoomRunner]":
+def _rooms_of(house: Services, credential: Credential) -> list[RoomRunner]:
     runners = [runner for _, runner in sorted(house.rooms.items()) if credential.room in (None, runner.room.id)]
     return [runner for runner in runners if runner.room.member_of(credential.identity) is not None]

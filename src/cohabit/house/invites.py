@@ -12,9 +12,9 @@ from msgspec import Meta, Struct, structs
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
 from cohabit.house.brains import check_allowed, check_makeable
 from cohabit.house.calls import PeekCall
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.house.identities import hashed
-from cohabit.house.signing import FAR_AWAY_S, InviteBody
+from cohabit.house.signing import FAR_AWAY_S, HouseKey, InviteBody
 from cohabit.house.store.contract import Write
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
@@ -90,7 +90,7 @@ async def invite(
         role=None if given is not None else role_or_default(named, kind), may=None if given is None else list(given),
         seat=claim, uses=uses, jti=number,
     )  # fmt: skip
-    token = (await house.signing_key()).sign(body)
+    token = (await house.need(HouseKey).load()).sign(body)
     made = Invite(
         id=number,
         hash=hashed(token),

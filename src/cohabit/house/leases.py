@@ -4,10 +4,10 @@ lease another house has taken."""
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from cohabit.errors import CohabitError, Conflict, Quarantined
 from cohabit.house.clock import Clock, Timer
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Store
 
@@ -16,14 +16,23 @@ LEASE_MS = 30_000
 """Lease duration of a room; renewed every third of it."""
 
 
-class Leases:
-    """The leases of one house. ``runners``: the rooms whose leases are renewed."""
+class Leased(Protocol):
+    """A running room."""
 
-    def __init__(self, store: Store, house_id: str, clock: Clock, runners: Callable[[], Sequence[RoomRunner]]) -> None:
+    id: str
+    failure: CohabitError | None
+
+    def stop(self, reason: CohabitError) -> None: ...
+
+
+class Leases:
+    """The leases of one house. ``rooms``: those whose leases are renewed."""
+
+    def __init__(self, store: Store, house_id: str, clock: Clock, rooms: Callable[[], Sequence[Leased]]) -> None:
         self._store = store
         self._house_id = house_id
         self._clock = clock
-        self._runners = runners
+        self._rooms = rooms
         self.renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.renewing.set_result(None)
         self._timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_soon)
@@ -45,13 +54,13 @@ class Leases:
     def _renew_soon(self) -> None:
         self._timer = self._clock.call_at(self._clock.now() + LEASE_MS // 3, self._renew_soon)
         if self.renewing.done():
-            runners = [runner for runner in self._runners() if runner.failure is None]
-            self.renewing = asyncio.ensure_future(self._renew(runners))
+            rooms = [room for room in self._rooms() if room.failure is None]
+            self.renewing = asyncio.ensure_future(self._renew(rooms))
 
-    async def _renew(self, runners: Sequence[RoomRunner]) -> None:
-        lost = await run_in_thread("the leases", lambda: [runner for runner in runners if not self._keeps(runner.id)])
-        for runner in lost:  # it can no longer be stored
-            runner.stop(Quarantined("this room was opened in another house, so it was stopped here"))
+    async def _renew(self, rooms: Sequence[Leased]) -> None:
+        lost = await run_in_thread("the leases", lambda: [room for room in rooms if not self._keeps(room.id)])
+        for room in lost:  # it can no longer be stored
+            room.stop(Quarantined("this room was opened in another house, so it was stopped here"))
 
     def _keeps(self, room_id: str) -> bool:
         try:

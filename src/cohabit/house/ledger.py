@@ -6,10 +6,11 @@ are recorded there too.
 
 import secrets
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cohabit.house.calls import SystemCall
 from cohabit.house.runner import RoomRunner
+from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
 from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
 from cohabit.model.identity import Identity
@@ -18,10 +19,6 @@ from cohabit.room.room import Room
 from cohabit.room.state import RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
-if TYPE_CHECKING:
-    from cohabit.house.house import House
-
-HOUSE_ROOM = "house"
 SOURCE = "house"
 
 
@@ -46,36 +43,29 @@ class NoWorld(World):
 class Ledger:
     """Opens and writes the house record."""
 
-    def __init__(self, house: "House") -> None:
-        self._house = house
-        self._runner: RoomRunner | None = None
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
 
     @property
     def runner(self) -> RoomRunner:
-        assert self._runner is not None, "the house is not open yet"
-        return self._runner
+        assert self._rooms.house_record is not None, "the house is not open yet"
+        return self._rooms.house_record
 
-    @property
-    def is_open(self) -> bool:
-        return self._runner is not None
-
-    async def open(self) -> None:
-        house = self._house
-        known = HOUSE_ROOM in await run_in_thread("the store", house.store.rooms)
-        room = await run_in_thread("the house record", self._load if known else self._create)
-        self._runner = house.make_runner(room)
-        if not known:
+    async def open(self, is_stored: bool) -> None:
+        room = await run_in_thread("the house record", self._load if is_stored else self._create)
+        self._rooms.house_record = RoomRunner(room, self._rooms.shared)
+        if not is_stored:
             snapshot = room.snapshot()
-            body = (snapshot.seq, snapshot.encode())
-            await house.writer.submit(Write(HOUSE_ROOM, room.record.take_pending(), body))
+            write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
+            await self._rooms.shared.writer.submit(write)
             room.stored(snapshot)
 
     def _load(self) -> Room:
-        self._house.leases.acquire(HOUSE_ROOM)
-        return self._house.load_stored(HOUSE_ROOM)
+        self._rooms.leases.acquire(HOUSE_ROOM)
+        return self._rooms.load_stored(HOUSE_ROOM)
 
     def _create(self) -> Room:
-        self._house.leases.acquire(HOUSE_ROOM)
+        self._rooms.leases.acquire(HOUSE_ROOM)
         state = RoomState(
             id=HOUSE_ROOM,
             source=SOURCE,
@@ -86,7 +76,7 @@ class Ledger:
             secret=secrets.token_hex(16),
             scenario=SOURCE,
         )
-        return Room.create(state, NoWorld(), self._house.clock.now())
+        return Room.create(state, NoWorld(), self._rooms.shared.clock.now())
 
     async def admit(self, identity: Identity) -> str:
         """Make an identity a member, so it can be notified. Returns its member id."""
@@ -102,7 +92,3 @@ class Ledger:
     async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
         """Write an entry to the house record, stored together with ``also``."""
         await self.runner.submit(SystemCall(do, args, also))
-
-    def close(self) -> None:
-        if self._runner is not None:
-            self._runner.close()

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from cohabit.features.apps import newest_view
 from cohabit.house.calls import PeekCall
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.house.feed import EVENTS, Events, OwnEvents, events
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line

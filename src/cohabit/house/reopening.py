@@ -3,15 +3,13 @@
 import asyncio
 import logging
 from collections import deque
-from typing import TYPE_CHECKING
 
 from cohabit.errors import CohabitError, Quarantined
 from cohabit.house.calls import Call, settle_all
+from cohabit.house.clock import Clock
+from cohabit.house.runner import RoomRunner
 from cohabit.house.running.failures import WHO_REOPENS
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
+from cohabit.house.running.rooms import Rooms
 
 log = logging.getLogger("cohabit")
 REOPENINGS, WITHIN_MS = 3, 600_000
@@ -21,22 +19,23 @@ REOPENINGS, WITHIN_MS = 3, 600_000
 class Reopening:
     """Reopens rooms in the background. One per house."""
 
-    def __init__(self, house: "House") -> None:
-        self._house = house
+    def __init__(self, rooms: Rooms, clock: Clock) -> None:
+        self._rooms = rooms
+        self._clock = clock
         self._times: dict[str, deque[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, runner: "RoomRunner", calls: list[Call]) -> None:
+    def start(self, runner: RoomRunner, calls: list[Call]) -> None:
         """Reopen a room that has stopped, and run the calls that it could not finish."""
         task = asyncio.get_running_loop().create_task(self._reopen(runner, calls))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _reopen(self, runner: "RoomRunner", calls: list[Call]) -> None:
-        house, room = self._house, runner.id
+    async def _reopen(self, runner: RoomRunner, calls: list[Call]) -> None:
+        room = runner.id
         left = calls
         try:
-            if house.closing or house.rooms.get(room) is not runner:  # it was reopened or deleted meanwhile
+            if self._rooms.closing or self._rooms.get(room) is not runner:  # it was reopened or deleted meanwhile
                 return
             if self._too_often(room):
                 runner.failure = Quarantined(
@@ -45,7 +44,7 @@ class Reopening:
                 )
                 log.error("room %s stays quarantined: its world is too slow", room)
                 return
-            again = await house.reopen_room(room)
+            again = await self._rooms.reopen(room)
             again.run_on_thread_for_a_while()
             log.warning("room %s was reopened", room)
             left = []
@@ -59,7 +58,7 @@ class Reopening:
             settle_all(left, runner.failure)
 
     def _too_often(self, room: str) -> bool:
-        now = self._house.clock.now()
+        now = self._clock.now()
         times = self._times.setdefault(room, deque(maxlen=REOPENINGS + 1))
         times.append(now)
         return len(times) > REOPENINGS and now - times[0] < WITHIN_MS
@@ -70,7 +69,7 @@ class Reopening:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-def _run_again(call: Call, runner: "RoomRunner") -> None:
+def _run_again(call: Call, runner: RoomRunner) -> None:
     call.result, call.error, call.ran = None, None, False
     try:
         if runner.put(call):

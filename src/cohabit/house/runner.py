@@ -9,10 +9,11 @@ its last durable state, and every call since then is refused.
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from cohabit.errors import (
     Busy,
@@ -29,11 +30,11 @@ from cohabit.house.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.clock import Clock
 from cohabit.house.egress import Egress
 from cohabit.house.fanout import Fanout, Frames
+from cohabit.house.history import History
 from cohabit.house.media import MediaRelay
 from cohabit.house.overload import OverloadLog
 from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running import failures
-from cohabit.house.running.versions import Version
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, Watchdog, may_run_on_loop
 from cohabit.house.running.world_thread import WorldThread
 from cohabit.house.settings import Settings
@@ -59,33 +60,38 @@ MAX_QUEUED_CALLS_OF_MEMBER = 128
 CLOSING = "the server is shutting down; reconnect later"
 
 
+class Shared(Struct, frozen=True, eq=False):
+    """What all rooms of a house share. ``commands``: those of the house. ``check_brain``: which may play here."""
+
+    writer: Writer
+    clock: Clock
+    settings: Settings
+    overload: OverloadLog
+    outboxes: Outboxes
+    watchdog: Watchdog
+    commands: Sequence[Command]
+    check_brain: Callable[[str | None], str | None]
+
+
 class RoomRunner:
     """One room and everything that runs it. See the module."""
 
-    def __init__(
-        self,
-        room: Room,
-        writer: Writer,
-        clock: Clock,
-        watchdog: Watchdog,
-        settings: Settings,
-        overload: OverloadLog,
-        outboxes: Outboxes,
-        house_commands: Sequence[Command] = (),
-    ) -> None:
+    def __init__(self, room: Room, shared: Shared) -> None:
+        writer, clock, settings, overload = shared.writer, shared.clock, shared.settings, shared.overload
+        room.budget.per_second = settings.calls_per_second
+        room.members_limit = settings.members_limit
+        room.check_brain = shared.check_brain
+        room.ahead_ms = max(0, room.record.at - clock.now())
         self.room = room
         self.id = room.id
         self.settings = settings
         self.overload = overload
-        self.outboxes = outboxes
-        self.commands = room.callable_here = _all_commands(room, house_commands)
+        self.outboxes = shared.outboxes
+        self.commands = room.callable_here = _all_commands(room, shared.commands)
         room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: CohabitError | None = None
-        self.recent: deque[Line] = deque(room.record.tail[-settings.recent_entries :], settings.recent_entries)
-        self.durable_seq = room.record.seq
-        self.durable_digest = room.record.digest
-        self._version = Version(clock)
+        self.history = History(room.id, room.record, settings.recent_entries, writer.lines_of, clock)
         self.now = clock.now
         self.fanout = Fanout(room)
         self.media = MediaRelay()
@@ -97,7 +103,7 @@ class RoomRunner:
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
         self._writer = writer
         self._clock = clock
-        self._watchdog = watchdog
+        self._watchdog = shared.watchdog
         self._may_run_here = self._quick = may_run_on_loop(room, settings)
         self._slow = SlowSections()
         self._thread = WorldThread(f"world-{room.id}", settings.world_deadline_s, self._was_slow, self._hangs)
@@ -181,13 +187,13 @@ class RoomRunner:
     @property
     def version(self) -> int:
         """It is incremented when entries become durable."""
-        return self._version.number
+        return self.history.version
 
     async def changed_since(self, version: int, ends: int) -> bool:
         """Wait until the room has changed since ``version`` or ``ends`` has passed. Returns whether it changed."""
         if version == self.version and self.failure is not None:
             return False
-        return await self._version.changed_since(version, ends)
+        return await self.history.changed_since(version, ends)
 
     # -- running ----------------------------------------------------------------------------------
     def _pump(self) -> None:
@@ -350,16 +356,14 @@ class RoomRunner:
     def _durable(self, frames: Frames, snapshot: Snapshot | None) -> None:
         if snapshot is not None:
             self.room.stored(snapshot)
-        last = frames.lines[-1]
-        self.durable_seq, self.durable_digest = last.seq, last.digest
-        self.recent.extend(frames.lines)
+        self.history.add(frames.lines)
         if self.fanout.subscriptions:
             self.fanout.deliver(frames)
         if self.on_lines is not None:
             self.on_lines(self, frames.lines)
         for feature in self.room.features.announcing(self.room):
             self.on_announced(self, feature)
-        self._version.increment()
+        self.history.wake()
 
     def _settle(self, batch: Sequence[Call]) -> None:
         settle_all(batch)
@@ -381,6 +385,8 @@ class RoomRunner:
             self.on_removed(self, removed)
         self.on_roster(self)
         if self.remote is not None:
+            for member in removed:
+                self.remote.member_removed(member.id)
             self.remote.roster_changed()
 
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
@@ -441,7 +447,7 @@ class RoomRunner:
         self._on_thread, self._ran, self._queue = [], [], []
         self.time.stop()
         self.fanout.end(self.failure)
-        self._version.increment()
+        self.history.wake()
 
     async def save_before_closing(self) -> None:
         """At shutdown: save a snapshot if the world took long to compute, so the next start is quick."""

@@ -7,6 +7,7 @@ import secrets
 import shutil
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,11 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
 from cohabit.house.calls import PeekCall
+from cohabit.house.context import HouseContext
 from cohabit.house.disk import sync_folder
-from cohabit.house.door import HouseContext
 from cohabit.house.runner import RoomRunner
+from cohabit.house.running.threads import run_in_thread
+from cohabit.house.settings import Settings
 from cohabit.model.grant import Capability
 from cohabit.room import saves
 from cohabit.room.commands import command
@@ -129,9 +132,11 @@ def _saves_folder(ctx: HouseContext) -> Path:
     return ctx.house.settings.folder.resolve() / "saves" / ctx.room.id
 
 
-def delete(folder: Path, room: str) -> None:
+async def delete(settings: Settings, room: str) -> None:
     """Delete every save of a room."""
-    shutil.rmtree(folder.resolve() / "saves" / room, ignore_errors=True)
+    if settings.data:
+        folder = settings.folder.resolve() / "saves" / room
+        await run_in_thread("the saves", partial(shutil.rmtree, folder, ignore_errors=True))
 
 
 def _save_folder(ctx: HouseContext, name: str) -> Path:

@@ -6,9 +6,11 @@ WebCrypto. A check never raises: it returns what the token says, or the reason w
 `cryptography` is imported late, because it takes longer to import than the rest of the house.
 """
 
+import asyncio
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, StorageFailed
+from cohabit.house.running.threads import run_in_thread
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
@@ -103,6 +106,22 @@ class SigningKey:
         text = _b64(msgspec.json.encode(body))
         r, s = utils.decode_dss_signature(self._private.sign(text.encode(), ec.ECDSA(SHA256())))
         return f"{text}.{_b64(r.to_bytes(32, 'big') + s.to_bytes(32, 'big'))}"
+
+
+class HouseKey:
+    """The key that signs the invites of a house, loaded when it is first needed."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """``folder``: the data folder. A house in memory has a new key every time."""
+        self._folder = folder
+        self._key: SigningKey | None = None
+        self._lock = asyncio.Lock()
+
+    async def load(self) -> SigningKey:
+        async with self._lock:
+            if self._key is None:
+                self._key = await run_in_thread("the signing key", partial(house_key, self._folder))
+            return self._key
 
 
 def house_key(folder: Path | None) -> SigningKey:

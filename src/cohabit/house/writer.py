@@ -21,6 +21,7 @@ class Writer:
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
         self.size_of = store.size
+        self.lines_of = store.lines
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()

@@ -112,7 +112,7 @@ class NexusApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if self._house.closing:
+            if self._house.rooms.closing:
                 raise Disabled("the server is shutting down; reconnect later")
             status, body = await answer(self._house, await _read(Request(scope, receive)))
         except ClientDisconnect:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from cohabit.house import commands as house_commands
-from cohabit.house.door import HouseContext
+from cohabit.house.context import HouseContext
 from cohabit.model.grant import Capability, names_held
 from cohabit.room import info
 from cohabit.room.base import Context

@@ -84,7 +84,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                     complain(warning)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
-                    house.watch_records(show)
+                    house.rooms.watch_records(show)
                 watching = asyncio.ensure_future(watch_problems(house))
                 stack.callback(watching.cancel)
 
@@ -100,8 +100,8 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
 async def watch_problems(house: "House") -> None:
     """Tell which rooms are closed, at the start and whenever that changes."""
     known: dict[str, str] = {}
-    while not house.closing:
-        now = {room: problem.message for room, problem in house.problems.items()}
+    while not house.rooms.closing:
+        now = {room: problem.message for room, problem in house.rooms.problems.items()}
         with suppress(OSError):  # the output was closed; the house keeps running
             for line in problem_lines(known, now):
                 tell(line)
