@@ -75,7 +75,7 @@ class Nexus:
         return self.loop.run_until_complete(self._transits(number))
 
     async def _transits(self, number: int) -> float:
-        from cohabit.house.calls import Call
+        from cohabit.house.running.calls import Call
 
         began = time.process_time()
         for _ in range(number):

@@ -180,7 +180,7 @@ LOOKUPS = {"begin", "call", "find", "get", "named", "offer", "resolve", "with_to
 
 def test_no_interface_knows_a_command_by_its_name() -> None:
     """Interfaces encode and decode. The verbs of the command line are clients: they call commands as any client does."""
-    from cohabit.house.catalogue import every_command
+    from cohabit.house.commands import every_command
 
     names = {made.name for _, made in every_command()}
     found = []

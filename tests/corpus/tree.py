@@ -14,9 +14,9 @@ import msgspec
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.faces.python import connect
 from cohabit.house import house as house_module
-from cohabit.house import runner as runner_module
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
 from cohabit.house.house import House
+from cohabit.house.running import runner as runner_module
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore

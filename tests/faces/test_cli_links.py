@@ -9,9 +9,9 @@ import pytest
 from cohabit.errors import Unauthorized
 from cohabit.faces.cli import main
 from cohabit.faces.cli.operator import house_url
-from cohabit.house.calls import Call
-from cohabit.house.credentials import revoke_and_store
+from cohabit.house.access.credentials import revoke_and_store
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.model.identity import Credential
 from cohabit.scenario import AgentSpec, Scenario

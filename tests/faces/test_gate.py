@@ -16,10 +16,10 @@ from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.faces.app import make_app
 from cohabit.faces.cli.options import Place as Address
 from cohabit.faces.cli.watch import enter_room
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
+from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 

@@ -23,12 +23,12 @@ from cohabit.agents.decision import Decision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
-from cohabit.house.agent_status import AgentStatus
-from cohabit.house.bots import QUIET_MS, Dismissed, MemberTable, Unusable
-from cohabit.house.brains import check_allowed, check_makeable
+from cohabit.house.agents.agent_status import AgentStatus
+from cohabit.house.agents.bots import QUIET_MS, Dismissed, MemberTable, Unusable
+from cohabit.house.agents.brains import check_allowed, check_makeable
+from cohabit.house.agents.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.registry import knows_brain

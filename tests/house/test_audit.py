@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import PermissionDenied
-from cohabit.house import history
 from cohabit.house.house import House
+from cohabit.house.running import history
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.testing.clock import FakeClock

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, Disabled, PermissionDenied, UnknownAsset, UnknownRoom
-from cohabit.house.command_list import commands_for
-from cohabit.house.house import HOUSE_COMMANDS, House
+from cohabit.house.calls.command_list import commands_for
+from cohabit.house.commands import HOUSE_COMMANDS
+from cohabit.house.house import House
 
 from .making import (
     ANN,

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import Quarantined, WorldTimeout
-from cohabit.house.reopening import REOPENINGS
+from cohabit.house.deadlines import GIL_CREDIT, Measurement, StepTime, counted_s, measure_thread, step_time
 from cohabit.house.running import world_thread
-from cohabit.house.running.deadlines import GIL_CREDIT, Measurement, StepTime, counted_s, measure_thread, step_time
+from cohabit.house.running.reopening import REOPENINGS
 from cohabit.registry import find_world
 
 from .making import make_room, open_house

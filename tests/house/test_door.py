@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, CohabitError, Disabled, UnknownCommand, UnknownRoom
-from cohabit.house.command_list import commands_for
+from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
 from cohabit.testing.clock import FakeClock
 

@@ -19,9 +19,9 @@ from cohabit.errors import (
     UnknownAsset,
     UnknownRoom,
 )
-from cohabit.house.gate import ARRIVALS, FORGERIES, GUESSES, LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.gate import ARRIVALS, FORGERIES, GUESSES, LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
-from cohabit.house.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.scenario import check_handle
 from cohabit.testing.clock import FakeClock
 

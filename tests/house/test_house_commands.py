@@ -16,8 +16,8 @@ from cohabit.errors import (
     UnknownAsset,
     UnknownRoom,
 )
-from cohabit.house import saves
 from cohabit.house.house import House
+from cohabit.house.lifecycle import saves
 from cohabit.registry import find_world, known_worlds, players_of
 from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
@@ -275,7 +275,7 @@ async def test_the_record_of_the_house_names_who_invited_by_its_handle() -> None
 
 
 async def test_a_call_that_has_ended_does_not_count_among_those_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.house.door.WAITS_PER_MEMBER", 2)
+    monkeypatch.setattr("cohabit.house.calls.door.WAITS_PER_MEMBER", 2)
     async with open_house() as house:
         who = await make_room(house)
         for _ in range(5):

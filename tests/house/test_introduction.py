@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import UnknownRoom
-from cohabit.house.introduction import introduce
+from cohabit.house.reading.introduction import introduce
 
 from .making import ANN, BOB, OWL, Client, invite, issue, make_room, open_house
 

@@ -20,9 +20,9 @@ from cohabit.errors import (
     by_code,
 )  # fmt: skip
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.testing.clock import FakeClock
 
 from .making import (

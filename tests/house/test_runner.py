@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from cohabit.errors import PermissionDenied, StorageFailed, Unauthorized
-from cohabit.house import loading
-from cohabit.house.audit_chain import STORE_MS
-from cohabit.house.calls import Call
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
-from cohabit.house.running.threads import interrupt
+from cohabit.house.running.calls import Call
+from cohabit.house.running.reports import STORE_MS
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.running.watchdog import (
     SLOW_FOR_MS,
     SLOW_RUNS,
@@ -26,8 +24,10 @@ from cohabit.house.running.watchdog import (
     Watchdog,
     thread_usage,
 )
+from cohabit.house.store import loading
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
+from cohabit.house.threads import interrupt
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.testing.clock import FakeClock
 

@@ -12,7 +12,7 @@ from cohabit.errors import BadArgs, Busy, Disabled, PermissionDenied, Unauthoriz
 from cohabit.house.house import House
 from cohabit.house.store.contract import Row
 from cohabit.house.store.memory import MemoryStore
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, TOKENS_MADE, Client, HeldStore, a_moment, issue, make_room, open_house
@@ -197,7 +197,7 @@ async def test_a_slow_reader_gets_nothing_that_was_queued_before_its_grant_was_n
 
 @pytest.mark.parametrize("change", ["revoke_token", "narrow"])
 async def test_a_backlog_is_checked_again_before_each_frame(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.house.feed.BACKLOG_ITEMS", 2)
+    monkeypatch.setattr("cohabit.house.reading.feed.BACKLOG_ITEMS", 2)
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})

@@ -10,9 +10,9 @@ import pytest
 from msgspec.json import encode as to_json
 
 from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.memory import MemoryStore
 from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock

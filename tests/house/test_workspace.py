@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, GitFailed
-from cohabit.house.commands import create_room
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.lifecycle.room_commands import create_room
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.room.commands import commands_of
 from cohabit.room.remote import Ask

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
-from cohabit.house.credentials import revoke_and_store
+from cohabit.house.access.credentials import revoke_and_store
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session

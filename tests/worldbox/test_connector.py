@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, by_code
-from cohabit.house.command_list import commands_for
+from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 from cohabit.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from cohabit.errors import every_error
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
+from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.opening import opening_state

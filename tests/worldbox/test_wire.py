@@ -14,8 +14,8 @@ import pytest
 from cohabit.errors import GameCrash, UnknownAsset, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import new_identity
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.worldbox.names import code_on_wire
 from cohabit.worldbox.server import MAX_HEADERS, BridgeServer

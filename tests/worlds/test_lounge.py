@@ -2,7 +2,7 @@
 
 from tests.room.making import HOST, PERSON, make_room
 
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room

@@ -22,10 +22,10 @@ from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand, inte
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
-from cohabit.house.challenges import LIFE_MS
-from cohabit.house.gate import knock
+from cohabit.house.access.codes import LIFE_MS
+from cohabit.house.access.gate import knock
+from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
-from cohabit.house.resolve import resolve
 from cohabit.model.identity import Credential
 from cohabit.version import __version__
 

@@ -6,73 +6,41 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from itertools import chain
 from typing import Any
 
-from cohabit.house import (
-    agent_status,
-    audit_log,
-    creating,
-    credentials,
-    entry_policy,
-    feed,
-    front_ends,
-    gate,
-    introduction,
-    invites,
-    observing,
-    saves,
-)
-from cohabit.house import commands as house_commands
-from cohabit.house.bots import Bots
-from cohabit.house.brains import check_allowed
+from cohabit.house.access import credentials
+from cohabit.house.access.gate import Gate
+from cohabit.house.access.signing import HouseKey
+from cohabit.house.agents.agent_status import AgentStatuses
+from cohabit.house.agents.bots import Bots
+from cohabit.house.agents.brains import check_allowed
+from cohabit.house.calls.context import Services
+from cohabit.house.calls.door import Door
 from cohabit.house.clock import Clock, SystemClock
-from cohabit.house.context import Services
-from cohabit.house.door import Door
-from cohabit.house.heads import open_heads
-from cohabit.house.identities import Identities
-from cohabit.house.ledger import Ledger
+from cohabit.house.commands import HOUSE_COMMANDS
+from cohabit.house.lifecycle import creating, saves
 from cohabit.house.overload import OverloadLog
-from cohabit.house.reopening import Reopening
-from cohabit.house.runner import RoomRunner, Shared
+from cohabit.house.reading import feed
+from cohabit.house.running.ledger import Ledger
 from cohabit.house.running.remote import Connector
+from cohabit.house.running.reopening import Reopening
 from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
-from cohabit.house.running.threads import run_in_thread
+from cohabit.house.running.runner import RoomRunner, Shared
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
 from cohabit.house.settings import Settings
-from cohabit.house.signing import HouseKey
 from cohabit.house.store.contract import Store
+from cohabit.house.store.heads import open_heads
+from cohabit.house.store.identities import Identities
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.house.subscriptions import Deliver, Outboxes, Subscription
-from cohabit.house.writer import Writer
+from cohabit.house.store.writer import Writer
+from cohabit.house.streams.subscriptions import Deliver, Outboxes, Subscription
+from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
 from cohabit.registry import load_extensions, make_connector
-from cohabit.room.commands import CommandTable, declared_in
 from cohabit.scenario import Scenario
 
 log = logging.getLogger("cohabit")
-HOUSE_COMMANDS = CommandTable(
-    chain.from_iterable(
-        map(
-            declared_in,
-            (
-                house_commands,
-                introduction,
-                invites,
-                gate,
-                entry_policy,
-                credentials,
-                feed,
-                observing,
-                front_ends,
-                audit_log,
-                saves,
-                agent_status,
-            ),
-        )
-    )
-)
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 
 
@@ -101,11 +69,11 @@ class House:
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
         self.ledger = Ledger(self.rooms)
         self.reopening = Reopening(self.rooms, clock)
-        self.gate = gate.Gate(clock)
+        self.gate = Gate(clock)
         self.signing = HouseKey(settings.folder if settings.data else None)
-        statuses = agent_status.AgentStatuses()
+        statuses = AgentStatuses()
         self.bots = Bots(clock, settings, statuses)
-        own = {gate.Gate: self.gate, HouseKey: self.signing, agent_status.AgentStatuses: statuses}
+        own = {Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses}
         self.services = Services(
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own, asyncio.Lock()
         )

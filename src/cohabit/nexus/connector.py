@@ -35,7 +35,7 @@ from cohabit.nexus.world import Nexus
 from cohabit.room.remote import Ask, Sent
 
 if TYPE_CHECKING:
-    from cohabit.house.context import Services
+    from cohabit.house.calls.context import Services
 
 log = logging.getLogger("cohabit")
 POLL_MS = 2_000

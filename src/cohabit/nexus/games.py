@@ -13,8 +13,8 @@ from cohabit.room.room import Room
 from cohabit.world import World
 
 if TYPE_CHECKING:
-    from cohabit.house.context import Services
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.calls.context import Services
+    from cohabit.house.running.runner import RoomRunner
 
 NO_TRAVEL = Travel()
 

@@ -11,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from cohabit.errors import RecordCorrupt, Unauthorized
-from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
+from cohabit.house.threads import run_in_thread
 from cohabit.nexus.values import Profile
 
 if TYPE_CHECKING:
-    from cohabit.house.context import Services
+    from cohabit.house.calls.context import Services
 
 CACHED = 1_000
 """How many profiles stay in memory."""

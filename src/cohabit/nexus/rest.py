@@ -23,7 +23,7 @@ from cohabit.errors import (
     UnknownRoom,
 )
 from cohabit.features.visits.state import VISITS
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 from cohabit.nexus import dialects, requests

@@ -25,7 +25,7 @@ from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, bearer
 from cohabit.faces.serve import listen, serving_beside
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.nexus.dialects import Json, refused_json
 from cohabit.nexus.rest import Asked, MethodNotAllowed, answer, nexus_room
 

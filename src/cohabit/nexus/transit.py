@@ -26,12 +26,12 @@ from cohabit.errors import (
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import ongoing
-from cohabit.house.calls import SystemCall
-from cohabit.house.credentials import revoke_and_store
-from cohabit.house.gate import handle_for
-from cohabit.house.identities import hashed, make_token
+from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.gate import handle_for
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import hashed, make_token
 from cohabit.model.entry import Admission
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity
@@ -45,8 +45,8 @@ from cohabit.room.room import Room
 from cohabit.scenario import free_handle
 
 if TYPE_CHECKING:
-    from cohabit.house.context import Services
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.calls.context import Services
+    from cohabit.house.running.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
 LABEL = "Nexus"

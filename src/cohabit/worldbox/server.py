@@ -21,9 +21,9 @@ from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, T
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard
 from cohabit.faces.serve import listen, serving_beside
+from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
-from cohabit.house.resolve import resolve
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_turn_order

@@ -15,9 +15,9 @@ from websockets.exceptions import ConnectionClosed
 from cohabit.errors import Unauthorized
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
-from cohabit.house.identities import hashed
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import hashed
 from cohabit.testing.clock import FakeClock
 
 from .conftest import Table, listening, scenario

@@ -12,13 +12,13 @@ from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import complain, event, paint, tell
-from cohabit.house.identities import TEMPORARY
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import TEMPORARY
 
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.running.runner import RoomRunner
     from cohabit.model.record import Entry, Told
     from cohabit.room.record import Line
     from cohabit.room.room import Room

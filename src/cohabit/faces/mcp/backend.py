@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
-from cohabit.house import introduction
-from cohabit.house.changes import Changes, Topics
-from cohabit.house.command_list import CommandInfo, commands_for, describe, list_commands
+from cohabit.house.calls.command_list import CommandInfo, commands_for, describe, list_commands
 from cohabit.house.house import House
-from cohabit.house.introduction import Introduction
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.reading import introduction
+from cohabit.house.reading.introduction import Introduction
+from cohabit.house.streams.changes import Changes, Topics
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, CommandTable
 

@@ -28,8 +28,8 @@ from cohabit.errors import (
     Unreachable,
     internal_error,
 )  # fmt: skip
-from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock, Timer
+from cohabit.house.running.calls import Call, SystemCall
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, decide

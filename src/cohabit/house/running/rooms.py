@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownRoom
-from cohabit.house.calls import Call
-from cohabit.house.heads import HeadsFile
-from cohabit.house.leases import Leases
-from cohabit.house.loading import load_room
-from cohabit.house.runner import RoomRunner, Shared
+from cohabit.house.running.calls import Call
 from cohabit.house.running.remote import Connector, RemoteRunner
-from cohabit.house.running.threads import run_in_thread
+from cohabit.house.running.runner import RoomRunner, Shared
 from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.heads import HeadsFile
+from cohabit.house.store.leases import Leases
+from cohabit.house.store.loading import load_room
+from cohabit.house.threads import run_in_thread
 from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source
 from cohabit.room.record import Line

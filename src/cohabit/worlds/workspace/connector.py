@@ -19,8 +19,8 @@ import msgspec
 
 from cohabit.errors import CohabitError, OutcomeUnknown, Unauthorized, UnknownCommand
 from cohabit.house.clock import Clock, in_time
-from cohabit.house.running.threads import Pool
 from cohabit.house.settings import Settings
+from cohabit.house.threads import Pool
 from cohabit.room.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
@@ -34,7 +34,7 @@ from cohabit.workspace.sharing import origin
 from cohabit.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cohabit.house.context import Services
+    from cohabit.house.calls.context import Services
 
 log = logging.getLogger("cohabit")
 MAX_RUNNING: Final = 4
