@@ -4,6 +4,7 @@ import ast
 import functools
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,39 @@ def test_no_circle_of_imports_goes_through_several_folders_or_many_files() -> No
         if len(circle) > MOST_IN_A_CIRCLE or len({other.rpartition("/")[0] for other in circle}) > 1
     }
     assert not wrong, f"these files have come into a circle of imports: {sorted(wrong)}"
+
+
+HOUSE = {
+    "values": set(),
+    "store": set(),
+    "streams": set(),
+    "running": {"store", "streams"},
+    "calls": {"store", "running"},
+    "agents": {"calls", "running"},
+    "reading": {"calls", "running", "streams"},
+    "access": {"store", "running", "calls", "agents"},
+    "lifecycle": {"store", "running", "calls", "agents", "access"},
+    "house": {"store", "streams", "running", "calls", "agents", "reading", "access", "lifecycle"},
+}
+"""The packages of the house, and which others each may import; all may import the values. ``house``: what builds it."""
+HOUSE_VALUES = {"clock", "deadlines", "overload", "settings", "threads"}
+
+
+def package_of_house(names: Sequence[str]) -> str:
+    if names[0] in HOUSE_VALUES:
+        return "values"
+    return names[0] if names[0] in HOUSE else "house"
+
+
+@pytest.mark.parametrize("path", modules("house"), ids=lambda path: str(path.relative_to(SRC)))
+def test_a_package_of_the_house_imports_only_those_below_it_and_no_feature(path: Path) -> None:
+    own = package_of_house(path.relative_to(SRC / "house").with_suffix("").parts)
+    found = imported(path, types=True)
+    packages = {package_of_house(name.split(".")[2:]) for name in found if name.startswith("cohabit.house.")}
+    wrong = packages - HOUSE[own] - {own, "values"}
+    assert not wrong, f"{own} may import {sorted(HOUSE[own])}, not {sorted(wrong)}"
+    features = {name for name in found if name.startswith("cohabit.features")}
+    assert not features, f"the house knows features by their hooks (room/feature.py) only, not {sorted(features)}"
 
 
 @pytest.mark.parametrize("part", ["model", "room", "features", "worlds"])

@@ -287,7 +287,7 @@ WITHOUT_EFFECT = (
         "It asks whether the count is a power of two, which does not change when every count is doubled.",
     ),
     WithoutEffect(
-        "house/agents/bots.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
+        "features/stand_ins.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
         "Half of it is compared with STAND_IN_STEP_MS, and the smaller one counts.",
     ),
     WithoutEffect(

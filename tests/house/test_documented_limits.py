@@ -6,7 +6,7 @@ from pathlib import Path
 import mutations
 import pytest
 
-from cohabit.house.agents.bots import STAND_IN_STEP_MS
+from cohabit.features.stand_ins import STAND_IN_STEP_MS
 from cohabit.house.lifecycle.saves import MAX_SAVE, MAX_SAVES
 from cohabit.house.overload import LOG_EVERY_MS
 from cohabit.house.running.quotas import FAIR_BYTES

@@ -4,6 +4,8 @@ A member with ``publish`` is an app. It publishes a view of its state, for every
 the actions that members request. The house carries views, actions and data without reading them.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -252,6 +254,10 @@ def request_action(
 class Apps(Feature):
     name = "apps"
     room_slice = PUBLISHED
+    observed = MappingProxyType({"app_view": Any})  # the newest view that an app has published for the member
+
+    def observes(self, room: BaseRoom, member: Member) -> Mapping[str, Any]:
+        return {"app_view": newest_view(room.state, member).view} if C.WATCH in member.held else {}
 
     def follow(self, room: BaseRoom, at: int, told: list[Told]) -> None:
         """Drop what members who have left have published, and the views that were for them."""

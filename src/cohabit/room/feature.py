@@ -54,6 +54,8 @@ class Feature:
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
     """The speeds of a real-time world with this feature."""
+    observed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """The fields that a feature of every room adds to the result of `observe`, with their types."""
 
     @cached_property
     def declared(self) -> tuple[Command, ...]:
@@ -133,6 +135,18 @@ class Feature:
         """Lines of a member's view."""
         return ""
 
+    def observes(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
+        """The fields of ``observed``, as a member sees them; those that are left out are null."""
+        return {}
+
+    def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
+        """Whether a member receives the sound and the screen of another, if its grant allows it."""
+        return True
+
+    def pauses(self, room: "BaseRoom", member: Member) -> int | None:
+        """How many milliseconds the script that plays for a member waits before it acts; None: as usual."""
+        return None
+
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member any more; empty: in the usual words. Also asked while the feature is
         not active."""
@@ -167,6 +181,9 @@ class Hooks(Struct, frozen=True, eq=False):
     holds_on: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrives: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    observes: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
+    hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
+    pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     last_words: tuple[Callable[["BaseRoom", Member], str], ...]
 
 

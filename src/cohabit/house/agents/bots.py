@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("cohabit")
 STEP_MS = 600
 """Minimum time per move, so people can follow."""
-STAND_IN_STEP_MS = 10_000
-"""The same for a stand-in in a world with rounds, so that it does not play many of them before its player is back."""
 QUIET_MS = 10_000
 """Where time runs by itself, an agent that thinks waits for news after each decision, but no longer than this."""
 CLOSING_S, AGENTS_CLOSE_S = 10.0, 9.0
@@ -183,11 +181,9 @@ class Bots:
             await done.wait()
 
     def _step_ms(self, room: "Room", member: "Member") -> int:
-        """How long a script waits before it acts. A stand-in leaves an absent player half of the time limit to return;
-        one that was given the seat need not wait."""
-        if member.stand_in_since is None or member.handed_over or room.pace != "rounds":
-            return self.step_ms
-        return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
+        """How long a script waits before it acts."""
+        asked = (pauses(room, member) for pauses in room.hooks.pauses)
+        return next((ms for ms in asked if ms is not None), self.step_ms)
 
 
 def _purpose(room: "Room", who: str) -> str:

@@ -2,15 +2,16 @@
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, defstruct
 
-from cohabit.features.apps import newest_view
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.reading.feed import EVENTS, Events, OwnEvents, events
 from cohabit.house.running.calls import PeekCall
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
+from cohabit.registry import usual_features
 from cohabit.room.base import Context
+from cohabit.room.command_modules import feature_set
 from cohabit.room.commands import WaitMs, command
 from cohabit.room.grants import grant_wire
 from cohabit.room.info import RosterLine, roster_of
@@ -24,19 +25,29 @@ NEWEST = 50
 
 
 class Observed(Struct, omit_defaults=True):
+    """Features add fields to it: see ``FullyObserved``."""
+
     text: str  # the world as you see it, and the events
     events: list[FeedItem]
     cursor: str
     your_turn: bool
     roster: list[RosterLine]  # empty without read_roster
     grant: dict[str, Any]
-    app_view: Any = None  # the newest view that an app has published for you
-    over: bool = False
-    more: bool = False  # there are more events: call again with the cursor
 
 
-class NothingNew(Observed):
-    """Nothing new has happened. A call that waits continues to wait."""
+_more = [field for feature in feature_set(usual_features()).all for field in feature.observed.items()]
+FullyObserved: Any = defstruct(
+    "Observed",
+    [
+        *((name, kind, None) for name, kind in _more),
+        ("over", bool, False),
+        ("more", bool, False),  # there are more events: call again with the cursor
+    ],
+    bases=(Observed,),
+    omit_defaults=True,
+)
+NothingNew = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defaults=True)
+"""Nothing new has happened. A call that waits continues to wait."""
 
 
 def _nothing_new(result: Any) -> bool:
@@ -50,6 +61,7 @@ def _nothing_new(result: Any) -> bool:
     waits=_nothing_new,
     hint="returns your view and the events since a cursor. With `wait_ms` it waits for something new.",
     for_talk=True,
+    result=FullyObserved,
 )
 async def observe(
     ctx: HouseContext,
@@ -60,7 +72,7 @@ async def observe(
     page: Events = await events(ctx, cursor) if cursor else await events(ctx, last=NEWEST)
     me = ctx.member.id
     seen: dict[str, Any] = await ctx.runner.submit(PeekCall(lambda room: _seen(room, me, ctx.house.clock.now())))
-    kind = NothingNew if cursor and isinstance(page, OwnEvents) else Observed
+    kind = NothingNew if cursor and isinstance(page, OwnEvents) else FullyObserved
     reached = page.cursor or cursor
     happened = [f"- {one_line(item.text)}" for item in page.items]
     title = "Since your last call:" if cursor else "The newest events:"
@@ -70,7 +82,8 @@ async def observe(
         *([title, *happened] if happened else ["Nothing has happened."]),
         f"Cursor: {reached}",
     ]
-    return kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
+    observed: Observed = kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
+    return observed
 
 
 def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
@@ -83,5 +96,5 @@ def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
         "over": view is not None and view.over,
         "roster": roster_of(room.state, me) if C.READ_ROSTER in me.held else [],
         "grant": grant_wire(me),
-        "app_view": newest_view(room.state, me).view if C.WATCH in me.held else None,
+        **{name: value for observes in room.hooks.observes for name, value in observes(room, me).items()},
     }

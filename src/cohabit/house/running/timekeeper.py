@@ -70,7 +70,7 @@ class Timekeeper:
             return
         if self._room.state.archived:
             return
-        if (member.played_by_bot and not member.handed_over) or self._room.state.paused_by == who:
+        if member.is_replaced or self._room.state.paused_by == who:
             if not _is_queued(self._returning.get(who)):
                 self._returning[who] = self._record("presence", {"members": [who], "here": True})
         else:

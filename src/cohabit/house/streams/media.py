@@ -10,7 +10,6 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
-from cohabit.features.chat_limits import CHAT
 from cohabit.house.settings import Settings
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
@@ -114,16 +113,16 @@ class MediaRelay:
 
     def relay(self, sender: MediaReader, frame: bytes) -> None:
         """Pass a frame on to all other members who may have it now: lane, length of the handle, handle, payload."""
-        state = sender.runner.room.state
+        room = sender.runner.room
+        state, hears = room.state, room.hooks.hears
         speaker = state.members[sender.member]
         handle = speaker.handle.encode()
         made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
         needed, now = LANES[frame[0]][1], sender.runner.now()
-        apart = CHAT.read(state).apart and speaker.kind == "agent"
         for reader in list(self.readers):
             member = state.members.get(reader.member)
             if member is None or reader.member == sender.member or needed not in member.held:
                 continue
-            if (apart and member.kind == "agent") or by_credential(reader.credential, now).code:
+            if by_credential(reader.credential, now).code or not all(asked(room, speaker, member) for asked in hears):
                 continue
             reader.deliver(made)
