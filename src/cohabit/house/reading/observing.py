@@ -46,7 +46,7 @@ FullyObserved: Any = defstruct(
     bases=(Observed,),
     omit_defaults=True,
 )
-NothingNew = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defaults=True)
+NothingNew: Any = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defaults=True)
 """Nothing new has happened. A call that waits continues to wait."""
 
 
