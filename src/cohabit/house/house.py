@@ -25,7 +25,8 @@ from cohabit.house.running.ledger import Ledger
 from cohabit.house.running.remote import Connector
 from cohabit.house.running.reopening import Reopening
 from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
-from cohabit.house.running.runner import RoomRunner, Shared
+from cohabit.house.running.runner import RoomRunner
+from cohabit.house.running.shared import Shared
 from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
@@ -84,11 +85,11 @@ class House:
         """What the parts of a house do about its rooms."""
         rooms = self.rooms
         rooms.make_connector = lambda name, room, config: make_connector(name, self.services, room, config)
-        rooms.on_slow = self.reopening.start
-        rooms.on_removed = partial(credentials.members_removed, self.services)
+        rooms.events.on_slow = self.reopening.start
+        rooms.events.on_removed = partial(credentials.members_removed, self.services)
         rooms.on_closed = self.bots.stop_room
         if not rooms.dormant:
-            rooms.on_roster = self.bots.start_bots
+            rooms.events.on_roster = self.bots.start_bots
         rooms.on_deleted += [
             self.identities.forget_room,
             self.gate.forget_room,
@@ -113,10 +114,9 @@ class House:
         """
         settings = settings or Settings()
         load_extensions()
-        chosen = settings
-        kept: Store = store if store is not None else await run_in_thread("the store", lambda: _open_store(chosen))
+        kept: Store = store if store is not None else await run_in_thread("the store", partial(_open_store, settings))
         try:
-            known = await run_in_thread("the store", lambda: _known(kept))
+            known = await run_in_thread("the store", partial(_known, kept))
             house = cls(kept, settings, clock or SystemClock(), known, dormant)
         except BaseException:
             kept.close()

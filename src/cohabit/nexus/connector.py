@@ -52,7 +52,7 @@ class NexusConnector:
         self._room = room
         self.transit = Transit(house, room, self._refresh)
         self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
-        house.rooms.listeners[VISITS.feature] = self.transit.looked_at
+        house.rooms.events.listeners[VISITS.feature] = self.transit.looked_at
 
     @classmethod
     def for_room(cls, house: "Services", room: str, config: Mapping[str, Any]) -> "NexusConnector":
@@ -105,7 +105,7 @@ class NexusConnector:
         self._recovered.cancel()
         await asyncio.gather(self._recovered, return_exceptions=True)
         await self.transit.close()
-        self._house.rooms.listeners.pop(VISITS.feature, None)
+        self._house.rooms.events.listeners.pop(VISITS.feature, None)
 
     def _refresh(self) -> None:
         """A profile has changed: show that in the room."""

@@ -154,7 +154,7 @@ class Feature:
 
     def announces(self, room: "BaseRoom") -> bool:
         """Whether the house has to look at what the feature keeps. Asked when entries are on disk; those who listen to
-        the feature (``Rooms.listeners``) are called."""
+        the feature (``RoomEvents.listeners``) are called."""
         return False
 
     def last_words(self, room: "BaseRoom", member: Member) -> str:

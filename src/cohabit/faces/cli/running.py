@@ -84,7 +84,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                     complain(warning)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
-                    house.rooms.watch_records(show)
+                    house.rooms.events.on_lines = show
                 watching = asyncio.ensure_future(watch_problems(house))
                 stack.callback(watching.cancel)
 

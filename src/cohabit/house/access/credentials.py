@@ -130,10 +130,11 @@ async def _change(
 ) -> int:
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
+    also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
     try:
-        await _record_change(ctx, identity, room, old, new, change, check)
+        await _record_change(ctx, identity, room, change, also, check)
     except BaseException:
         for credential in new:
             house.identities.drop_credential(credential)
@@ -142,16 +143,9 @@ async def _change(
 
 
 async def _record_change(
-    ctx: HouseContext,
-    identity: str,
-    room: str | None,
-    old: Sequence[Credential],
-    new: Sequence[Credential],
-    change: str,
-    check: Check | None,
+    ctx: HouseContext, identity: str, room: str | None, change: str, also: Write, check: Check | None
 ) -> None:
     house, author = ctx.house, ctx.identity
-    also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     if room is None:
         known = house.identities.get(identity)
         assert known is not None
@@ -276,24 +270,25 @@ async def issue_credential(
 @command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
-    identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
-    if not ctx.house.identities.of(identity.id, room):
-        raise UnknownAsset(f"{name!r} has no token {_where(room)}; see list_credentials")
+    identity, _ = _owner(ctx, name, room)
     return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room)))
 
 
 @command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
 async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokensRevoked:
     """Revoke all tokens of an identity, house-wide or for one room."""
-    identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
-    old = ctx.house.identities.of(identity.id, room)
-    if not old:
-        raise UnknownAsset(f"{name!r} has no token {_where(room)}; see list_credentials")
+    identity, old = _owner(ctx, name, room)
     return TokensRevoked(name, await _change(ctx, identity.id, room, old, (), "revoked"))
 
 
-def _where(room: str | None) -> str:
-    return f"for room {room}" if room is not None else "for the house"
+def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, list[Credential]]:
+    """The identity that is called this, house-wide or in a room, and its tokens."""
+    identity = _identity_in(ctx, name, room) if room is not None else _identity(ctx, name)
+    held = ctx.house.identities.of(identity.id, room)
+    if not held:
+        where = f"for room {room}" if room is not None else "for the house"
+        raise UnknownAsset(f"{name!r} has no token {where}; see list_credentials")
+    return identity, held
 
 
 def _identity_in(ctx: HouseContext, handle: str, room: str) -> Identity:

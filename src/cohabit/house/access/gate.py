@@ -186,7 +186,7 @@ def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
     if policy.locked or policy.lobby or len(state.members) >= ctx.house.settings.members_limit:
         return False
     if knock.how == INVITED:
-        known = {invite.id: invite for invite in ctx.house.identities.invites_of(ctx.room.id)}
+        known = {invite.id: invite for invite in ctx.house.identities.all_invites(ctx.room.id)}
         invite = known.get(knock.admission.invite or "")
         if invite is None or invite.revoked:
             return False

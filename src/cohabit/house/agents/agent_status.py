@@ -80,6 +80,9 @@ class AgentLine(Struct, omit_defaults=True):
     last: LastDecision | None = None  # only for its own member, and members who see everything
 
 
+_COUNTED = ("decisions", "failures", "prompt_tokens", "completion_tokens", "unpriced")
+
+
 class AgentLines(Struct):
     agents: list[AgentLine]
 
@@ -108,15 +111,11 @@ def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
         member=member.handle,
         brain=brain_shown(ctx.room.state, member, me) or "",
         playing=member.played_by_bot and not status.stopped,
-        decisions=tally.decisions,
-        failures=tally.failures,
+        **{name: getattr(tally, name) for name in _COUNTED},
         outcomes=dict(tally.outcomes),
         seat=member.seat,
-        prompt_tokens=tally.prompt_tokens,
-        completion_tokens=tally.completion_tokens,
         dollars=round(tally.dollars, 6),
         charged=round(tally.charged, 6),
-        unpriced=tally.unpriced,
         seconds=round(tally.seconds, 3),
         stopped=one_line(status.stopped)[:MAX_REASONING],
         last=status.last if may_read else None,

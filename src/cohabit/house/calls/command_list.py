@@ -43,6 +43,10 @@ class CommandInfo(Struct, frozen=True, omit_defaults=True):
     runs_others: bool = False  # it runs another command by name, and returns its result
 
 
+_AS_DECLARED = (
+    "name", "tool_name", "where", "category", "records", "output_schema", "about", "joins", "task", "resource",
+    "for_model", "for_front_end", "shows_world",
+)  # fmt: skip
 _made: "WeakKeyDictionary[Command, dict[tuple[str, bool], CommandInfo]]" = WeakKeyDictionary()
 
 
@@ -56,25 +60,13 @@ def describe(command: Command, held: Container[Capability] | None = None, *, als
     made = known.get((text, listed))
     if made is None:
         made = known[text, listed] = CommandInfo(
-            name=command.name,
-            tool_name=command.tool_name,
-            where=command.where,
-            category=command.category,
+            **{name: getattr(command, name) for name in _AS_DECLARED},
             title=command.name.replace("_", " ").capitalize(),
             description=text,
             schema=_with_texts(command.schema, command.tools.in_text),
-            records=command.records,
             waits=command.takes_wait_ms,
-            output_schema=command.output_schema,
-            about=command.about,
-            joins=command.joins,
-            task=command.task,
-            resource=command.resource,
             hint=command.tools.in_text(command.hint),
             listed=listed,
-            for_model=command.for_model,
-            for_front_end=command.for_front_end,
-            shows_world=command.shows_world,
             runs_others=command.unwrap is not None,
         )
     return made

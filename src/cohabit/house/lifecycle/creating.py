@@ -10,7 +10,6 @@ from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, Ga
 from cohabit.house.access.signing import check_key
 from cohabit.house.agents.brains import check_makeable
 from cohabit.house.calls.context import Services
-from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import Identities, hashed, make_token, new_identity
 from cohabit.house.store.loading import describe_world
@@ -55,7 +54,7 @@ async def create_room(
         except GameCrash as crash:
             log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
             raise
-        RoomRunner(room, house.rooms.shared)  # rejects a world whose command names clash with the house's
+        house.rooms.runner_for(room)  # rejects a world whose command names clash with the house's
         bound = [agent for agent in scenario.agents if agent.identity is None]
         tokens = {agent.id: agent.token or make_token() for agent in bound}
         where = None if scenario.house_tokens else name

@@ -10,7 +10,7 @@ from typing import Any
 
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
-from cohabit.house.running.runner import RoomRunner
+from cohabit.house.running.runner import RoomEvents, RoomRunner
 from cohabit.house.store.contract import Write
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Identity
@@ -53,7 +53,7 @@ class Ledger:
 
     async def open(self, is_stored: bool) -> None:
         room = await run_in_thread("the house record", self._load if is_stored else self._create)
-        self._rooms.house_record = RoomRunner(room, self._rooms.shared)
+        self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
         if not is_stored:
             snapshot = room.snapshot()
             write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))

@@ -2,15 +2,15 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownRoom
-from cohabit.house.running.calls import Call
 from cohabit.house.running.remote import Connector, RemoteRunner
-from cohabit.house.running.runner import RoomRunner, Shared
+from cohabit.house.running.runner import RoomEvents, RoomRunner
+from cohabit.house.running.shared import Shared
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.heads import HeadsFile
 from cohabit.house.store.leases import Leases
@@ -18,21 +18,18 @@ from cohabit.house.store.loading import load_room
 from cohabit.house.threads import run_in_thread
 from cohabit.model.suggest import nearest
 from cohabit.registry import lasting_source
-from cohabit.room.record import Line
 from cohabit.room.remote import RemoteWorld
 from cohabit.room.room import Room
-from cohabit.room.state import Member
 
 log = logging.getLogger("cohabit")
 HOUSE_ROOM = "house"
 """The id of the house record."""
-OnLines = Callable[[RoomRunner, Sequence[Line]], None]
 MakeConnector = Callable[[str, str, Mapping[str, Any]], Connector]
 """Makes a connector from its name, the id of the room, and the config of its world."""
 
 
 class Rooms(dict[str, RoomRunner]):
-    """The open rooms by id, without the house record. What others do about rooms are the callbacks ``on_…``.
+    """The open rooms by id, without the house record. What others do about rooms: ``events`` and ``on_…``.
 
     In a ``dormant`` house time does not pass, and nothing is done by itself.
     """
@@ -48,14 +45,10 @@ class Rooms(dict[str, RoomRunner]):
         self.leases = Leases(store, house_id, shared.clock, self.running)
         self.heads: HeadsFile | None = None
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
-        self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
+        self.events = RoomEvents()
         self.make_connector: MakeConnector | None = None
-        self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
-        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
-        self.on_slow: Callable[[RoomRunner, list[Call]], None] | None = None
         self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # this one, but not its room
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
-        self._on_lines: OnLines | None = None
         self._store = store
         self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
 
@@ -152,37 +145,26 @@ class Rooms(dict[str, RoomRunner]):
             await self.shared.writer.submit(Write(room.id, room.record.take_pending()))
         return self.run(room)
 
+    def runner_for(self, room: Room) -> RoomRunner:
+        """Not running yet. Raises if the commands of the world clash with those of the house."""
+        return RoomRunner(room, self.shared, self.events)
+
     def run(self, room: Room) -> RoomRunner:
         """Start running a room that is stored."""
-        runner = RoomRunner(room, self.shared)
+        runner = self.runner_for(room)
         if isinstance(room.world, RemoteWorld):
             connector = self.connectors.get(room.id)
             if connector is None and room.world.connector and self.make_connector is not None and not self.dormant:
                 connector = self.make_connector(room.world.connector, room.id, room.state.config)
                 self.connectors[room.id] = connector
             runner.remote = RemoteRunner(runner, room.world, self.shared.clock, connector)
-        runner.on_roster = self.on_roster
-        runner.on_removed = self.on_removed
-        runner.on_lines = self._on_lines
-        runner.on_announced = self._announced
-        runner.on_slow = self.on_slow or runner.on_slow
         self[room.id] = runner
         if self.dormant:
             runner.time.stop()
         else:
             runner.time.reschedule()
-            self.on_roster(runner)
+            self.events.on_roster(runner)
         return runner
-
-    def _announced(self, runner: RoomRunner, feature: str) -> None:
-        if feature in self.listeners:
-            self.listeners[feature](runner)
-
-    def watch_records(self, callback: OnLines) -> None:
-        """Call ``callback`` with durable lines, in every room."""
-        self._on_lines = callback
-        for runner in self.values():
-            runner.on_lines = callback
 
     async def connect(self, room_id: str, connector: Connector) -> None:
         """Set the connector of a room with a remote world. The house closes it at shutdown."""

@@ -11,9 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from typing import Any
 
 from cohabit.errors import (
     Busy,
@@ -25,23 +23,21 @@ from cohabit.errors import (
     WorldError,
     internal_error,
 )  # fmt: skip
-from cohabit.house.clock import Clock
-from cohabit.house.overload import OverloadLog
 from cohabit.house.running import world_thread
 from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
+from cohabit.house.running.remote import RemoteRunner
 from cohabit.house.running.reports import AuditChain, Egress
+from cohabit.house.running.shared import Shared
 from cohabit.house.running.snapshots import SnapshotSchedule
 from cohabit.house.running.timekeeper import Timekeeper
-from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, Watchdog, may_run_on_loop
+from cohabit.house.running.watchdog import LOOP_LIMIT_S, SLOW_FOR_MS, SLOW_S, SlowSections, may_run_on_loop
 from cohabit.house.running.world_thread import WorldThread
-from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
-from cohabit.house.store.writer import Writer
 from cohabit.house.streams.fanout import Fanout, Frames
 from cohabit.house.streams.media import MediaRelay
-from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Outboxes, Subscription
+from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.room.command_modules import house_commands as of_features
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
@@ -50,37 +46,29 @@ from cohabit.room.refusals import Refusal
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
-if TYPE_CHECKING:
-    from cohabit.house.running.remote import RemoteRunner
-
 log = logging.getLogger("cohabit")
 MAX_QUEUED_CALLS_OF_MEMBER = 128
 """Calls of one member that may wait for a world on a thread, so the calls of others do not wait behind thousands."""
 CLOSING = "the server is shutting down; reconnect later"
 
 
-class Shared(Struct, frozen=True, eq=False):
-    """What all rooms of a house share. ``commands``: those of the house. ``check_brain``: which may play here."""
+class RoomEvents:
+    """What others do about rooms. The rooms of a house share one; by default nothing is done."""
 
-    writer: Writer
-    clock: Clock
-    settings: Settings
-    overload: OverloadLog
-    outboxes: Outboxes
-    watchdog: Watchdog
-    commands: Sequence[Command]
-    check_brain: Callable[[str | None], str | None]
+    def __init__(self) -> None:
+        self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
+        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
+        self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
+        self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
+        self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
 
 
 class RoomRunner:
     """One room and everything that runs it. See the module."""
 
-    def __init__(self, room: Room, shared: Shared) -> None:
+    def __init__(self, room: Room, shared: Shared, events: RoomEvents) -> None:
         writer, clock, settings, overload = shared.writer, shared.clock, shared.settings, shared.overload
-        room.budget.per_second = settings.calls_per_second
-        room.members_limit = settings.members_limit
-        room.check_brain = shared.check_brain
-        room.ahead_ms = max(0, room.record.at - clock.now())
+        shared.prepare(room)
         self.room = room
         self.id = room.id
         self.settings = settings
@@ -95,11 +83,7 @@ class RoomRunner:
         self.fanout = Fanout(room)
         self.media = MediaRelay()
         self.time = Timekeeper(room, clock, settings, self.fanout.members, self.post)
-        self.on_roster: Callable[[RoomRunner], None] = lambda runner: None
-        self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
-        self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None
-        self.on_announced: Callable[[RoomRunner, str], None] = lambda runner, feature: None
-        self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
+        self._events = events
         self._writer = writer
         self._clock = clock
         self._watchdog = shared.watchdog
@@ -358,10 +342,11 @@ class RoomRunner:
         self.history.add(frames.lines)
         if self.fanout.subscriptions:
             self.fanout.deliver(frames)
-        if self.on_lines is not None:
-            self.on_lines(self, frames.lines)
+        if self._events.on_lines is not None:
+            self._events.on_lines(self, frames.lines)
         for feature in self.room.features.announcing(self.room):
-            self.on_announced(self, feature)
+            if feature in self._events.listeners:
+                self._events.listeners[feature](self)
         self.history.wake()
 
     def _settle(self, batch: Sequence[Call]) -> None:
@@ -381,8 +366,8 @@ class RoomRunner:
         self._members = dict(now)
         if removed:
             self.fanout.end_removed()
-            self.on_removed(self, removed)
-        self.on_roster(self)
+            self._events.on_removed(self, removed)
+        self._events.on_roster(self)
         if self.remote is not None:
             for member in removed:
                 self.remote.member_removed(member.id)
@@ -420,7 +405,7 @@ class RoomRunner:
         calls = [*self._ran, *batch, *self._queue]
         self._ran, self._queue = [], []
         self.stop(world_thread.moving_to_thread())
-        self.on_slow(self, calls)
+        self._events.on_slow(self, calls)
 
     def _is_late(self, batch: Sequence[Call]) -> None:
         """A call exceeds its deadline on the thread: it has no effect."""
@@ -433,7 +418,7 @@ class RoomRunner:
         """A late call has returned by itself."""
         log.warning("room %s: its world was slow, and has returned", self.id)
         self._thread.close()
-        self.on_slow(self, [])
+        self._events.on_slow(self, [])
 
     def _hangs(self) -> None:
         self.failure = world_thread.hung_world()

@@ -152,10 +152,6 @@ class Identities:
         """Every invite to a room: pending, used, expired or revoked."""
         return [invite for invite in self._invites.values() if invite.room == room]
 
-    def invites_of(self, room: str) -> list[Invite]:
-        """All invites to a room, also used ones."""
-        return [invite for invite in self._invites.values() if invite.room == room]
-
     def is_of_house(self, identity: str) -> bool:
         """Whether this identity has, or ever had, a house-wide token."""
         return any(c.room is None for c in self._of(identity))
