@@ -120,14 +120,9 @@ async def _replace(
 
 
 async def _change(
-    ctx: HouseContext,
-    identity: str,
-    room: str | None,
-    old: Sequence[Credential],
-    new: Sequence[Credential],
-    change: str,
-    check: Check | None = None,
-) -> int:
+    ctx: HouseContext, identity: str, room: str | None, old: Sequence[Credential], new: Sequence[Credential],
+    change: str, check: Check | None = None,
+) -> int:  # fmt: skip
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
@@ -216,18 +211,11 @@ async def list_credentials(ctx: HouseContext) -> Credentials:
         member = runner.room.member_of(identity.id) if runner is not None else None
         lines.append(
             CredentialLine(
-                identity=identity.id,
-                name=identity.name,
-                kind=identity.kind,
-                state=_state(credential, now),
-                created_at=credential.created_at,
-                room=credential.room,
-                member=member.handle if member is not None else None,
-                host=identity.host,
-                label=credential.label,
-                expires_at=credential.expires_at,
+                identity.id, identity.name, identity.kind, _state(credential, now), credential.created_at,
+                credential.room, member.handle if member is not None else None, identity.host, credential.label,
+                credential.expires_at,
             )
-        )
+        )  # fmt: skip
     return Credentials(lines)
 
 

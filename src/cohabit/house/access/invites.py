@@ -92,24 +92,10 @@ async def invite(
     )  # fmt: skip
     token = (await house.need(HouseKey).load()).sign(body)
     made = Invite(
-        id=number,
-        hash=hashed(token),
-        room=room.id,
-        by=me.id,
-        handle=id,
-        name=name or "",
-        kind=kind,
-        role=named,
-        may=given,
-        member_expires_in_s=member_expires_in_s,
-        claim=claim,
-        team=team,
-        stand_in=stand_in,
-        created_at=now,
-        expires_at=expires,
-        uses=uses,
-        shared=uses > 1,
-    )
+        id=number, hash=hashed(token), room=room.id, by=me.id, handle=id, name=name or "", kind=kind, role=named,
+        may=given, member_expires_in_s=member_expires_in_s, claim=claim, team=team, stand_in=stand_in, created_at=now,
+        expires_at=expires, uses=uses, shared=uses > 1,
+    )  # fmt: skip
     await record_invite(ctx, made, "created")
     return Invitation(
         room=room.id,
@@ -165,22 +151,11 @@ class Invites(Struct):
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS)
 async def invites(ctx: HouseContext) -> Invites:
     """The invites to this room that can still be accepted, and those with which a member joined."""
-    return Invites(
-        [
-            InviteLine(
-                invite=i.id,
-                member=i.handle,
-                kind=i.kind,
-                role=role_or_default(i.role, i.kind),
-                uses=i.uses,
-                may=None if i.may is None else list(i.may),
-                claim=i.claim,
-                expires_at=i.expires_at,
-                members=came,
-            )
-            for i, came in _revocable(ctx)
-        ]
-    )
+    lines = []
+    for i, came in _revocable(ctx):
+        role, may = role_or_default(i.role, i.kind), None if i.may is None else list(i.may)
+        lines.append(InviteLine(i.id, i.handle, i.kind, role, i.uses, may, i.claim, i.expires_at, came))
+    return Invites(lines)
 
 
 def _revocable(ctx: HouseContext) -> list[tuple[Invite, list[str]]]:

@@ -138,19 +138,11 @@ async def create_room(
     if (scenario is None) == (world is None):
         raise BadArgs("pass either scenario or world, not both")
     if scenario is not None:
-        if scenario not in presets():
-            raise BadArgs(
-                f"unknown scenario {scenario[:40]!r}; scenarios: {', '.join(presets())}",
-                did_you_mean=nearest(scenario, presets(), 2),
-            )
+        _check_known("scenario", scenario, list(presets()))
         plan = read_scenario(scenario)
     else:
         assert world is not None
-        if world not in known_worlds():
-            raise BadArgs(
-                f"unknown world {world[:40]!r}; worlds: {', '.join(known_worlds())}",
-                did_you_mean=nearest(world, known_worlds(), 2),
-            )
+        _check_known("world", world, list(known_worlds()))
         fewest = (await _load_world(ctx.house, world)).spec.seat_range[0]
         if fewest and not players:  # without players the game could never begin
             raise BadArgs(
@@ -175,6 +167,12 @@ async def create_room(
     handle = free_handle(me.name, lambda name: name in taken)
     plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
     return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
+
+
+def _check_known(what: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        text = f"unknown {what} {name[:40]!r}; {what}s: {', '.join(known)}"
+        raise BadArgs(text, did_you_mean=nearest(name, known, 2))
 
 
 async def _is_open(house: Services, world: str) -> bool:

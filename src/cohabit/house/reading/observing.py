@@ -35,17 +35,9 @@ class Observed(Struct, omit_defaults=True):
     grant: dict[str, Any]
 
 
-_more = [field for feature in feature_set(usual_features()).all for field in feature.observed.items()]
-FullyObserved: Any = defstruct(
-    "Observed",
-    [
-        *((name, kind, None) for name, kind in _more),
-        ("over", bool, False),
-        ("more", bool, False),  # there are more events: call again with the cursor
-    ],
-    bases=(Observed,),
-    omit_defaults=True,
-)
+_fields: list[Any] = [(*field, None) for made in feature_set(usual_features()).all for field in made.observed.items()]
+_fields += [("over", bool, False), ("more", bool, False)]  # more: there are more events, call again with the cursor
+FullyObserved: Any = defstruct("Observed", _fields, bases=(Observed,), omit_defaults=True)
 NothingNew: Any = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defaults=True)
 """Nothing new has happened. A call that waits continues to wait."""
 

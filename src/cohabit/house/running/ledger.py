@@ -67,15 +67,9 @@ class Ledger:
     def _create(self) -> Room:
         self._rooms.leases.acquire(HOUSE_ROOM)
         state = RoomState(
-            id=HOUSE_ROOM,
-            source=SOURCE,
-            world=SOURCE,
-            version=NoWorld.spec.version,
-            config={},
-            seed=seed_hex(0),
-            secret=secrets.token_hex(16),
-            scenario=SOURCE,
-        )
+            id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
+            secret=secrets.token_hex(16), scenario=SOURCE,
+        )  # fmt: skip
         return Room.create(state, NoWorld(), self._rooms.shared.clock.now())
 
     async def admit(self, identity: Identity) -> str:

@@ -421,7 +421,7 @@ class RoomRunner:
         self._events.on_slow(self, [])
 
     def _hangs(self) -> None:
-        self.failure = world_thread.hung_world()
+        self.failure = world_thread.failed_world("its world hung")
         log.error("room %s: %s", self.id, self.failure.message)
 
     def stop(self, reason: CohabitError) -> None:

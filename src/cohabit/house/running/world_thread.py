@@ -151,10 +151,6 @@ def late_world(limit_s: float) -> Quarantined:
     )
 
 
-def hung_world() -> Quarantined:
-    return Quarantined(f"this room is quarantined: its world hung. {WHO_REOPENS}")
-
-
 def failed_world(why: str) -> Quarantined:
     return Quarantined(f"this room is quarantined: {why}. {WHO_REOPENS}")
 

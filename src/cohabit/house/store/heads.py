@@ -100,14 +100,7 @@ def open_heads(settings: Settings, clock: Clock, current: CurrentHeads) -> "Head
 class HeadsFile:
     """Appends the heads that have changed, every few seconds and when the house closes."""
 
-    def __init__(
-        self,
-        path: Path,
-        key: bytes,
-        every_ms: int,
-        clock: Clock,
-        current: CurrentHeads,
-    ) -> None:
+    def __init__(self, path: Path, key: bytes, every_ms: int, clock: Clock, current: CurrentHeads) -> None:
         self._path = path
         self._key = key
         self._every_ms = every_ms

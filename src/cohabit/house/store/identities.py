@@ -192,31 +192,21 @@ class Identities:
 
     def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
-        stop = self.watch(credential, callback)
-        if credential.expires_at is None:
-            return stop
+        watchers = self._watchers.setdefault(credential.hash, [])
+        watchers.append(callback)
 
         def expired() -> None:
             if credential.expires_at is not None:  # an accepted invite no longer expires
                 callback()
 
-        timer = clock.call_at(credential.expires_at, expired)
-
-        def stop_both() -> None:
-            stop()
-            timer.cancel()
-
-        return stop_both
-
-    def watch(self, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call ``callback`` when the credential is revoked. Returns an unsubscribe function."""
-        watchers = self._watchers.setdefault(credential.hash, [])
-        watchers.append(callback)
+        timer = clock.call_at(credential.expires_at, expired) if credential.expires_at is not None else None
 
         def stop() -> None:
             if callback in watchers:
                 watchers.remove(callback)
             if not watchers and self._watchers.get(credential.hash) is watchers:
                 del self._watchers[credential.hash]
+            if timer is not None:
+                timer.cancel()
 
         return stop
