@@ -97,16 +97,8 @@ async def invite(
         expires_at=expires, uses=uses, shared=uses > 1,
     )  # fmt: skip
     await record_invite(ctx, made, "created")
-    return Invitation(
-        room=room.id,
-        member=id,
-        role=role_or_default(named, kind),
-        token=token,
-        invite=made.id,
-        link=f"{house.settings.public_url.rstrip('/')}/?room={room.id}#{token}",
-        uses=uses,
-        expires_at=expires,
-    )
+    link = f"{house.settings.public_url.rstrip('/')}/?room={room.id}#{token}"
+    return Invitation(room.id, id, role_or_default(named, kind), token, made.id, link, uses, expires)
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:

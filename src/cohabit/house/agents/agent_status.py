@@ -45,17 +45,11 @@ class AgentStatus:
         reasoning = (action.reasoning if action is not None else "") or (thoughts[-1] if thoughts else "")
         prices = [usage.dollars for usage in used if usage.dollars is not None]
         self.last = LastDecision(
-            decision.number,
-            decision.outcome,
-            action.choice if action is not None else None,
-            one_line(reasoning)[:MAX_REASONING],
-            one_line(decision.problem)[:MAX_REASONING],
-            decision.cause,
-            sum(usage.prompt_tokens for usage in used),
-            sum(usage.completion_tokens for usage in used),
-            sum(prices) if prices else None,
-            round(seconds, 3),
-        )
+            decision.number, decision.outcome, action.choice if action is not None else None,
+            one_line(reasoning)[:MAX_REASONING], one_line(decision.problem)[:MAX_REASONING], decision.cause,
+            sum(usage.prompt_tokens for usage in used), sum(usage.completion_tokens for usage in used),
+            sum(prices) if prices else None, round(seconds, 3),
+        )  # fmt: skip
 
 
 class AgentStatuses(dict[tuple[str, str], AgentStatus]):

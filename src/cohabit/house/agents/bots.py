@@ -151,14 +151,9 @@ class Bots:
             self.transcripts.add(room.id, self._clock.now(), who, seat, brain, room.state.games, decision, seconds)
 
         player = Player(
-            await self._make(room, who, brain),
-            Limits(self._seconds),
-            tally=status.tally,
-            on_decision=decided,
-            seconds=time.monotonic,
-            name=_name(runner, who, brain),
-            plays_on=True,
-        )
+            await self._make(room, who, brain), Limits(self._seconds), tally=status.tally, on_decision=decided,
+            seconds=time.monotonic, name=_name(runner, who, brain), plays_on=True,
+        )  # fmt: skip
         try:
             await Seated(table, player).play()
         finally:

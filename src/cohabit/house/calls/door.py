@@ -60,15 +60,8 @@ class Door:
     def decide(self, target: HouseContext, at: int) -> None:
         """Raise a refusal if the call is not allowed."""
         room = target.maybe_runner.room if target.maybe_runner is not None else None
-        decision = decide(
-            target.command,
-            target.maybe_member,
-            room,
-            at,
-            credential=target.credential,
-            host=target.is_host,
-            budget=self.budget,
-        )
+        who, host = target.credential, target.is_host
+        decision = decide(target.command, target.maybe_member, room, at, credential=who, host=host, budget=self.budget)
         if decision.code:
             raise refusal(decision)
 

@@ -17,7 +17,8 @@ STRANGER = "visitor"
 def resolve(house: Services, credential: Credential, room: str | None, name: str) -> HouseContext:
     """The command, room and member of a call. UNKNOWN_ROOM or UNKNOWN_COMMAND if the caller has none of that name."""
     wanted = room or credential.room
-    if wanted is None or wanted not in house.rooms:
+    runner = house.rooms.get(wanted) if wanted is not None else None
+    if wanted is None or runner is None:
         command = house.commands.get(name)
         if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
             return HouseContext(house, credential, command)
@@ -25,7 +26,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
             raise BadArgs(f"{name[:80]} needs a room; pass its id as room (--room ROOM on the command line)")
     if credential.room is not None and credential.room != wanted:
         raise unknown_room(wanted)
-    runner = house.rooms.get(wanted) or house.rooms.runner_of(wanted)
+    runner = runner or house.rooms.runner_of(wanted)
     if runner is None:
         return _resolve_broken(house, credential, wanted, name)
     command = runner.commands.get(name) or runner.commands.with_tool_name(name)

@@ -62,18 +62,13 @@ async def rooms(ctx: HouseContext) -> Rooms:
         sees_roster = member is not None and C.READ_ROSTER in member.held
         found.append(
             RoomLine(
-                id=state.id,
-                world=state.world,
-                scenario=state.scenario,
-                members=len(state.members),
-                game=state.games,
+                id=state.id, world=state.world, scenario=state.scenario, members=len(state.members), game=state.games,
                 here=sum(m.here for m in state.members.values()) if sees_roster else None,
                 bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
-                archived=state.archived,
-                you=member.role_name if member else None,
+                archived=state.archived, you=member.role_name if member else None,
                 problem=runner.failure.message if runner.failure else None,
             )
-        )
+        )  # fmt: skip
     if ctx.is_host:
         found += [
             RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)

@@ -6,6 +6,7 @@ are recorded there too.
 
 import secrets
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from cohabit.house.running.calls import SystemCall
@@ -52,7 +53,7 @@ class Ledger:
         return self._rooms.house_record
 
     async def open(self, is_stored: bool) -> None:
-        room = await run_in_thread("the house record", self._load if is_stored else self._create)
+        room = await run_in_thread("the house record", partial(self._load, is_stored))
         self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
         if not is_stored:
             snapshot = room.snapshot()
@@ -60,12 +61,10 @@ class Ledger:
             await self._rooms.shared.writer.submit(write)
             room.stored(snapshot)
 
-    def _load(self) -> Room:
+    def _load(self, is_stored: bool) -> Room:
         self._rooms.leases.acquire(HOUSE_ROOM)
-        return self._rooms.load_stored(HOUSE_ROOM)
-
-    def _create(self) -> Room:
-        self._rooms.leases.acquire(HOUSE_ROOM)
+        if is_stored:
+            return self._rooms.load_stored(HOUSE_ROOM)
         state = RoomState(
             id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
             secret=secrets.token_hex(16), scenario=SOURCE,
