@@ -314,3 +314,13 @@ async def test_a_member_that_waits_is_seen_when_its_call_ends_unless_it_hung_up(
         call.stop_waiting()
         await a_moment()
         assert seen["ann"] == begun, "it was not there when its call was given up"
+
+
+async def test_observe_shows_what_an_app_has_published_for_the_caller_from_the_first_time_on() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, HOST, {"id": "board", "role": "app"}, world="nim")
+        assert (await who["ann"]("observe")).app_view is None
+        await who["board"]("publish_view", {"view": {"lines": 1}})
+        assert (await who["ann"]("observe")).app_view == {"lines": 1}
+        await who["board"]("publish_view", {"view": 0, "to": ["hostess"]})
+        assert [(await who[name]("observe")).app_view for name in ("ann", "hostess")] == [{"lines": 1}, 0]

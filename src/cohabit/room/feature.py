@@ -136,7 +136,8 @@ class Feature:
         return ""
 
     def observes(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
-        """The fields of ``observed``, as a member sees them; those that are left out are null."""
+        """The fields of ``observed``, as a member sees them; those that are left out are null. Also asked while the
+        feature is not active."""
         return {}
 
     def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
@@ -181,7 +182,6 @@ class Hooks(Struct, frozen=True, eq=False):
     holds_on: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrives: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     lines: tuple[Callable[["BaseRoom", Member], str], ...]
-    observes: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
     hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
     pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     last_words: tuple[Callable[["BaseRoom", Member], str], ...]
@@ -198,6 +198,7 @@ class FeatureSet:
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
         self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
         self._is_active = [feature.active for feature in self._sometimes]
+        self._observing = [feature for feature in features if feature.observed]
         self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
 
@@ -214,6 +215,10 @@ class FeatureSet:
     def announcing(self, room: "BaseRoom") -> list[str]:
         """The names of the features that have something for the house."""
         return [feature.name for feature in self._announcing if feature.active(room) and feature.announces(room)]
+
+    def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
+        """What the features add to the result of `observe`."""
+        return {name: value for made in self._observing for name, value in made.observes(room, member).items()}
 
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""

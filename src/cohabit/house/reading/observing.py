@@ -88,5 +88,5 @@ def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
         "over": view is not None and view.over,
         "roster": roster_of(room.state, me) if C.READ_ROSTER in me.held else [],
         "grant": grant_wire(me),
-        **{name: value for observes in room.hooks.observes for name, value in observes(room, me).items()},
+        **room.features.observes(room, me),
     }
