@@ -65,7 +65,7 @@ class Nexus:
         await house.call(house.identify(tokens["host"]), "camp", "open_to_nexus", {"capacity": 60})
         await house.create_room(Scenario(world="nexus", agents=[AgentSpec(id="bob", role="player")]), "nexus", seed=1)
         self.ann = house.identify(tokens["ann"])
-        connector = house.connectors["nexus"]
+        connector = house.rooms.connectors["nexus"]
         assert isinstance(connector, NexusConnector)
         self.transit, self.wishes, self.ids = connector.transit, Wishes(), ids
         self.random = random.Random(1)
@@ -75,7 +75,7 @@ class Nexus:
         return self.loop.run_until_complete(self._transits(number))
 
     async def _transits(self, number: int) -> float:
-        from cohabit.house.calls import Call
+        from cohabit.house.running.calls import Call
 
         began = time.process_time()
         for _ in range(number):

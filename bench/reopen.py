@@ -65,7 +65,7 @@ class Keeper:
 
     def load(self) -> float:
         """Open the store and the room. Returns milliseconds."""
-        from cohabit.house.loading import load_room
+        from cohabit.house.store.loading import load_room
         from cohabit.house.store.sqlite import SQLiteStore
 
         gc.collect()

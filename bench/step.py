@@ -27,7 +27,7 @@ class Cohabit:
     """
 
     def __init__(self, whole: bool = False, look: bool = False) -> None:
-        from cohabit.house.identities import Identities, hashed, make_token
+        from cohabit.house.store.identities import Identities, hashed, make_token
         from cohabit.model.identity import Credential
         from cohabit.registry import make_world
         from cohabit.room.opening import opening_state

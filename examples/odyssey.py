@@ -21,7 +21,7 @@ from cohabit.agents.player import Player
 from cohabit.agents.runner import ClientCalls, PlayLoop
 from cohabit.client import Client
 from cohabit.errors import CohabitError, GameRejected
-from cohabit.house.calls import PeekCall
+from cohabit.house.running.calls import PeekCall
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.registry import make_world

@@ -11,7 +11,7 @@ import reference
 from cohabit.agents.llm.options import MindOptions
 from cohabit.errors import every_error
 from cohabit.faces.cli.verbs import GROUPS
-from cohabit.house.catalogue import every_command
+from cohabit.house.commands import every_command
 from cohabit.house.settings import settings_table
 from cohabit.registry import BACKENDS
 from cohabit.scenario import AgentSpec, Scenario, presets

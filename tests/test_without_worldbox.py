@@ -112,7 +112,7 @@ def test_nim_is_played_over_python_http_and_websocket() -> None:
 def test_neither_the_lists_nor_the_command_line_mention_what_is_missing() -> None:
     said = run_without("""
         from cohabit.faces.cli import main
-        from cohabit.house.catalogue import every_command
+        from cohabit.house.commands import every_command
         from cohabit.registry import known_worlds
 
         assert main(["--help"]) == 0

@@ -66,6 +66,7 @@ FACES = _files(
 )
 DECLARED = "tests/house/test_exceptions_to_the_rules.py"  # what commands declare, of rooms too
 DOCS = "tests/test_docs.py"  # the reference pages have the arguments of commands, and settings, with their defaults
+HOUSE_PACKAGES = ("streams", "running", "calls", "agents", "reading", "access", "lifecycle")
 TARGETS = (
     Target(
         "room",
@@ -76,7 +77,7 @@ TARGETS = (
     Target("grants", ("model/grant.py",), ("tests/room", "tests/model"), ("tests/house",)),
     Target(
         "house",
-        ("house/*.py", "house/running/*.py"),
+        ("house/*.py", *(f"house/{name}/*.py" for name in HOUSE_PACKAGES)),
         ("tests/house", "tests/kibitz/test_media.py", DOCS),
         ("tests/room", "tests/testing", "tests/agents/test_kingdoms_turns.py", *FACES),
     ),

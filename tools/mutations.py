@@ -287,23 +287,24 @@ WITHOUT_EFFECT = (
         "It asks whether the count is a power of two, which does not change when every count is doubled.",
     ),
     WithoutEffect(
-        "house/bots.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
+        "features/stand_ins.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
         "Half of it is compared with STAND_IN_STEP_MS, and the smaller one counts.",
     ),
     WithoutEffect(
-        "house/front_ends.py", "file.read(MAX_BYTES + 1)", "file.read(MAX_BYTES + 2)",
+        "house/reading/front_ends.py", "file.read(MAX_BYTES + 1)", "file.read(MAX_BYTES + 2)",
         "One byte more than is allowed shows that a file is too large; a second one adds nothing.",
     ),
     WithoutEffect(
-        "house/loading.py", "store.lines(room_id, expected.seq - 1, 1)", "store.lines(room_id, expected.seq - 1, 2)",
+        "house/store/loading.py", "store.lines(room_id, expected.seq - 1, 1)",
+        "store.lines(room_id, expected.seq - 1, 2)",
         "Of the entries that are read only the expected one is looked at.",
     ),
     WithoutEffect(
-        "house/fanout.py", "self._grouped_version = room.roster_version", "pass",
+        "house/streams/fanout.py", "self._grouped_version = room.roster_version", "pass",
         "The groups are then made for every batch, with the same result.",
     ),
     WithoutEffect(
-        "house/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
+        "house/streams/fanout.py", "roster_version: int = -1", "roster_version: int = -2",
         "A version that no roster has; versions begin at 0.",
     ),
     WithoutEffect(
@@ -311,11 +312,11 @@ WITHOUT_EFFECT = (
         "Either of two versions of an entry names it in a conflict.",
     ),
     WithoutEffect(
-        "house/heads.py", "os.pread(handle, 1, end - 1)", "os.pread(handle, 2, end - 1)",
+        "house/store/heads.py", "os.pread(handle, 1, end - 1)", "os.pread(handle, 2, end - 1)",
         "There is one byte to read.",
     ),
     WithoutEffect(
-        "house/challenges.py", "sha256)[:16]", "sha256)[:17]",
+        "house/access/codes.py", "sha256)[:16]", "sha256)[:17]",
         "How many bytes of a MAC are compared.",
     ),
     WithoutEffect(

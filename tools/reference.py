@@ -10,7 +10,7 @@ from typing import Any
 import generated
 
 from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError, every_error
-from cohabit.house.catalogue import every_command
+from cohabit.house.commands import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ROLES, Capability, alias_families
 from cohabit.registry import load_extensions, make_world

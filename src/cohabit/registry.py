@@ -45,7 +45,7 @@ BUILT_IN = {
 WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""
 UNLISTED = {
-    "house": "cohabit.house.ledger:NoWorld",
+    "house": "cohabit.house.running.ledger:NoWorld",
     "worldbox": "cohabit.worldbox.world:WorldBox",
     "starbound": "cohabit.starbound.world:Starbound",
     "workspace": "cohabit.worlds.workspace.world:Workspace",
@@ -85,7 +85,7 @@ CLI_VERBS = (
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")
 """Environment variables that may contain a credential; the first one that is set wins."""
 ENTRY_POINTS = "cohabit.worlds"
-RESERVED_NAMES = "cohabit.house.catalogue:reserved_names"
+RESERVED_NAMES = "cohabit.house.commands:reserved_names"
 """Names that no action of a world can have."""
 BRIDGE_FILE_WORLD = "kingdoms"
 """The world of a scenario file that names none: an ``agents.json`` of the WorldBox bridge, which has only one world."""

@@ -23,7 +23,7 @@ from cohabit.agents.llm.rate import RateLimit
 from cohabit.agents.llm.retrying import LONGEST_WAIT_S, RetryingBackend
 from cohabit.agents.player import Player
 from cohabit.errors import BadArgs
-from cohabit.house.brains import check_makeable
+from cohabit.house.agents.brains import check_makeable
 from cohabit.lab.game import Game, GameSpec
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation

@@ -15,7 +15,7 @@ from cohabit.agents.llm.clients import completion
 from cohabit.agents.llm.http import MAX_REPLY
 from cohabit.agents.secrets import api_key, in_public
 from cohabit.errors import BadArgs
-from cohabit.house.brains import check_makeable
+from cohabit.house.agents.brains import check_makeable
 from cohabit.registry import make_agent
 
 from .servers import Handler, http_server, reply

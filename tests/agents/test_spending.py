@@ -16,7 +16,7 @@ from cohabit.agents.llm.backend import BackendError, ChatMessage, Completion, Re
 from cohabit.agents.llm.metered import MeteredBackend, most_dollars
 from cohabit.agents.spending import Spending
 from cohabit.errors import BadArgs, Busy
-from cohabit.house.brains import check_makeable
+from cohabit.house.agents.brains import check_makeable
 from cohabit.lab.match import match
 from cohabit.registry import make_agent
 

@@ -14,9 +14,9 @@ import msgspec
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.faces.python import connect
 from cohabit.house import house as house_module
-from cohabit.house import runner as runner_module
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
 from cohabit.house.house import House
+from cohabit.house.running import runner as runner_module
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
@@ -75,8 +75,8 @@ async def at_rest(house: House, store: Store) -> None:
     while quiet < 3:
         for _ in range(15):
             await asyncio.sleep(0)
-        await asyncio.wait([house.leases.renewing])
-        for connector in list(house.connectors.values()):
+        await asyncio.wait([house.rooms.leases.renewing])
+        for connector in list(house.rooms.connectors.values()):
             if (recovered := getattr(connector, "_recovered", None)) is not None:
                 await asyncio.wait([recovered])
                 await connector.transit.at_rest()  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ async def create(house: House, scenario: str, room: str, seed: int) -> tuple[str
 
 async def without_token(house: House, args: Mapping[str, Any]) -> Any:
     """Join as somebody who has no token, or an invite in the arguments."""
-    return msgspec.to_builtins(await knock(house, args))
+    return msgspec.to_builtins(await knock(house.door, args))
 
 
 @asynccontextmanager

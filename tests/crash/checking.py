@@ -4,7 +4,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from cohabit.house.loading import load_room
+from cohabit.house.store.loading import load_room
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Line, read_lines

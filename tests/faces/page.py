@@ -16,8 +16,8 @@ from playwright.sync_api import Page
 
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import new_identity
 from cohabit.scenario import AgentSpec, Scenario
 
 LONG_MS = 600_000

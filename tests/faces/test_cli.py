@@ -13,8 +13,8 @@ from cohabit.faces.cli.options import arguments, place_of
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line
 from cohabit.faces.cli.token import parse_time
 from cohabit.faces.cli.verbs import VERBS
-from cohabit.house.identities import make_token
 from cohabit.house.settings import settings_table
+from cohabit.house.store.identities import make_token
 
 ROOT = Path(__file__).parents[2]
 ESC = "\x1b"

@@ -16,8 +16,8 @@ import pytest
 
 from cohabit.errors import CohabitError
 from cohabit.faces.cli import main
-from cohabit.house.calls import Call
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Row
 from cohabit.house.store.sqlite import SQLiteStore

@@ -9,8 +9,9 @@ import pytest
 from cohabit.errors import Unauthorized
 from cohabit.faces.cli import main
 from cohabit.faces.cli.operator import house_url
-from cohabit.house.calls import Call
+from cohabit.house.access.credentials import revoke_and_store
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.model.identity import Credential
 from cohabit.scenario import AgentSpec, Scenario
@@ -39,7 +40,7 @@ async def ask(capsys: Captured, *words: str, code: int = 0) -> str:
 async def test_links_show_where_a_room_is_and_who_has_a_token_but_no_token(tmp_path: Path, capsys: Captured) -> None:
     async with House.open(Settings(data=str(tmp_path))) as house:
         _, tokens = await house.create_room(Scenario(agents=[ANN, AgentSpec(id="bob")], world="nim"), "den")
-        await house.revoke_credentials([house.identify(tokens["bob"])])
+        await revoke_and_store(house.services, [house.identify(tokens["bob"])])
     out = await ask(capsys, "links", "--data", str(tmp_path))
     assert "http://127.0.0.1:8724/?room=den\n" in out
     assert "http://127.0.0.1:8724/mcp/den\n" in out
@@ -115,7 +116,7 @@ async def test_a_room_finds_its_world_again_after_it_was_moved(moved: Path, tmp_
     async with House.open(Settings(data=data)) as house:
         assert not house.broken
         await house.rooms["den"].submit(Call("ann", "take", {"n": 1}))
-        taken = [line.entry.args for line in house.rooms["den"].recent if line.entry.do == "take"]
+        taken = [line.entry.args for line in house.rooms["den"].history.recent if line.entry.do == "take"]
         assert taken[-1] == {"n": 1}
     out = tmp_path / "den.jsonl"
     assert main(["export", "den", "-o", str(out), "--data", data]) == 0

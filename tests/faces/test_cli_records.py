@@ -9,8 +9,8 @@ import pytest
 
 from cohabit.faces.cli import main
 from cohabit.faces.cli.running import told_lines
-from cohabit.house.calls import Call
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.model.record import Entry, Told
 from cohabit.registry import make_world

@@ -99,9 +99,9 @@ async def test_a_scenario_with_built_in_players_can_be_watched_at_once(name: str
         house.bots.step_ms = 0
         room, _ = await house.create_room(read_scenario(name))
         runner = house.rooms[room]
-        while not any(line.entry.via for line in runner.recent):
+        while not any(line.entry.via for line in runner.history.recent):
             await runner.changed_since(runner.version, house.clock.now() + 10_000)
-        assert {line.entry.via for line in runner.recent} <= {
+        assert {line.entry.via for line in runner.history.recent} <= {
             None,
             *(agent.brain for agent in read_scenario(name).agents),
         }

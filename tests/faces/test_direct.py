@@ -112,7 +112,9 @@ async def test_calls_are_answered_in_order_however_their_bytes_are_cut(den: Serv
         await me.write(b"".join(text(frame) for frame in asked), at_once)
         answers = [await me.answer() for _ in asked]
     assert [answer["ok"] for answer in answers] == [True] * len(asked)
-    recorded = [line.entry.args.get("n", "said") for line in den.house.rooms["den"].recent if line.entry.by == "ann"]
+    recorded = [
+        line.entry.args.get("n", "said") for line in den.house.rooms["den"].history.recent if line.entry.by == "ann"
+    ]
     assert recorded == [1, 4, "said", 7]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from cohabit.house.front_ends import read_front_end
+from cohabit.house.reading.front_ends import read_front_end
 from cohabit.registry import find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
 

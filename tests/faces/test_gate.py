@@ -16,10 +16,10 @@ from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.faces.app import make_app
 from cohabit.faces.cli.options import Place as Address
 from cohabit.faces.cli.watch import enter_room
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
+from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 
@@ -140,7 +140,7 @@ async def test_a_waiting_newcomer_can_join_and_nothing_else_over_every_interface
         _, tokens = await house.create_room(a_room(), "nim")
         host = house.identify(tokens["hal"])
         await house.call(host, "nim", "set_entry", {"open": True, "lobby": True})
-        token = (await knock(house, {"room": "nim", "name": "Eve"})).token
+        token = (await knock(house.door, {"room": "nim", "name": "Eve"})).token
         assert token is not None
         async with doors(face, house, tmp_path) as door, door(token) as eve:
             assert (await eve.call("join"))["status"] == "waiting"

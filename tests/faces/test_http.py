@@ -14,8 +14,8 @@ from cohabit.errors import CohabitError, Unauthorized, by_code, every_error
 from cohabit.faces.app import make_app
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
-from cohabit.house.catalogue import every_command
-from cohabit.house.door import Door
+from cohabit.house.calls.door import Door
+from cohabit.house.commands import every_command
 from cohabit.house.house import House
 from cohabit.house.overload import KINDS
 from cohabit.house.settings import Settings

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from cohabit.errors import CohabitError
-from cohabit.house.calls import SystemCall
 from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock

@@ -22,8 +22,8 @@ from cohabit.errors import CohabitError
 from cohabit.faces.app import make_app
 from cohabit.faces.python import HouseClient
 from cohabit.faces.serve import serve
-from cohabit.house.calls import SystemCall
 from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock

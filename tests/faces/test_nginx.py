@@ -148,7 +148,7 @@ async def test_an_mcp_call_that_waits_is_answered_when_something_happens(nginx: 
         transport = streamable_http_client(f"{proxied.url}/mcp/den", http_client=http)
         async with Client(transport) as client:
             waiting = asyncio.ensure_future(client.call_tool("recv_messages", {"wait_ms": 30_000}))
-            while not vars(vars(proxied.house.rooms["den"])["_version"])["_waiters"]:
+            while not vars(proxied.house.rooms["den"].history)["_waiters"]:
                 await asyncio.sleep(0)
             await proxied.say("bob", "the wait is over")
             assert "the wait is over" in str((await waiting).content)

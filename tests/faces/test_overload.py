@@ -21,8 +21,8 @@ from cohabit.faces.addresses import plain_address
 from cohabit.faces.connections import RESERVED_FILES, Connections, ServerConfig, proxies
 from cohabit.faces.direct import EXTENSION, FRAMES_PER_TURN, DirectProtocol
 from cohabit.faces.ws import Connection
-from cohabit.house.calls import Call
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.testing.clock import FakeClock
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from cohabit.faces.app import PAGE
-from cohabit.house.identities import new_identity
+from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import Capability
 from cohabit.scenario import AgentSpec, Scenario
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
@@ -63,7 +63,7 @@ async def open_house(
 async def at_rest(house: House) -> None:
     """Wait until nothing is under way: calls, writes, and what runs on threads: the renewal of leases, and reads of
     entries that are no longer in memory."""
-    await asyncio.wait([house.leases.renewing])
+    await asyncio.wait([house.rooms.leases.renewing])
     for runner in list(house.rooms.values()):
         with suppress(CohabitError):  # a disk that fails, a room that is quarantined
             await runner.drained()

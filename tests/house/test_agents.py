@@ -23,12 +23,12 @@ from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.runner import MAX_REFUSALS
 from cohabit.agents.secrets import bytes_without_secrets
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined
-from cohabit.house.agent_status import AgentStatus
-from cohabit.house.bots import QUIET_MS, Dismissed, MemberTable, Unusable
-from cohabit.house.brains import check_allowed, check_makeable
+from cohabit.house.agents.agent_status import AgentStatus
+from cohabit.house.agents.bots import QUIET_MS, Dismissed, MemberTable, Unusable
+from cohabit.house.agents.brains import check_allowed, check_makeable
+from cohabit.house.agents.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.transcripts import EARLIER, TRANSCRIPT, Transcripts
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.registry import knows_brain
@@ -659,8 +659,8 @@ async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() 
         await who["ann"]("drop")
         table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
         await table.call("view")
-        seen = house.rooms["den"].durable_seq
-        while house.rooms["den"].durable_seq < seen + 2:
+        seen = house.rooms["den"].history.seq
+        while house.rooms["den"].history.seq < seen + 2:
             await clock.advance(100)
         waiting = asyncio.create_task(table.changed(60_000))
         await a_moment()
@@ -668,8 +668,8 @@ async def test_an_agent_that_slept_through_more_than_is_in_memory_looks_again() 
         waiting.cancel()
         table = MemberTable(clock, house.rooms["den"], "bob", "a model", waits_for_news=True)
         await table.call("view")
-        seen = house.rooms["den"].durable_seq
-        while house.rooms["den"].durable_seq < seen + 3:
+        seen = house.rooms["den"].history.seq
+        while house.rooms["den"].history.seq < seen + 3:
             await clock.advance(100)
         await asyncio.wait_for(table.changed(60_000), SOON_S)
 

@@ -18,10 +18,10 @@ from cohabit.errors import (  # fmt: skip
     ScopeViolation,
     Unauthorized,
 )
-from cohabit.house.calls import PeekCall
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
+from cohabit.house.running.calls import PeekCall
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import new_identity
 from cohabit.testing.clock import FakeClock
 
 from .making import (

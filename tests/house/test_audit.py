@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from cohabit.errors import PermissionDenied
-from cohabit.house import audit_log
 from cohabit.house.house import House
+from cohabit.house.running import history
 from cohabit.house.store.contract import Write
+from cohabit.house.store.memory import MemoryStore
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, HOST, Client, HeldStore, a_moment, make_room, open_house
@@ -18,7 +19,7 @@ OWL = {"id": "owl", "kind": "agent"}
 
 
 def entries(house: House, do: str) -> list[Any]:
-    return [line.entry for line in house.rooms["den"].recent if line.entry.do == do]
+    return [line.entry for line in house.rooms["den"].history.recent if line.entry.do == do]
 
 
 async def refuse(caller: Client, name: str, args: dict[str, Any] | None = None) -> None:
@@ -103,7 +104,7 @@ async def test_closing_a_house_adds_nothing_to_a_room_without_refusals_or_in_the
 
 
 async def test_a_change_of_long_ago_is_found_in_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "PAGE", 20)
+    monkeypatch.setattr(history, "PAGE", 20)
     async with open_house(recent_entries=10) as house:
         who = await make_room(house, ANN, BOB, HOST, OWL)
         await who["hostess"]("narrow", {"member": "owl", "may": ["read_chat"]})
@@ -116,14 +117,15 @@ async def test_a_change_of_long_ago_is_found_in_the_store(monkeypatch: pytest.Mo
 
 
 async def test_no_more_of_the_store_is_read_than_a_list_of_changes_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    read, kept_lines = list[int](), audit_log.kept_lines
+    read, lines = list[int](), MemoryStore.lines
 
-    def counted(ctx: Any, after: int, limit: int) -> Any:
-        read.append(limit)
-        return kept_lines(ctx, after, limit)
+    def counted(store: MemoryStore, room: str, after: int, limit: int | None = None) -> Any:
+        if limit is not None:
+            read.append(limit)
+        return lines(store, room, after, limit)
 
-    monkeypatch.setattr(audit_log, "PAGE", 20)
-    monkeypatch.setattr(audit_log, "kept_lines", counted)
+    monkeypatch.setattr(history, "PAGE", 20)
+    monkeypatch.setattr(MemoryStore, "lines", counted)
     async with open_house(recent_entries=10) as house:
         who = await make_room(house, ANN, BOB, HOST, OWL)
         for number in range(30):
@@ -131,7 +133,7 @@ async def test_no_more_of_the_store_is_read_than_a_list_of_changes_needs(monkeyp
         await who["hostess"]("widen", {"member": "owl", "may": ["read_chat"]})
         assert len((await who["hostess"]("audit_log", {"max": 1})).changes) == 1
         assert read == []
-        oldest = house.rooms["den"].recent[0].seq
+        oldest = house.rooms["den"].history.recent[0].seq
         assert len((await who["hostess"]("audit_log", {"max": 500})).changes) == 1
         assert read == [20, oldest - 20]
 

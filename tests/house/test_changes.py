@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.house.changes import Changes, Topics
+from cohabit.house.streams.changes import Changes, Topics
 
 
 def frame(push: str, **rest: Any) -> bytes:

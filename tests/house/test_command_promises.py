@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, Disabled, PermissionDenied, UnknownAsset, UnknownRoom
-from cohabit.house.house import HOUSE_COMMANDS, House
+from cohabit.house.calls.command_list import commands_for
+from cohabit.house.commands import HOUSE_COMMANDS
+from cohabit.house.house import House
 
 from .making import (
     ANN,
@@ -81,7 +83,8 @@ async def test_a_house_host_gets_the_commands_for_hosts_and_a_guest_does_not() -
         boss, eve = await issue(house, "boss", host=True), await issue(house, "eve")
         for room in (None, "den"):
             may = [
-                {c.name for c in house.door.commands_for(house.identify(caller.token), room)} for caller in (boss, eve)
+                {c.name for c in commands_for(house.services, house.identify(caller.token), room)}
+                for caller in (boss, eve)
             ]
             assert may[0] - may[1] >= {"create_room", "issue_credential", "list_credentials"}
             assert not may[1] - may[0]

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import Quarantined, WorldTimeout
-from cohabit.house.reopening import REOPENINGS
+from cohabit.house.deadlines import GIL_CREDIT, Measurement, StepTime, counted_s, measure_thread, step_time
 from cohabit.house.running import world_thread
-from cohabit.house.running.deadlines import GIL_CREDIT, Measurement, StepTime, counted_s, measure_thread, step_time
+from cohabit.house.running.reopening import REOPENINGS
 from cohabit.registry import find_world
 
 from .making import make_room, open_house
@@ -213,10 +213,10 @@ async def test_a_room_whose_world_was_only_slow_is_reopened_without_a_host_and_l
             await who["ann"]("move")
         with pytest.raises(Quarantined, match="reopened as soon as its world returns"):
             await who["bob"]("view")
-        assert len(house.problems) == 1
+        assert len(house.rooms.problems) == 1
         GO.set()
         async with asyncio.timeout(60):
-            while house.problems:
+            while house.rooms.problems:
                 await asyncio.sleep(0.001)
         assert (await who["bob"]("view")).observation.status == {"moves": 2}
         assert (await who["ann"]("move")).success
@@ -245,7 +245,7 @@ async def test_a_room_that_is_slow_again_and_again_stays_quarantined_until_a_hos
 
         for _ in range(REOPENINGS):
             await slow()
-            assert not house.problems
+            assert not house.rooms.problems
         await slow()
         with pytest.raises(Quarantined, match="too slow 4 times in 10 minutes"):
             await who["bob"]("view")

@@ -6,14 +6,14 @@ from pathlib import Path
 import mutations
 import pytest
 
-from cohabit.house.bots import STAND_IN_STEP_MS
-from cohabit.house.identities import TOKEN_LENGTH
+from cohabit.features.stand_ins import STAND_IN_STEP_MS
+from cohabit.house.lifecycle.saves import MAX_SAVE, MAX_SAVES
 from cohabit.house.overload import LOG_EVERY_MS
-from cohabit.house.quotas import FAIR_BYTES
-from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
+from cohabit.house.running.quotas import FAIR_BYTES
 from cohabit.house.running.remote import MAX_PENDING_CALLS
+from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.watchdog import SLOW_FOR_MS
-from cohabit.house.saves import MAX_SAVE, MAX_SAVES
+from cohabit.house.store.identities import TOKEN_LENGTH
 from cohabit.room.budget import HOUR_MS
 from cohabit.room.commands import MAX_WAIT_MS
 from cohabit.room.messages import INBOX_LIMIT

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, CohabitError, Disabled, UnknownCommand, UnknownRoom
+from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
 from cohabit.testing.clock import FakeClock
 
@@ -76,7 +77,7 @@ async def test_a_token_for_one_room_opens_no_other_even_if_its_owner_is_a_member
             with pytest.raises(UnknownRoom):
                 await hall(name)
         with pytest.raises(UnknownRoom):
-            house.door.commands_for(house.identify(made.token), "hall")
+            commands_for(house.services, house.identify(made.token), "hall")
 
 
 async def test_a_bug_of_a_house_command_is_an_internal_error_without_details(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ async def test_no_reply_is_sent_before_the_call_is_on_disk(world: str) -> None:
         await house.rooms["den"].drained()
         store.go.clear()
         acting = asyncio.create_task(who["ann"](*call))
-        while house.rooms["den"].room.record.seq == house.rooms["den"].durable_seq:
+        while house.rooms["den"].room.record.seq == house.rooms["den"].history.seq:
             await a_moment()
         await a_moment()
         assert not acting.done()
@@ -64,7 +64,7 @@ async def test_a_subscription_made_while_something_is_written_is_told_of_it_once
         store.go.clear()
         acting = asyncio.create_task(who["ann"]("shout", {"text": "now"}))
         await a_moment()
-        assert runner.durable_seq < runner.room.record.seq
+        assert runner.history.seq < runner.room.record.seq
         late = await who["hostess"].reader(cursor, views=False)
         await a_moment()
         assert not any(b"now" in frame for frame in late.frames)

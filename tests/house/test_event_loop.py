@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Conflict, PermissionDenied, Quarantined, StorageFailed, WorldTimeout
-from cohabit.house import saves
 from cohabit.house.house import House
-from cohabit.house.leases import LEASE_MS
+from cohabit.house.lifecycle import saves
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Store
+from cohabit.house.store.leases import LEASE_MS
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cohabit.house.catalogue import every_command
+from cohabit.house.commands import every_command
 from cohabit.room.commands import Command
 
 EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {

@@ -18,8 +18,8 @@ from cohabit.errors import (
     RecordCorrupt,
     WorldTimeout,
 )  # fmt: skip
-from cohabit.house.calls import PeekCall
-from cohabit.house.snapshots import QUICK_REPLAY_CPU_S
+from cohabit.house.running.calls import PeekCall
+from cohabit.house.running.snapshots import QUICK_REPLAY_CPU_S
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 

@@ -19,9 +19,9 @@ from cohabit.errors import (
     UnknownAsset,
     UnknownRoom,
 )
-from cohabit.house.gate import ARRIVALS, FORGERIES, GUESSES, LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.gate import ARRIVALS, FORGERIES, GUESSES, LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
-from cohabit.house.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.scenario import check_handle
 from cohabit.testing.clock import FakeClock
 
@@ -53,7 +53,7 @@ def handles(house: House, room: str = "den") -> list[str]:
 
 async def come(house: House, room: str = "den", **args: Any) -> Client:
     """A newcomer without a token: a member now, or in the lobby."""
-    reply = await knock(house, {"room": room, **args})
+    reply = await knock(house.door, {"room": room, **args})
     assert reply.token is not None
     TOKENS_MADE.append(reply.token)
     return Client(house, room, reply.member, reply.token)
@@ -76,7 +76,7 @@ async def test_a_room_without_a_policy_is_unknown_to_strangers_like_one_that_doe
         for room in ("den", "nowhere"):
             for args in ({"name": "Eve"}, {"name": "Eve", "code": "K7M-2QX"}, {"assertion": "x.y"}):
                 with pytest.raises(UnknownRoom) as refused:
-                    await knock(house, {"room": room, **args})
+                    await knock(house.door, {"room": room, **args})
                 said.append(refused.value.message.replace(room, ""))
         assert len(set(said)) == 1
 
@@ -107,7 +107,7 @@ async def test_an_open_room_lets_anyone_in_as_the_kind_that_the_host_chose() -> 
         me = await bot("whoami")
         assert (me.handle, me.kind, me.role) == ("Eve-Adams-2", "agent", "agent")
         with pytest.raises(BadArgs, match="name"):
-            await knock(house, {"room": "den"})
+            await knock(house.door, {"room": "den"})
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ async def test_a_newcomer_cannot_choose_what_it_is() -> None:
             {"claim": "auto:0"},
         ):
             with pytest.raises(BadArgs):
-                await knock(house, {"room": "den", "name": "Eve", **lie})
+                await knock(house.door, {"room": "den", "name": "Eve", **lie})
         assert handles(house) == ["ann", "bob", "hostess"]
 
 
@@ -153,7 +153,7 @@ async def test_a_name_on_the_list_comes_in_without_regard_to_case_and_spaces() -
         assert (await (await come(house, name=" ann LEE "))("whoami")).handle == "ann-LEE"
         for name in ("Eve", "AnnLee", "Ann", " "):
             with pytest.raises((PermissionDenied, BadArgs)):
-                await knock(house, {"room": "den", "name": name})
+                await knock(house.door, {"room": "den", "name": name})
         for wrong in (["Bo", "  bo "], [""], [" "], ["x" * 65]):
             with pytest.raises(BadArgs):
                 await who["hostess"]("set_entry", {"names": wrong})
@@ -170,16 +170,16 @@ async def test_a_code_lets_people_in_and_is_shown_once_and_stored_as_a_hash(tmp_
             await come(house, name="Eve", code=typed)
         for wrong in ({}, {"code": ""}, {"code": "WRONG-1"}):
             with pytest.raises(PermissionDenied):
-                await knock(house, {"room": "den", "name": "Mallory", **wrong})
+                await knock(house.door, {"room": "den", "name": "Mallory", **wrong})
         shown = await who["hostess"]("entry")
         assert shown.code is True
         chosen = await who["hostess"]("set_entry", {"code": "open sesame"})
         assert chosen.code == "open sesame"
         with pytest.raises(PermissionDenied, match="wrong code"):
-            await knock(house, {"room": "den", "name": "Mallory", "code": made.code})
+            await knock(house.door, {"room": "den", "name": "Mallory", "code": made.code})
         await who["hostess"]("set_entry", {"code": ""})
         with pytest.raises(UnknownRoom):
-            await knock(house, {"room": "den", "name": "Mallory", "code": "open sesame"})
+            await knock(house.door, {"room": "den", "name": "Mallory", "code": "open sesame"})
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
     assert made.code.encode() not in stored
     assert b"open sesame" not in stored
@@ -193,9 +193,9 @@ async def test_wrong_codes_lock_the_code_of_one_room_for_a_minute() -> None:
         other = (await there["hostess"]("set_entry", {"code": "new"})).code
         for _ in range(GUESSES):
             with pytest.raises(PermissionDenied, match="wrong code"):
-                await knock(house, {"room": "den", "name": "Eve", "code": "AAA-AAA"})
+                await knock(house.door, {"room": "den", "name": "Eve", "code": "AAA-AAA"})
         with pytest.raises(Busy, match="too many wrong codes"):
-            await knock(house, {"room": "den", "name": "Ann", "code": code})
+            await knock(house.door, {"room": "den", "name": "Ann", "code": code})
         await come(house, "attic", name="Ann", code=other)
         await clock.advance(60_000)
         await come(house, name="Ann", code=code)
@@ -209,7 +209,7 @@ async def test_wrong_codes_of_a_deleted_room_do_not_lock_a_new_one_with_its_name
         await who["hostess"]("set_entry", {"code": "new"})
         for _ in range(GUESSES):
             with pytest.raises(PermissionDenied, match="wrong code"):
-                await knock(house, {"room": "den", "name": "Eve", "code": "AAA-AAA"})
+                await knock(house.door, {"room": "den", "name": "Eve", "code": "AAA-AAA"})
         await house.delete_room("den")
         who = await make_room(house)
         code = (await who["hostess"]("set_entry", {"code": "new"})).code
@@ -232,7 +232,7 @@ async def test_newcomers_without_a_token_are_limited_per_minute() -> None:
         for i in range(ARRIVALS):
             await come(house, name=f"p{i}")
         with pytest.raises(Busy, match="too many newcomers"):
-            await knock(house, {"room": "den", "name": "Eve"})
+            await knock(house.door, {"room": "den", "name": "Eve"})
         await clock.advance(60_000)
         await come(house, name="Eve")
 
@@ -353,14 +353,14 @@ async def test_an_assertion_is_for_one_use_one_room_and_one_key() -> None:
             ("nonsense", "malformed assertion", "den"),
         ):
             with pytest.raises(PermissionDenied) as refused:
-                await knock(house, {"room": room, "assertion": wrong})
+                await knock(house.door, {"room": room, "assertion": wrong})
             assert refused.value.details["reason"] == reason
         old = assertion(house)
         await clock.advance(300_000)
         with pytest.raises(PermissionDenied, match="fresh challenge"):
-            await knock(house, {"room": "den", "assertion": old})
+            await knock(house.door, {"room": "den", "assertion": old})
         with pytest.raises(BadArgs):
-            await knock(house, {"room": "den", "assertion": "x" * 2049})
+            await knock(house.door, {"room": "den", "assertion": "x" * 2049})
         assert handles(house) == ["ann", "bob", "hostess", "owl"]
 
 
@@ -382,7 +382,7 @@ async def test_a_key_that_was_taken_off_the_list_lets_nobody_in() -> None:
         await who["hostess"]("set_entry", {"agent_keys": [{"key": AGENT.public_jwk}], "open": True})
         await who["hostess"]("set_entry", {"agent_keys": []})
         with pytest.raises(PermissionDenied, match="no allowed keys"):
-            await knock(house, {"room": "den", "assertion": assertion(house)})
+            await knock(house.door, {"room": "den", "assertion": assertion(house)})
 
 
 async def test_assertions_that_nobody_signed_are_limited_per_minute() -> None:
@@ -392,9 +392,9 @@ async def test_assertions_that_nobody_signed_are_limited_per_minute() -> None:
         await who["hostess"]("set_entry", {"agent_keys": [{"key": AGENT.public_jwk, "label": "owl"}]})
         for _ in range(FORGERIES):
             with pytest.raises(PermissionDenied, match="no matching key"):
-                await knock(house, {"room": "den", "assertion": assertion(house, key=STRANGER)})
+                await knock(house.door, {"room": "den", "assertion": assertion(house, key=STRANGER)})
         with pytest.raises(Busy, match="without a valid signature"):
-            await knock(house, {"room": "den", "assertion": assertion(house)})
+            await knock(house.door, {"room": "den", "assertion": assertion(house)})
         await clock.advance(60_000)
         await come(house, assertion=assertion(house))
 
@@ -422,7 +422,7 @@ async def test_the_token_of_an_invite_is_signed_by_the_house_and_says_what_it_gi
             "invite", {"id": "cy", "name": "Cyrus", "role": "player", "claim": "auto:3", "expires_in_s": 60}
         )
         TOKENS_MADE.append(made.token)
-        key, now = (await house.signing_key()).public_jwk, house.clock.now()
+        key, now = (await house.signing.load()).public_jwk, house.clock.now()
         body = verify_invite(made.token, key, "den", now / 1000)
         assert body == InviteBody(
             name="Cyrus", room="den", exp=now // 1000 + 60, kind="agent", role="player", seat="auto:3", jti=made.invite
@@ -448,20 +448,20 @@ async def test_an_invite_is_accepted_without_connecting_first() -> None:
             (f"{body}x.{signature}", "den", "bad signature"),
             (f"{body}.{late.token.partition('.')[2]}", "den", "bad signature"),
             (STRANGER.sign({"name": "cy", "room": "den", "exp": 10**10}), "den", "bad signature"),
-            ((await house.signing_key()).sign({"name": "cy", "room": "attic", "exp": 10**10}), "den", "wrong room"),
+            ((await house.signing.load()).sign({"name": "cy", "room": "attic", "exp": 10**10}), "den", "wrong room"),
         ):
             with pytest.raises(Unauthorized) as refused:
-                await knock(house, {"room": room, "invite": token})
+                await knock(house.door, {"room": room, "invite": token})
             assert refused.value.details["reason"] == reason
-        unknown = (await house.signing_key()).sign({"name": "cy", "room": "den", "exp": 10**10, "kind": "human"})
+        unknown = (await house.signing.load()).sign({"name": "cy", "room": "den", "exp": 10**10, "kind": "human"})
         with pytest.raises(Unauthorized):
-            await knock(house, {"room": "den", "invite": unknown})
-        joined = await knock(house, {"room": "den", "invite": cy.token, "backend": "llama"})
+            await knock(house.door, {"room": "den", "invite": unknown})
+        joined = await knock(house.door, {"room": "den", "invite": cy.token, "backend": "llama"})
         assert (joined.member, joined.token) == ("cy", None)
         assert (await cy("whoami")).grant["backend"] == "llama"
         await clock.advance(5_000)
         with pytest.raises(Unauthorized, match="expired"):
-            await knock(house, {"room": "den", "invite": late.token})
+            await knock(house.door, {"room": "den", "invite": late.token})
 
 
 async def test_a_token_of_one_room_opens_no_other() -> None:
@@ -656,7 +656,7 @@ async def test_who_has_no_way_in_is_told_what_the_room_needs(entry: Any, args: A
         who = await make_room(house)
         await who["hostess"]("set_entry", entry)
         with pytest.raises(PermissionDenied, match=says):
-            await knock(house, {"room": "den", "name": "Eve", **args})
+            await knock(house.door, {"room": "den", "name": "Eve", **args})
         assert await waiting(who["hostess"]) == []
 
 
@@ -713,7 +713,7 @@ async def test_a_full_lobby_drops_the_denied_and_the_stale_and_nobody_else() -> 
         for i in range(LOBBY_LIMIT - 1):
             await come(house, name=f"p{i}")
         with pytest.raises(Busy, match="the lobby of this room is full"):
-            await knock(house, {"room": "den", "name": "Eve"})
+            await knock(house.door, {"room": "den", "name": "Eve"})
         await who["hostess"]("deny", {"knock": (await waiting(who["hostess"]))[1]})
         await clock.advance(60_000)
         eve = await come(house, name="Eve")
@@ -750,7 +750,7 @@ async def test_nobody_is_admitted_beyond_the_limit_of_a_room() -> None:
         with pytest.raises(PermissionDenied, match="full"):
             await who["hostess"]("admit", {"knock": second})
         with pytest.raises(PermissionDenied, match="full"):
-            await knock(house, {"room": "den", "name": "c"})
+            await knock(house.door, {"room": "den", "name": "c"})
 
 
 # -- locked -----------------------------------------------------------------------------------------
@@ -761,7 +761,7 @@ async def test_a_locked_room_refuses_newcomers_and_its_members_return() -> None:
         waits = await come(house, name="Wes")
         await who["hostess"]("set_entry", {"locked": True})
         cy, zoe = await invite(who["hostess"], "cy"), await issue(house, "zoe")
-        for call in (cy("join"), zoe("join"), knock(house, {"room": "den", "name": "Eve"})):
+        for call in (cy("join"), zoe("join"), knock(house.door, {"room": "den", "name": "Eve"})):
             with pytest.raises(PermissionDenied, match="locked"):
                 await call
         assert (await waits("join")).status == "locked"
@@ -779,7 +779,7 @@ async def test_an_archived_room_takes_nobody() -> None:
         await who["hostess"]("set_entry", {"open": True})
         await who["hostess"]("archive")
         with pytest.raises(CohabitError) as refused:
-            await knock(house, {"room": "den", "name": "Eve"})
+            await knock(house.door, {"room": "den", "name": "Eve"})
         assert refused.value.code == "DISABLED"
 
 
@@ -818,7 +818,7 @@ async def test_a_member_who_left_and_comes_back_is_not_held_again_even_in_a_lock
         await zoe("leave")
         await who["hostess"]("set_entry", {"locked": True})
         assert (await zoe("join")).status == "joined"
-        assert (await knock(house, {"room": "den", "assertion": assertion(house)})).status == "joined"
+        assert (await knock(house.door, {"room": "den", "assertion": assertion(house)})).status == "joined"
 
 
 async def test_a_blocked_identity_cannot_come_back_by_itself_until_it_is_unblocked() -> None:
@@ -836,7 +836,7 @@ async def test_a_blocked_identity_cannot_come_back_by_itself_until_it_is_unblock
         with pytest.raises(Unauthorized):
             await eve("join")
         with pytest.raises(PermissionDenied, match="unblock"):
-            await knock(house, {"room": "den", "assertion": assertion(house)})
+            await knock(house.door, {"room": "den", "assertion": assertion(house)})
         await who["hostess"]("unblock", {"member": "zoe"})
         (line,) = recorded(house.rooms["den"], "unblock")
         assert [(told.text, told.members) for told in line.told] == [("hostess unblocked zoe", ("hostess",))]
@@ -866,7 +866,7 @@ async def test_a_name_that_is_empty_long_or_not_printable_is_refused(name: str) 
         who = await make_room(house)
         await who["hostess"]("set_entry", {"open": True})
         with pytest.raises(BadArgs):
-            await knock(house, {"room": "den", "name": name})
+            await knock(house.door, {"room": "den", "name": name})
 
 
 # -- failures ---------------------------------------------------------------------------------------
@@ -878,7 +878,7 @@ async def test_a_knock_that_could_not_be_written_leaves_nothing_behind() -> None
         before = len(house.identities.everybody())
         cy = await invite(who["hostess"], "cy")
         store.failing = True
-        for call in (cy("join"), knock(house, {"room": "den", "name": "Eve"})):
+        for call in (cy("join"), knock(house.door, {"room": "den", "name": "Eve"})):
             with pytest.raises(CohabitError) as failed:
                 await call
             assert failed.value.code == "STORAGE_FAILED"
@@ -895,7 +895,7 @@ async def test_a_malformed_knock_is_refused(args: dict[str, Any]) -> None:
         who = await make_room(house)
         await who["hostess"]("set_entry", {"open": True})
         with pytest.raises(BadArgs):
-            await knock(house, args)
+            await knock(house.door, args)
 
 
 # -- in a scenario ----------------------------------------------------------------------------------

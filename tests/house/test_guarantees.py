@@ -7,7 +7,7 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.registry import find_world, known_worlds
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, make_room, open_house

@@ -16,8 +16,8 @@ from cohabit.errors import (
     UnknownAsset,
     UnknownRoom,
 )
-from cohabit.house import saves
 from cohabit.house.house import House
+from cohabit.house.lifecycle import saves
 from cohabit.registry import find_world, known_worlds, players_of
 from cohabit.room import saves as save_format
 from cohabit.scenario import parse_scenario
@@ -74,9 +74,9 @@ async def test_every_brain_that_is_offered_for_a_world_plays_it(world: str, brai
         house.bots.step_ms = 0
         args = {"world": world, "players": players, "brains": dict.fromkeys(players, brain)}
         runner = house.rooms[(await operator(house, "create_room", args)).room]
-        while not any(line.entry.via == brain for line in runner.recent):
+        while not any(line.entry.via == brain for line in runner.history.recent):
             await runner.changed_since(runner.version, house.clock.now() + 1000)
-        assert {line.entry.by for line in runner.recent if line.entry.via == brain} <= set(players)
+        assert {line.entry.by for line in runner.history.recent if line.entry.via == brain} <= set(players)
 
 
 async def test_players_of_a_new_room_are_people_or_agents() -> None:
@@ -275,7 +275,7 @@ async def test_the_record_of_the_house_names_who_invited_by_its_handle() -> None
 
 
 async def test_a_call_that_has_ended_does_not_count_among_those_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.house.door.WAITS_PER_MEMBER", 2)
+    monkeypatch.setattr("cohabit.house.calls.door.WAITS_PER_MEMBER", 2)
     async with open_house() as house:
         who = await make_room(house)
         for _ in range(5):
@@ -314,3 +314,13 @@ async def test_a_member_that_waits_is_seen_when_its_call_ends_unless_it_hung_up(
         call.stop_waiting()
         await a_moment()
         assert seen["ann"] == begun, "it was not there when its call was given up"
+
+
+async def test_observe_shows_what_an_app_has_published_for_the_caller_from_the_first_time_on() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, HOST, {"id": "board", "role": "app"}, world="nim")
+        assert (await who["ann"]("observe")).app_view is None
+        await who["board"]("publish_view", {"view": {"lines": 1}})
+        assert (await who["ann"]("observe")).app_view == {"lines": 1}
+        await who["board"]("publish_view", {"view": 0, "to": ["hostess"]})
+        assert [(await who[name]("observe")).app_view for name in ("ann", "hostess")] == [{"lines": 1}, 0]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Conflict, Unauthorized, UnknownAsset, UnknownRoom
-from cohabit.house.calls import Call
+from cohabit.house.running.calls import Call
 
 from .making import (
     GOD,

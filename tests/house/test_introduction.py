@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import UnknownRoom
-from cohabit.house.introduction import introduce
+from cohabit.house.reading.introduction import introduce
 
 from .making import ANN, BOB, OWL, Client, invite, issue, make_room, open_house
 
@@ -82,4 +82,4 @@ async def test_a_caller_who_may_not_enter_a_room_is_told_nothing_of_it() -> None
             with pytest.raises(UnknownRoom):
                 await gus("introduction")
             with pytest.raises(UnknownRoom):
-                introduce(house, house.identify(gus.token), room)
+                introduce(house.services, house.identify(gus.token), room)

@@ -213,7 +213,7 @@ async def test_an_open_connection_with_an_invite_is_told_when_the_invite_is_revo
         who = await make_room(house)
         cy = await invite(who["hostess"], "cy")
         told: list[str] = []
-        house.until_invalid(house.identify(cy.token), lambda: told.append("revoked"))
+        house.identities.until_invalid(house.clock, house.identify(cy.token), lambda: told.append("revoked"))
         (line,) = (await who["hostess"]("invites")).invites
         await who["hostess"]("revoke_invite", {"invite": line.invite})
         assert told == ["revoked"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import Quarantined, UnknownCommand
-from cohabit.house.identities import ALPHABET, Identities, hashed, make_token, new_identity
-from cohabit.house.leases import LEASE_MS
+from cohabit.house.store.identities import ALPHABET, Identities, hashed, make_token, new_identity
+from cohabit.house.store.leases import LEASE_MS
 from cohabit.model.identity import Credential
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock, FakeTimer
@@ -21,7 +21,7 @@ from .making import a_moment, issue, make_room, open_house, player
 
 
 def test_every_character_of_a_token_is_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.house.identities.TOKEN_LENGTH", 2 * 248)
+    monkeypatch.setattr("cohabit.house.store.identities.TOKEN_LENGTH", 2 * 248)
     monkeypatch.setattr(secrets, "token_bytes", lambda size: bytes(reversed(range(256))))
     token = make_token()
     assert Counter(token) == dict.fromkeys(ALPHABET, 8)

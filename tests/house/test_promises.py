@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import CohabitError
-from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import ROLES
 from cohabit.registry import make_world
 from cohabit.room.command_modules import room_commands

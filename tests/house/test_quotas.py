@@ -9,8 +9,8 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
-from cohabit.house.quotas import FAIR_BYTES, RoomQuotas, WriteShares
-from cohabit.house.runner import MAX_QUEUED_CALLS_OF_MEMBER
+from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
+from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.settings import Settings
 from cohabit.room.budget import StorageQuota
 from cohabit.room.refusals import Refusal

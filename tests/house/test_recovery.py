@@ -22,9 +22,9 @@ from cohabit.errors import (
     UnknownAsset,
     UnknownRoom,
 )  # fmt: skip
-from cohabit.house import loading
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.house.store import loading
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.room.cursors import seal
@@ -76,7 +76,7 @@ async def test_a_snapshot_and_the_tail_after_it_give_the_room_of_the_whole_recor
         digest = house.rooms["den"].room.digest()
     assert stored_room(tmp_path).digest() == digest
     with closing(SQLiteStore(tmp_path)) as store:
-        from cohabit.house.loading import load_room
+        from cohabit.house.store.loading import load_room
 
         assert load_room(store, "den").digest() == digest
 
@@ -322,10 +322,10 @@ async def test_heads_are_appended_while_the_house_runs_and_only_those_that_chang
 
         async def noted() -> list[tuple[str, int]]:
             await clock.advance(5_000)
-            await vars(house.heads)["_worker"].run(lambda: None)
+            await vars(house.rooms.heads)["_worker"].run(lambda: None)
             return [(line["room"], line["seq"]) for line in map(json.loads, heads.read_text().splitlines())]
 
-        seq = house.rooms["den"].durable_seq
+        seq = house.rooms["den"].history.seq
         assert (await noted())[-1] == ("den", seq)
         await who["ann"]("hide", {"n": 1})
         before = await noted()
@@ -415,7 +415,7 @@ async def test_old_entries_are_deleted_where_the_house_keeps_a_limited_number(tm
     with closing(SQLiteStore(tmp_path)) as store:
         stored = [row[0] for row in store.lines("den", -1)]
         assert 10 <= len(stored) <= 45
-        from cohabit.house.loading import load_room
+        from cohabit.house.store.loading import load_room
 
         assert load_room(store, "den").digest() == room.digest()
     async with open_house(tmp_path) as house:

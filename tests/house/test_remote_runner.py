@@ -20,9 +20,9 @@ from cohabit.errors import (
     by_code,
 )  # fmt: skip
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.testing.clock import FakeClock
 
 from .making import (
@@ -107,7 +107,7 @@ async def test_an_action_is_durable_before_it_is_sent_and_its_answer_after() -> 
         asked = start(y.who["ann"]("ring"))
         await y.site.arrival("ring")
         assert [e.do for e in y.recorded("asked", "answered")] == ["asked"]
-        assert y.runner.durable_seq >= y.recorded("asked")[0].seq
+        assert y.runner.history.seq >= y.recorded("asked")[0].seq
         y.site.release()
         assert await asked == {"rung": True}
         assert y.recorded("answered")[0].args == {"result": {"rung": True}}
@@ -749,7 +749,7 @@ async def test_a_deleted_room_tells_its_callers_and_its_connector() -> None:
         await y.site.arrival("ring")
         await y.house.delete_room("den")
         assert (await refused(asked)).code == "OUTCOME_UNKNOWN"
-        assert y.house.connectors == {}
+        assert y.house.rooms.connectors == {}
         assert y.site.closed == [True]
 
 

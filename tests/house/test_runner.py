@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from cohabit.errors import PermissionDenied, StorageFailed, Unauthorized
-from cohabit.house import loading
-from cohabit.house.audit_chain import STORE_MS
-from cohabit.house.calls import Call
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
-from cohabit.house.running.threads import interrupt
+from cohabit.house.running.calls import Call
+from cohabit.house.running.reports import STORE_MS
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.running.watchdog import (
     SLOW_FOR_MS,
     SLOW_RUNS,
@@ -26,8 +24,10 @@ from cohabit.house.running.watchdog import (
     Watchdog,
     thread_usage,
 )
+from cohabit.house.store import loading
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
+from cohabit.house.threads import interrupt
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.testing.clock import FakeClock
 
@@ -97,10 +97,10 @@ async def test_a_wait_that_timed_out_is_forgotten() -> None:
         who = await make_room(house)
         waiting = [asyncio.ensure_future(who["ann"]("recv_messages", {"wait_ms": 1_000})) for _ in range(3)]
         await a_moment()
-        assert vars(vars(house.rooms["den"])["_version"])["_waiters"]
+        assert vars(house.rooms["den"].history)["_waiters"]
         await clock.advance(1_000)
         await asyncio.gather(*waiting)
-        assert not vars(vars(house.rooms["den"])["_version"])["_waiters"]
+        assert not vars(house.rooms["den"].history)["_waiters"]
 
 
 async def test_a_reader_is_sent_a_view_that_changed_although_nothing_is_told() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
-from cohabit.house import saves
 from cohabit.house.house import House
-from cohabit.house.saves import SAVE_FILE
+from cohabit.house.lifecycle import saves
+from cohabit.house.lifecycle.saves import SAVE_FILE
 from cohabit.house.settings import Settings
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
@@ -218,7 +218,7 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
         def full(handle: int) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("cohabit.house.saves.os.fsync", full)
+        monkeypatch.setattr("cohabit.house.lifecycle.saves.os.fsync", full)
         with pytest.raises(CohabitError, match="No space left"):
             await here.ask("zeus", "save_world", folder="x")
         assert file.read_bytes() == before

@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, StorageFailed
-from cohabit.house import codes
-from cohabit.house.challenges import LIFE_MS, Challenges
-from cohabit.house.codes import Attempts
-from cohabit.house.signing import (
+from cohabit.house.access import codes
+from cohabit.house.access.codes import LIFE_MS, Attempts, Challenges
+from cohabit.house.access.signing import (
     ASSERTION,
     KEY_FILE,
     AssertionBody,

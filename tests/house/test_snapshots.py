@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cohabit.house.snapshots import AFTER_CPU_S, LARGE_BATCH, MAX_DELAY, QUICK_REPLAY_CPU_S, SnapshotSchedule
+from cohabit.house.running.snapshots import AFTER_CPU_S, LARGE_BATCH, MAX_DELAY, QUICK_REPLAY_CPU_S, SnapshotSchedule
 
 from .making import make_room, open_house
 

@@ -12,7 +12,7 @@ from cohabit.errors import BadArgs, Busy, Disabled, PermissionDenied, Unauthoriz
 from cohabit.house.house import House
 from cohabit.house.store.contract import Row
 from cohabit.house.store.memory import MemoryStore
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, TOKENS_MADE, Client, HeldStore, a_moment, issue, make_room, open_house
@@ -197,7 +197,7 @@ async def test_a_slow_reader_gets_nothing_that_was_queued_before_its_grant_was_n
 
 @pytest.mark.parametrize("change", ["revoke_token", "narrow"])
 async def test_a_backlog_is_checked_again_before_each_frame(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.house.feed.BACKLOG_ITEMS", 2)
+    monkeypatch.setattr("cohabit.house.reading.feed.BACKLOG_ITEMS", 2)
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
@@ -286,7 +286,7 @@ async def test_events_that_are_in_memory_are_read_without_the_store(monkeypatch:
         await who["ann"]("shout", {"text": "hello"})
         cursor = (await who["bob"]("events")).cursor
         await who["ann"]("shout", {"text": "again"})
-        monkeypatch.setattr(house.store, "lines", None)  # reading it would be an error
+        monkeypatch.setattr(house.rooms["den"].history, "_lines_of", None)  # reading it would be an error
         assert "again" in (await who["bob"]("events", {"cursor": cursor})).items[0].text
         sub = await subscribed(who["bob"], cursor, views=False)
         assert "again" in (await lines_of(sub, 1))[0]

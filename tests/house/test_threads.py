@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from cohabit.errors import WorldTimeout
-from cohabit.house.running.threads import Pool, Worker, run_in_thread
+from cohabit.house.threads import Pool, Worker, run_in_thread
 from cohabit.testing.clock import FakeClock
 
 from .making import make_room, open_house

@@ -10,9 +10,9 @@ import pytest
 from msgspec.json import encode as to_json
 
 from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.memory import MemoryStore
 from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock
@@ -586,7 +586,7 @@ async def test_hidden_brains_are_in_nothing_that_a_member_can_reach_who_does_not
         reached = [(await anext(watching)).decode() for _ in range(5)]
         for name in reversed(blind):  # the first call of a player takes the seat back from its bot
             credential = house.identify(who[name].token)
-            for command in list_commands(house, credential, "den"):
+            for command in list_commands(house.services, credential, "den"):
                 if not command.records and not command.schema["required"]:
                     args = {"wait_ms": 0} if command.waits else {}
                     reached.append(f"{name} {command.name}: {to_json(await who[name](command.name, args)).decode()}")

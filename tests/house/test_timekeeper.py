@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from cohabit.house.calls import Call
+from cohabit.house.running.calls import Call
+from cohabit.house.running.timekeeper import ARRIVALS_MS, MAX_TICKS, RETRY_MS, Timekeeper
 from cohabit.house.settings import Settings
-from cohabit.house.timekeeper import ARRIVALS_MS, MAX_TICKS, RETRY_MS, Timekeeper
 from cohabit.testing.clock import FakeClock
 
 from .making import House, make_room, open_house

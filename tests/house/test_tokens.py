@@ -20,7 +20,7 @@ from cohabit.errors import (
     WorldTimeout,
 )  # fmt: skip
 from cohabit.house.house import House
-from cohabit.house.identities import make_token
+from cohabit.house.store.identities import make_token
 from cohabit.testing.clock import FakeClock
 
 from .making import (

@@ -6,9 +6,9 @@ from typing import Annotated
 import pytest
 from msgspec import Meta
 
-from cohabit.house import introduction
-from cohabit.house.command_list import describe
+from cohabit.house.calls.command_list import describe
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
+from cohabit.house.reading import introduction
 from cohabit.room.base import Context
 from cohabit.room.commands import command, command_of
 from cohabit.room.tool_names import ToolNames

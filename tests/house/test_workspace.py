@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, GitFailed
-from cohabit.house.commands import create_room
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.lifecycle.room_commands import create_room
 from cohabit.house.running import remote
 from cohabit.house.running.remote import RemoteRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.remote import Ask
 from cohabit.room.commands import commands_of
@@ -105,7 +105,7 @@ async def invited(o: Office, name: str, **more: Any) -> Client:
 
 
 def connector_of(house: House) -> WorkspaceConnector:
-    found = house.connectors["den"]
+    found = house.rooms.connectors["den"]
     assert isinstance(found, WorkspaceConnector)
     return found
 
@@ -518,7 +518,7 @@ async def test_a_push_made_while_the_house_was_closed_is_announced_when_it_reope
     write_elsewhere(tmp_path, ("mike-cli", "Read it all."))
     async with open_house(tmp_path / "house") as house:
         runner = house.rooms["den"]
-        before = runner.durable_seq
+        before = runner.history.seq
         await remote_of(house).poll()
         told = [told.text for line in runner.room.record.tail if line.seq > before for told in line.entry.told]
         assert told == ["mike-cli (from elsewhere): journal: Read it all."]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cohabit.errors import Busy, CohabitError, StorageFailed, WorldTimeout
+from cohabit.house import threads
 from cohabit.house.house import House
-from cohabit.house.running import threads
 from cohabit.house.running.watchdog import LOOP_LIMIT_S
 from cohabit.registry import find_world
 from cohabit.testing.clock import FakeClock

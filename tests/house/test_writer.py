@@ -10,7 +10,7 @@ import pytest
 from cohabit.errors import StorageFailed
 from cohabit.house.store.contract import Write
 from cohabit.house.store.memory import MemoryStore
-from cohabit.house.writer import Writer
+from cohabit.house.store.writer import Writer
 from cohabit.model.identity import Credential
 from cohabit.model.record import Entry
 from cohabit.room.record import Line, Record

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from cohabit.agents.decision import FAILURES
 from cohabit.errors import RecordCorrupt
 from cohabit.faces.cli import main
-from cohabit.house.calls import Call
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
 from cohabit.house.settings import Settings
 from cohabit.lab.dataset import COLUMNS, Row, run_rows
 from cohabit.lab.design import parse_design

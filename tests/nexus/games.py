@@ -125,7 +125,7 @@ class Journeys:
 
     @property
     def nexus(self) -> NexusConnector:
-        connector = self.house.connectors["nexus"]
+        connector = self.house.rooms.connectors["nexus"]
         assert isinstance(connector, NexusConnector)
         return connector
 

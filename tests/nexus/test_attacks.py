@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
-from cohabit.house.calls import SystemCall
-from cohabit.house.gate import handle_for
+from cohabit.house.access.gate import handle_for
 from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
 from cohabit.model.entry import Admission
 from cohabit.model.seat import Seat

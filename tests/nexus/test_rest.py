@@ -123,7 +123,7 @@ async def test_steps_and_exit_conditions_are_enforced_and_the_reply_says_which()
         assert entered["exitConditions"] == {"enforced": ["health < 10%"], "notes": ["bored"]}
         bob.play_url, bob.play_token = entered["bridgeUrl"], entered["token"]
         await bob.play(*STEP)
-        await nexus.house.connectors["lobby"].transit.at_rest()  # type: ignore[attr-defined]
+        await nexus.house.rooms.connectors["lobby"].transit.at_rest()  # type: ignore[attr-defined]
         seen = await bob.observe()
         assert (seen["agent"]["currentGameId"], seen["recentSessions"][0]["exitReason"]) == (None, "max_steps")
 

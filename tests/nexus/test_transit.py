@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
+from cohabit.house.access.credentials import revoke_and_store
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
@@ -619,7 +620,7 @@ async def test_a_token_of_a_visit_ends_with_it_also_for_one_who_stays_a_member()
         whole = world.credential("bob", "nexus")
         operator = world.house.identify(world.house.operator_token())
         made = await world.house.call(operator, None, "issue_credential", {"name": "bob", "room": "nexus"})
-        await world.house.revoke_credentials([whole])
+        await revoke_and_store(world.house.services, [whole])
         world.tokens["bob", "nexus"].append(made.token)
         world.tokens["bob", "caves"] = []
         await visit(world, "bob", "caves")

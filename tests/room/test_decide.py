@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeViolation, Unauthorized, UnknownCommand
-from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
 from cohabit.room.budget import HOUR_MS, Budget, StorageQuota

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
-from cohabit.house.fanout import Fanout
+from cohabit.house.streams.fanout import Fanout
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
 from cohabit.room.cursors import seal, unseal
@@ -19,7 +19,7 @@ from cohabit.room.visibility import FeedItem, feed, is_news
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed, told_last
 
 if TYPE_CHECKING:
-    from cohabit.house.subscriptions import Subscription
+    from cohabit.house.streams.subscriptions import Subscription
 
 UNBOUND = {"id": "una", "role": "player", "claim": "auto:3"}
 

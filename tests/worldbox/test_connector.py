@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, by_code
+from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 from cohabit.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url
@@ -97,7 +98,7 @@ async def test_the_save_commands_of_the_game_replace_those_of_the_house(tmp_path
     async with table(tmp_path) as t:
         assert (await t.who["zeus"]("save_world", {"folder": "save1"}))["saved"] is True
         assert t.game.names() == ["save_world"]
-        offered = t.house.door.commands_for(t.house.identify(t.who["zeus"].token), "den")
+        offered = commands_for(t.house.services, t.house.identify(t.who["zeus"].token), "den")
         assert [c.tool_name for c in offered if c.name == "save_world"] == ["worldbox_save_world"]
         assert not [c for c in offered if c.name in ("reset", "rematch")]
 
@@ -418,7 +419,7 @@ async def test_the_games_token_is_in_no_file_no_error_and_no_log(
         t.game.token = "another"
         said.append(str((await refused(t.who["zeus"]("spawn", SPAWN))).as_wire()))
         await t.poll()
-        said += [repr(t.house.connectors), msgspec.json.encode(await t.who["zeus"]("events")).decode()]
+        said += [repr(t.house.rooms.connectors), msgspec.json.encode(await t.who["zeus"]("events")).decode()]
     rows = SQLiteStore(tmp_path, lock=False)
     said += [str(body) for _, body, _ in rows.lines("den", -1)]
     rows.close()

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from cohabit.errors import every_error
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
+from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.opening import opening_state
@@ -139,7 +139,7 @@ async def test_tools_offered_for_all_rooms_fit_rooms_with_and_without_the_bridge
         for i, world in enumerate(worlds):
             me = AgentSpec(id="ann", role="player", claim="auto:0", identity=ann.id)
             await house.create_room(Scenario(scenario="x", world=world, agents=[me, AgentSpec(id="bob")]), f"room-{i}")
-        commands = {info.name: info for info in list_commands(house, credential, None)}
+        commands = {info.name: info for info in list_commands(house.services, credential, None)}
         for name in ("whoami", "session_info", "objective_status"):
             assert commands[name].tool_name == name
             schema = commands[name].output_schema or {}

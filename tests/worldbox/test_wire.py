@@ -14,8 +14,8 @@ import pytest
 from cohabit.errors import GameCrash, UnknownAsset, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
-from cohabit.house.identities import new_identity
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import new_identity
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.worldbox.names import code_on_wire
 from cohabit.worldbox.server import MAX_HEADERS, BridgeServer
@@ -313,7 +313,7 @@ async def test_a_bug_is_internal_and_its_text_is_not_sent(box: Bridged, monkeypa
 
 # -- the order of the checks --------------------------------------------------------------------
 async def test_a_house_that_shuts_down_says_so_before_it_asks_for_a_credential(box: Bridged) -> None:
-    box.house.closing = True
+    box.house.rooms.closing = True
     async with box.http() as stranger:
         for method, path in (*ROUTES, ("GET", "/nothing")):
             error(await stranger.request(method, path), 503, "DISABLED")
@@ -466,7 +466,7 @@ async def test_messages_have_the_shapes_of_the_wire(box: Bridged) -> None:
 
 async def test_a_message_can_be_waited_for(box: Bridged) -> None:
     waiting = asyncio.ensure_future(box.result("ares", "recv_messages", wait_ms=30_000))
-    while not box.house.rooms["realm"]._version._waiters:
+    while not box.house.rooms["realm"].history._waiters:
         await asyncio.sleep(0)
     await box.result("athena", "send_message", to="ares", content="now")
     assert (await waiting)["items"][0]["content"] == "now"

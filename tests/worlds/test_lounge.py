@@ -2,7 +2,7 @@
 
 from tests.room.making import HOST, PERSON, make_room
 
-from cohabit.house.command_list import list_commands
+from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
@@ -33,9 +33,11 @@ async def test_the_short_list_of_tools_has_observe_and_say_where_nobody_plays() 
     async with House.open(Settings()) as house:
         _, tokens = await house.create_room(read_scenario("lounge"), "lounge")
         _, players = await house.create_room(read_scenario("demo"), "demo")
-        listed = {info.name for info in list_commands(house, house.identify(tokens["host"]), "lounge") if info.listed}
+        listed = {
+            info.name for info in list_commands(house.services, house.identify(tokens["host"]), "lounge") if info.listed
+        }
         assert {"observe", "say"} <= listed
-        playing = list_commands(house, house.identify(next(iter(players.values()))), "demo")
+        playing = list_commands(house.services, house.identify(next(iter(players.values()))), "demo")
         assert {info.name: info.listed for info in playing if info.name in ("observe", "say")} == {
             "observe": False, "say": False,
         }  # fmt: skip

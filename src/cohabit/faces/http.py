@@ -22,8 +22,9 @@ from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand, inte
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
-from cohabit.house.challenges import LIFE_MS
-from cohabit.house.gate import knock
+from cohabit.house.access.codes import LIFE_MS
+from cohabit.house.access.gate import knock
+from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 from cohabit.version import __version__
@@ -49,7 +50,7 @@ def http_routes(house: House) -> list[Route]:
 
     async def come_in(request: Request) -> Response:
         args = _body_args(await _short_body(request))
-        return _json({"ok": True, "result": await knock(house, args, bearer(request.headers))})
+        return _json({"ok": True, "result": await knock(house.door, args, bearer(request.headers))})
 
     async def challenge(request: Request) -> Response:
         room = request.query_params.get("room", "")
@@ -58,10 +59,10 @@ def http_routes(house: House) -> list[Route]:
         return _json({"ok": True, "result": {"challenge": house.gate.challenges.issue(room), "life_ms": LIFE_MS}})
 
     async def public_key(request: Request) -> Response:
-        return _json((await house.signing_key()).public_jwk)
+        return _json((await house.signing.load()).public_jwk)
 
     async def health(request: Request) -> Response:
-        broken = len(house.problems)
+        broken = len(house.rooms.problems)
         return _json({"ok": not broken, "version": __version__, "rooms": len(house.rooms), "broken_rooms": broken})
 
     async def metrics(request: Request) -> Response:
@@ -131,7 +132,7 @@ def _body_args(body: bytes) -> Any:
 
 def _query_args(house: House, credential: Credential, room: str | None, name: str, request: Request) -> dict[str, Any]:
     """Convert query parameters to the command's types."""
-    command = house.door.resolve(credential, room, name).command
+    command = resolve(house.services, credential, room, name).command
     if command.records:
         raise BadArgs(f"{name} changes state; use POST")
     return command.check_text(dict(request.query_params))

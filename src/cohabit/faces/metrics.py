@@ -38,7 +38,7 @@ def _is_local(house: House, request: Request) -> bool:
 
 def _public_lines(house: House) -> Iterator[str]:
     yield from _one("cohabit_rooms", "gauge", "Open rooms.", len(house.rooms))
-    broken = len(house.problems)
+    broken = len(house.rooms.problems)
     yield from _one("cohabit_rooms_broken", "gauge", "Rooms that are quarantined or could not be opened.", broken)
     up = (house.clock.now() - house.started_at) / 1000
     yield from _one("cohabit_uptime_seconds", "gauge", "Seconds since the start.", up)

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from cohabit.errors import every_error
-from cohabit.house.catalogue import every_command
+from cohabit.house.commands import every_command
 from cohabit.room.commands import Command
 from cohabit.version import __version__
 

@@ -21,7 +21,7 @@ from cohabit.faces.app import make_app
 from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
 from cohabit.faces.direct import DirectProtocol
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 
 SWITCH_INTERVAL_S = 0.0005

@@ -23,10 +23,10 @@ from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, internal_error
 from cohabit.faces.direct import BINARY, EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
-from cohabit.house.calls import Call
 from cohabit.house.house import House
-from cohabit.house.media import MediaReader, is_media
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.running.calls import Call
+from cohabit.house.streams.media import MediaReader, is_media
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.model.validation_errors import in_words
 
@@ -169,7 +169,7 @@ class Connection:
     async def run(self, credential: Credential) -> None:
         self.credential = credential
         writer = self._start(self._write_replies)
-        stop = self.house.until_invalid(credential, self._credential_invalid)
+        stop = self.house.identities.until_invalid(self.house.clock, credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
         try:

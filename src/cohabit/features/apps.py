@@ -4,6 +4,8 @@ A member with ``publish`` is an app. It publishes a view of its state, for every
 the actions that members request. The house carries views, actions and data without reading them.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -12,7 +14,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.room.base import Context
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
 from cohabit.room.messages import recipients, speak
@@ -251,6 +253,10 @@ def request_action(
 class Apps(Feature):
     name = "apps"
     room_slice = PUBLISHED
+    observed = MappingProxyType({"app_view": Any})  # the newest view that an app has published for the member
+
+    def observes(self, room: BaseRoom, member: Member) -> Mapping[str, Any]:
+        return {"app_view": newest_view(room.state, member).view} if C.WATCH in member.held else {}
 
     def follow(self, ctx: Context) -> None:
         """Drop what members who have left have published, and the views that were for them."""

@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 from cohabit.errors import Busy
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.room.base import Context
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
 from cohabit.room.slices import Slice
-from cohabit.room.state import RoomState
+from cohabit.room.state import Member, RoomState
 
 C = Capability
 MINUTE_MS = 60_000
@@ -92,6 +92,9 @@ class ChatLimiting(Feature):
         if not chat.apart:
             return receivers
         return [member for member in receivers if ctx.state.members[member].kind != "agent"]
+
+    def hears(self, room: BaseRoom, speaker: Member, member: Member) -> bool:
+        return not (CHAT.read(room.state).apart and speaker.kind == member.kind == "agent")
 
 
 def _count(chat: Chat, ctx: Context) -> None:

@@ -22,6 +22,9 @@ from cohabit.room.timers import Due
 
 HAND_BACK_MS = 5_000
 """The least time between two calls: each time the agent starts over, and a model is paid for that."""
+STAND_IN_STEP_MS = 10_000
+"""The least time per move of a stand-in in a world with rounds, so that it does not play many of them before its player
+is back."""
 
 
 class HandedOver(Struct, omit_defaults=True):
@@ -116,6 +119,12 @@ class StandIns(Feature):
                 continue
             if member.seat is not None or member.claim is None:  # without its claimed seat there is nothing to play
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
+
+    def pauses(self, room: BaseRoom, member: Member) -> int | None:
+        """A stand-in leaves an absent player half of the time limit to return; one that was given the seat need not."""
+        if member.stand_in_since is None or member.handed_over or room.pace != "rounds":
+            return None
+        return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """Whether an agent plays for the member now, and what it missed."""

@@ -1,293 +1,38 @@
-"""House commands for rooms and worlds."""
+"""All commands: those of the house, and for the reference documentation those of rooms and worlds."""
 
-import json
-import logging
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator
 
-from msgspec import Meta, Struct
+from cohabit.house.access import credentials, entry_policy, gate, invites
+from cohabit.house.agents import agent_status
+from cohabit.house.calls import command_list
+from cohabit.house.lifecycle import room_commands, saves
+from cohabit.house.reading import audit_log, feed, front_ends, introduction, observing
+from cohabit.registry import known_worlds, load_extensions, make_world, usual_features
+from cohabit.room.command_modules import every_room_command, features_named, features_of
+from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 
-from cohabit.errors import BadArgs, CohabitError, PermissionDenied, UnknownAsset
-from cohabit.house.brains import brains_for, check_allowed
-from cohabit.house.command_list import CommandInfo, list_commands
-from cohabit.house.door import HouseContext
-from cohabit.house.runner import RoomRunner
-from cohabit.house.running.threads import run_in_thread
-from cohabit.model.grant import Capability
-from cohabit.model.suggest import nearest
-from cohabit.registry import find_world, is_ours, known_worlds
-from cohabit.room.commands import Resource, command, command_of
-from cohabit.room.recorded import WorldInterrupted
-from cohabit.room.state import Member
-from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
-from cohabit.world import World
-
-if TYPE_CHECKING:
-    from cohabit.house.house import House
-
-log = logging.getLogger("cohabit")
-
-C = Capability
-
-
-# -- rooms --------------------------------------------------------------------------------------
-class RoomLine(Struct, omit_defaults=True):
-    id: str
-    world: str
-    scenario: str
-    members: int
-    game: int
-    here: int | None = None  # how many members are connected; only for those who may read the roster
-    bots: int = 0  # how many are played by the house; likewise
-    archived: bool = False
-    you: str | None = None
-    problem: str | None = None
-
-
-class Rooms(Struct):
-    rooms: list[RoomLine]
-
-
-@command(
-    category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.", listed=True
-)
-async def rooms(ctx: HouseContext) -> Rooms:
-    """The rooms of this house that you are in or may enter."""
-    found: list[RoomLine] = []
-    me = ctx.credential
-    for runner in ctx.house.rooms.values():
-        state = runner.room.state
-        if me.room not in (None, state.id):
-            continue
-        member = runner.room.member_of(me.identity)
-        if member is None and not ctx.house.door.may_join(me, runner):
-            continue
-        sees_roster = member is not None and C.READ_ROSTER in member.held
-        found.append(
-            RoomLine(
-                id=state.id,
-                world=state.world,
-                scenario=state.scenario,
-                members=len(state.members),
-                game=state.games,
-                here=sum(m.here for m in state.members.values()) if sees_roster else None,
-                bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
-                archived=state.archived,
-                you=member.role_name if member else None,
-                problem=runner.failure.message if runner.failure else None,
-            )
-        )
-    if ctx.is_host:
-        found += [
-            RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)
-            for name, error in ctx.house.broken.items()
-        ]
-    return Rooms(found)
-
-
-class WorldLine(Struct, omit_defaults=True):
-    name: str
-    title: str
-    description: str
-    players: tuple[int, int]  # the minimum and the maximum number
-    takes_seed: bool  # true if a host may choose the seed of a room
-    brains: list[str] = []  # those that can play it; only for hosts of the house, who may create rooms
-
-
-class Worlds(Struct):
-    worlds: list[WorldLine]
-    scenarios: list[str]
-
-
-@command(category="discovery", where="house", about="house", listed=True)
-async def worlds(ctx: HouseContext) -> Worlds:
-    """The worlds this house can open, and its ready-made scenarios."""
-    lines = []
-    for name in known_worlds():
-        try:
-            cls = await _load_world(ctx.house, name)
-        except CohabitError as wrong:  # a broken world of an installed package does not hide the others
-            log.warning("the world %s could not be loaded: %s", name, wrong.as_text())
-            continue
-        about = (cls.__doc__ or "").strip().split("\n")[0]
-        spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
-        lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
-    return Worlds(lines, list(presets()))
-
-
-class RoomMade(Struct):
-    room: str
-    tokens: dict[str, str]
-
-
-@command(category="host", where="house", about="house", host_only=True, records=True, listed=True)
-async def create_room(
-    ctx: HouseContext,
-    scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
-    world: Annotated[str | None, Meta(description="a world name; each of `players` gets a seat")] = None,
-    players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
-    people: Annotated[
-        list[str], Meta(max_length=64, description="those of `players` who are people; the others are agents")
-    ] = [],  # noqa: B006 - never changed
-    brains: Annotated[
-        dict[str, str], Meta(max_length=64, description="the name of a player to the brain that plays for it")
-    ] = {},  # noqa: B006 - never changed
-    room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
-    seed: int | str | None = None,
-) -> RoomMade:
-    """Create a room with you as its host. Returns a token for each member. They are shown only once."""
-    me = ctx.identity
-    assert me is not None
-    if (scenario is None) == (world is None):
-        raise BadArgs("pass either scenario or world, not both")
-    if scenario is not None:
-        if scenario not in presets():
-            raise BadArgs(
-                f"unknown scenario {scenario[:40]!r}; scenarios: {', '.join(presets())}",
-                did_you_mean=nearest(scenario, presets(), 2),
-            )
-        plan = read_scenario(scenario)
-    else:
-        assert world is not None
-        if world not in known_worlds():
-            raise BadArgs(
-                f"unknown world {world[:40]!r}; worlds: {', '.join(known_worlds())}",
-                did_you_mean=nearest(world, known_worlds(), 2),
-            )
-        fewest = (await _load_world(ctx.house, world)).spec.seat_range[0]
-        if fewest and not players:  # without players the game could never begin
-            raise BadArgs(
-                f"{world} needs {fewest} player{'' if fewest == 1 else 's'}: pass their names, "
-                f"such as players={json.dumps(['ada', 'bob', 'cleo', 'dan'][:fewest])}"
-            )
-        plan = Scenario(
-            scenario=world,
-            world=world,
-            agents=[AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(players)],
-        )
-    if seed is not None and not await _is_open(ctx.house, plan.world):
-        raise PermissionDenied(
-            "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
-            "can, with `cohabit up --seed`"
-        )
-    for name in people:
-        make_person(plan, name)
-    for name, brain in brains.items():
-        give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
-    taken = {agent.id for agent in plan.agents}
-    handle = free_handle(me.name, lambda name: name in taken)
-    plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
-    return RoomMade(*await ctx.house.create_room(plan, room, seed, me))
-
-
-async def _is_open(house: "House", world: str) -> bool:
-    """Whether every seat of this world sees everything."""
-    return world in known_worlds() and (await _load_world(house, world)).spec.open_information
-
-
-async def _load_world(house: "House", world: str) -> type[World]:
-    """The class of a world. Its module may have to be imported, which runs its code."""
-    if is_ours(world):
-        return find_world(world)
-
-    def load() -> type[World]:
-        try:
-            return find_world(world)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:  # also SystemExit: a world must not end the house
-            raise BadArgs(f"the world {world!r} cannot be imported: {type(bug).__name__}: {bug}") from bug
-
-    return await run_in_thread(f"the world {world}", load, house.loading_s)
-
-
-class RoomGone(Struct):
-    deleted: str
-
-
-@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True)
-async def delete_room(
-    ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
-) -> RoomGone:
-    """Delete this room and its record. This cannot be undone; `archive` keeps the record."""
-    if confirm != ctx.room.id:
-        raise BadArgs(f"confirm must be the room's id, {ctx.room.id!r}")
-    await ctx.house.delete_room(ctx.room.id)
-    return RoomGone(confirm)
-
-
-class Reopened(Struct):
-    room: str
-
-
-def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
-    return runner.failure is not None
-
-
-@command(
-    category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
-    when_broken=True, offered_in=_is_quarantined,
+MODULES = (
+    room_commands, command_list, introduction, invites, gate, entry_policy, credentials, feed, observing, front_ends,
+    audit_log, saves, agent_status,
 )  # fmt: skip
-async def reopen_room(ctx: HouseContext) -> Reopened:
-    """Reopen a quarantined room from its last durable state."""
-    room = ctx.broken_room or ctx.room.id
-    await ctx.house.reopen_room(room)
-    return Reopened(room)
+HOUSE_COMMANDS = CommandTable([command for module in MODULES for command in declared_in(module)])
 
 
-class CommandLine(Struct, omit_defaults=True):
-    name: str
-    description: str
-    tool_name: str = ""  # the name over MCP, if it is another one
+def reserved_names() -> list[str]:
+    """The names of the house and of every room, which the actions of a world cannot have."""
+    return [command.name for command in (*HOUSE_COMMANDS, *every_room_command()) if not command.world_may_replace]
 
 
-class Capabilities(Struct):
-    commands: list[CommandLine]
-
-
-@command(category="meta", where="house", about="either", before_joining=True)
-async def capabilities(ctx: HouseContext) -> Capabilities:
-    """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
-    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
-    return Capabilities(
-        [
-            CommandLine(c.name, _in_short(c), c.tool_name if c.tool_name != c.name else "")
-            for c in commands
-            if c.for_model
-        ]
-    )
-
-
-def _in_short(info: CommandInfo) -> str:
-    return info.description.split("\n\n")[0].replace("\n", " ")
-
-
-class Schemas(Struct):
-    commands: list[CommandInfo]
-
-
-@command(
-    category="meta",
-    where="house",
-    about="either",
-    before_joining=True,
-    resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
-)
-async def schemas(
-    ctx: HouseContext,
-    command: Annotated[str | None, Meta(description="the name of one command; default: all that you may use")] = None,
-) -> Schemas:
-    """The commands that you may use here, or one of them, with the schemas of their arguments and results."""
-    commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
-    if command is None:
-        return Schemas(commands)
-    found = [info for info in commands if command in (info.name, info.tool_name)]
-    if not found:
-        names = [info.tool_name for info in commands]
-        raise UnknownAsset(
-            f"no command {command[:80]!r} that you may use", did_you_mean=nearest(command[:80], names, 3)
-        )
-    return Schemas(found)
-
-
-SCHEMAS = command_of(schemas)
-"""Called by clients in other processes to list commands."""
+def every_command() -> Iterator[tuple[str, Command]]:
+    """All commands, each with its heading: "house", "room" or the name of a world."""
+    load_extensions()
+    for command in HOUSE_COMMANDS:
+        yield "house", command
+    for command in every_room_command():
+        yield "room", command
+    for name in known_worlds():
+        world = make_world(name, {})
+        features, usual = features_of(world), features_named(usual_features()).declared
+        own = [made for made in features.declared if made.where == "room" and made not in usual]
+        for command in (*own, *commands_of(world)):
+            yield name, command.renamed(features.tools)

@@ -28,7 +28,7 @@ from msgspec import Struct
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.spending import SpendingLog
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
-from cohabit.house.disk import sync_folder
+from cohabit.house.store.disk import sync_folder
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.files import Log, encode_lines, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same

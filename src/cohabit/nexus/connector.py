@@ -35,7 +35,7 @@ from cohabit.nexus.world import Nexus
 from cohabit.remote import Ask, Sent
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
+    from cohabit.house.calls.context import Services
 
 log = logging.getLogger("cohabit")
 POLL_MS = 2_000
@@ -47,16 +47,16 @@ class NexusConnector:
 
     poll_ms = POLL_MS
 
-    def __init__(self, house: "House", room: str) -> None:
+    def __init__(self, house: "Services", room: str) -> None:
         self._house = house
         self._room = room
         self.transit = Transit(house, room, self._refresh)
         self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
-        house.listeners[VISITS.feature] = self.transit.looked_at
+        house.rooms.events.listeners[VISITS.feature] = self.transit.looked_at
 
     @classmethod
-    def for_room(cls, house: "House", room: str, config: Mapping[str, Any]) -> "NexusConnector":
-        others = [known for known, connector in house.connectors.items() if isinstance(connector, cls)]
+    def for_room(cls, house: "Services", room: str, config: Mapping[str, Any]) -> "NexusConnector":
+        others = [known for known, connector in house.rooms.connectors.items() if isinstance(connector, cls)]
         if others:
             raise Disabled(f"this house has a Nexus already, the room {others[0]}")
         return cls(house, room)
@@ -105,7 +105,7 @@ class NexusConnector:
         self._recovered.cancel()
         await asyncio.gather(self._recovered, return_exceptions=True)
         await self.transit.close()
-        self._house.listeners.pop(VISITS.feature, None)
+        self._house.rooms.events.listeners.pop(VISITS.feature, None)
 
     def _refresh(self) -> None:
         """A profile has changed: show that in the room."""

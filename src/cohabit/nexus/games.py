@@ -13,13 +13,13 @@ from cohabit.room.room import Room
 from cohabit.world import World
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.calls.context import Services
+    from cohabit.house.running.runner import RoomRunner
 
 NO_TRAVEL = Travel()
 
 
-def games_of(house: "House") -> list[GameInfo]:
+def games_of(house: "Services") -> list[GameInfo]:
     """The registered games, sorted by id."""
     return [
         game_of(runner) for _, runner in sorted(house.rooms.items()) if VISITS.read(runner.room.state).nexus is not None
@@ -59,7 +59,7 @@ def _status(runner: "RoomRunner") -> Status:
     return "available"
 
 
-def find_game(house: "House", game_id: str) -> "RoomRunner":
+def find_game(house: "Services", game_id: str) -> "RoomRunner":
     """The room of a game."""
     runner = house.rooms.get(game_id)
     if runner is None or VISITS.read(runner.room.state).nexus is None:

@@ -11,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from cohabit.errors import RecordCorrupt, Unauthorized
-from cohabit.house.running.threads import run_in_thread
 from cohabit.house.store.contract import Write
+from cohabit.house.threads import run_in_thread
 from cohabit.nexus.values import Profile
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
+    from cohabit.house.calls.context import Services
 
 CACHED = 1_000
 """How many profiles stay in memory."""
@@ -27,7 +27,7 @@ _decode = msgspec.msgpack.Decoder(Profile).decode
 class Profiles:
     """Reads and writes profiles, one change of each at a time. They are replaced, never changed in place."""
 
-    def __init__(self, house: "House") -> None:
+    def __init__(self, house: "Services") -> None:
         self._house = house
         self._cache: OrderedDict[str, Profile] = OrderedDict()
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}  # and how many use it

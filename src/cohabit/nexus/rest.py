@@ -23,7 +23,7 @@ from cohabit.errors import (
     UnknownRoom,
 )
 from cohabit.features.visits.state import VISITS
-from cohabit.house.gate import knock
+from cohabit.house.access.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 from cohabit.nexus import dialects, requests
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
 
 def nexus_room(house: House) -> str | None:
     """The id of the room that is the Nexus of a house."""
-    return next((room for room, known in house.connectors.items() if isinstance(known, NexusConnector)), None)
+    return next((room for room, known in house.rooms.connectors.items() if isinstance(known, NexusConnector)), None)
 
 
 async def answer(house: House, asked: Asked) -> Answer:
@@ -129,7 +129,7 @@ class Caller:
             credential = self._credential()
             if credential.identity:
                 self._check_own(wanted.agent_id, await self._own_names(credential))
-        joined = await knock(self._house, {"room": self._room, "name": wanted.agent_id[:64]}, self._asked.token)
+        joined = await knock(self._house.door, {"room": self._room, "name": wanted.agent_id[:64]}, self._asked.token)
         new = {"token": joined.token} if joined.token is not None else {}
         if joined.status in ("denied", "locked"):
             raise PermissionDenied(joined.note or "you cannot join the Nexus now")

@@ -25,7 +25,7 @@ from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, bearer
 from cohabit.faces.serve import listen, serving_beside
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.nexus.dialects import Json, refused_json
 from cohabit.nexus.rest import Asked, MethodNotAllowed, answer, nexus_room
 
@@ -112,7 +112,7 @@ class NexusApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            if self._house.closing:
+            if self._house.rooms.closing:
                 raise Disabled("the server is shutting down; reconnect later")
             status, body = await answer(self._house, await _read(Request(scope, receive)))
         except ClientDisconnect:

@@ -26,11 +26,12 @@ from cohabit.errors import (
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import ongoing
-from cohabit.house.calls import SystemCall
-from cohabit.house.gate import handle_for
-from cohabit.house.identities import hashed, make_token
+from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.gate import handle_for
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import hashed, make_token
 from cohabit.model.entry import Admission
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity
@@ -44,8 +45,8 @@ from cohabit.room.room import Room
 from cohabit.scenario import free_handle
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.calls.context import Services
+    from cohabit.house.running.runner import RoomRunner
 
 log = logging.getLogger("cohabit")
 LABEL = "Nexus"
@@ -55,7 +56,7 @@ LABEL = "Nexus"
 class Transit:
     """The transits of one house."""
 
-    def __init__(self, house: "House", room: str, changed: Callable[[], None]) -> None:
+    def __init__(self, house: "Services", room: str, changed: Callable[[], None]) -> None:
         """``room`` is the Nexus; ``changed`` is called after visits and goals have changed profiles."""
         self.house = house
         self._room = room
@@ -191,7 +192,7 @@ class Transit:
         await runner.submit(SystemCall("credential", issued, Write(credentials=[credential])))
         identities.put_credential(credential)
         if held:  # of a reply that was lost
-            await self.house.revoke_credentials(held)
+            await revoke_and_store(self.house, held)
         return token
 
     # -- while agents are in games ----------------------------------------------------------------
@@ -277,7 +278,7 @@ class Transit:
     # -- following --------------------------------------------------------------------------------
     async def recover(self) -> None:
         """After a start: bring everything to its end that was under way."""
-        await self.house.all_open.wait()
+        await self.house.rooms.all_open.wait()
         for runner in list(self.house.rooms.values()):
             state = runner.room.state
             for identity in sorted(
@@ -322,7 +323,7 @@ class Transit:
     async def _followed(self, identity: str) -> Profile:
         """Bring a profile to what the games say, and confirm the packages that it then has. Call it while no other
         change of this profile is under way."""
-        await self.house.all_open.wait()
+        await self.house.rooms.all_open.wait()
         profile = await self.profiles.get(identity)
         for runner in self._rooms_of(profile):
             if runner.failure is not None:
@@ -334,7 +335,7 @@ class Transit:
                 profile = await self._begin(profile, visit, runner)
             elif profile.session is not None and profile.session.game == runner.id:
                 profile = await self._forget(profile)  # the room was set back to a time before the visit
-        if profile.session is not None and self.house.is_free(profile.session.game):
+        if profile.session is not None and self.house.rooms.is_free(profile.session.game):
             profile = await self._forget(profile)  # the room was deleted
         return profile
 
@@ -374,7 +375,7 @@ class Transit:
         """Whether a game may still say something of a ticket."""
         runner = self.house.rooms.get(game)
         if runner is None or runner.failure is not None:
-            return not self.house.is_free(game)
+            return not self.house.rooms.is_free(game)
         state = runner.room.state
         return ticket in VISITS.read(state).leaving or any(
             visit.ticket == ticket for visit in list(VISITS.read(state).visits.values())
@@ -398,7 +399,7 @@ class Transit:
         """The tokens of a visit that has ended. Others of a member stay valid."""
         held = [known for known in self.house.identities.of(identity, game) if known.label == LABEL]
         if held:
-            await self.house.revoke_credentials(held)
+            await revoke_and_store(self.house, held)
 
     # -- tasks ------------------------------------------------------------------------------------
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -409,7 +410,7 @@ class Transit:
     def _ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         failed = None if task.cancelled() else task.exception()
-        if failed is not None and not self.house.closing:
+        if failed is not None and not self.house.rooms.closing:
             log.error("a transit could not be completed; it is tried again with the next one: %s", failed)
 
     async def at_rest(self) -> None:

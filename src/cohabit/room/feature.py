@@ -54,6 +54,8 @@ class Feature:
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
     """The speeds of a real-time world with this feature."""
+    observed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Fields of a reply of `observe`, with their types. Of built-in features alone: every room has the same schema."""
 
     @cached_property
     def declared(self) -> tuple[Command, ...]:
@@ -133,6 +135,19 @@ class Feature:
         """Lines of a member's view."""
         return ""
 
+    def observes(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
+        """The fields of ``observed``, as a member sees them; those that are left out are null. Also asked while the
+        feature is not active."""
+        return {}
+
+    def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
+        """Whether a member receives the sound and the screen of another, if its grant allows it."""
+        return True
+
+    def pauses(self, room: "BaseRoom", member: Member) -> int | None:
+        """How many milliseconds the script that plays for a member waits before it acts; None: as usual."""
+        return None
+
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member any more; empty: in the usual words. Also asked while the feature is
         not active."""
@@ -140,7 +155,7 @@ class Feature:
 
     def announces(self, room: "BaseRoom") -> bool:
         """Whether the house has to look at what the feature keeps. Asked when entries are on disk; those who listen to
-        the feature (``House.listeners``) are called."""
+        the feature (``RoomEvents.listeners``) are called."""
         return False
 
     def reply_note(self, room: "BaseRoom", member: Member) -> str:
@@ -167,6 +182,8 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
+    pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     reply_note: tuple[Callable[["BaseRoom", Member], str], ...]
 
 
@@ -182,6 +199,7 @@ class FeatureSet:
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
         self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
         self._is_active = [feature.active for feature in self._sometimes]
+        self._observing = [feature for feature in features if feature.observed]
         self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
 
@@ -198,6 +216,10 @@ class FeatureSet:
     def announcing(self, room: "BaseRoom") -> list[str]:
         """The names of the features that have something for the house."""
         return [feature.name for feature in self._announcing if feature.active(room) and feature.announces(room)]
+
+    def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
+        """What the features add to the result of `observe`."""
+        return {name: value for made in self._observing for name, value in made.observes(room, member).items()}
 
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""

@@ -61,6 +61,11 @@ class Member(Struct, omit_defaults=True, dict=True):
     invite: str | None = None  # the id of the invite that it joined with
     slices: dict[str, Any] = {}  # what features keep of it, by their names
 
+    @property
+    def is_replaced(self) -> bool:
+        """An agent plays because the member was away, until it is back."""
+        return self.played_by_bot and not self.handed_over
+
     def end_stand_in(self) -> None:
         """The member plays itself."""
         self.played_by_bot, self.handed_over, self.stand_in_since = False, False, None

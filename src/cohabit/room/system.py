@@ -121,7 +121,7 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
         who = state.members[name]
         who.here = here
         who.away_since = None if here else ctx.at
-        if here and who.played_by_bot and not who.handed_over:
+        if here and who.is_replaced:
             ctx.tell(f"{who.handle} is here", "roster")
             if who.stand_in_since is not None:
                 minutes, seconds = divmod((ctx.at - who.stand_in_since) // 1000, 60)

@@ -102,7 +102,7 @@ def starbound(args: argparse.Namespace) -> int:
         address, simulated = f"http://127.0.0.1:{server.port}", characters_of(plan.scenario)
         others = [SimulatedPlayers(address, token, simulated)] if args.simulate else []
         connector = StarboundConnector(LocalLink(bridge, *others, server))
-        house.connectors[plan.room] = connector
+        house.rooms.connectors[plan.room] = connector
         greeting = await open_room(house, plan, args)
         await house.connect_room(plan.room, connector)
         return lambda address, beside: [*mod_lines(args.game_host, server.port, token), *greeting(address, beside)]
@@ -119,7 +119,7 @@ def _share_bridge(args: argparse.Namespace, url: str, token: str, settings: Sett
         from cohabit.starbound.wire import DEFAULT_PLAYER
 
         connector = StarboundConnector(HttpLink(url, house.clock, token, args.player_id or DEFAULT_PLAYER))
-        house.connectors[plan.room] = connector
+        house.rooms.connectors[plan.room] = connector
         greeting = await open_room(house, plan, args)
         await house.connect_room(plan.room, connector)
         return greeting

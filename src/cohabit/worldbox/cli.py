@@ -69,7 +69,7 @@ def worldbox(args: argparse.Namespace) -> int:
 
     async def prepare(house: "House") -> Greeting:
         connector = BridgeConnector(url, token, house.clock)
-        house.connectors[plan.room] = connector
+        house.rooms.connectors[plan.room] = connector
         found = await _first_contact(connector)
         greeting = await open_room(house, plan, args)
         await house.connect_room(plan.room, connector)

@@ -7,8 +7,8 @@ clients can read it.
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from cohabit.house import commands as house_commands
-from cohabit.house.door import HouseContext
+from cohabit.house.calls import command_list
+from cohabit.house.calls.context import HouseContext
 from cohabit.model.grant import Capability, names_held
 from cohabit.remote import RemoteWorld
 from cohabit.room import info
@@ -161,7 +161,7 @@ def objective_status(ctx: Context) -> KingdomObjectives:
     )
 
 
-class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
+class VersionedCapabilities(command_list.Capabilities, kw_only=True):
     mod_version: str
     worldbox_version: str
     unity_version: str
@@ -176,5 +176,5 @@ class VersionedCapabilities(house_commands.Capabilities, kw_only=True):
 )
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:
     """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
-    known = await house_commands.capabilities(ctx)
+    known = await command_list.capabilities(ctx)
     return VersionedCapabilities(**asdict(known), **asdict(versions(ctx.room.world)))

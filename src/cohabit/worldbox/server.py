@@ -21,8 +21,9 @@ from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, T
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard
 from cohabit.faces.serve import listen, serving_beside
+from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_turn_order
@@ -179,7 +180,7 @@ class BridgeApp:
         """Checks in the order of the game's bridge: disabled, credential, route, body."""
         if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
             raise TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
-        if self._house.closing:
+        if self._house.rooms.closing:
             raise Disabled("the server is shutting down; reconnect later")
         credential = self._house.identify(bearer(request.headers))
         runner, member = self._room_of(credential)
@@ -196,7 +197,7 @@ class BridgeApp:
         return await self._run(credential, runner, member, asked)
 
     def _room_of(self, credential: Credential) -> tuple[RoomRunner, Member]:
-        target = self._house.door.resolve(credential, None, "whoami")
+        target = resolve(self._house.services, credential, None, "whoami")
         if not _is_for_bridge(target.runner):
             room = target.room
             raise UnknownCommand(f"room {room.id} plays {room.state.world}, which clients of this bridge cannot play")

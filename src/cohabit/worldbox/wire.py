@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, UnknownAsset, WorldTimeout
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.model.timestamps import utc
 from cohabit.room.state import RoomState
 from cohabit.worldbox.commands import versions

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 from cohabit.faces.app import make_app
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
-from cohabit.house.identities import hashed, make_token, new_identity
-from cohabit.house.runner import RoomRunner
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import hashed, make_token, new_identity
 from cohabit.model.identity import Credential
 from cohabit.scenario import AgentSpec, Scenario
 

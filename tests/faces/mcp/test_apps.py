@@ -18,8 +18,8 @@ from cohabit.faces.app import make_app
 from cohabit.faces.mcp import apps, resources
 from cohabit.faces.mcp.remote import Remote
 from cohabit.faces.mcp.tools import list_tools
-from cohabit.house.front_ends import MAX_BYTES, read_front_end
 from cohabit.house.house import House
+from cohabit.house.reading.front_ends import MAX_BYTES, read_front_end
 from cohabit.registry import find_world, known_worlds
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import check_world

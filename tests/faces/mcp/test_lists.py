@@ -17,7 +17,7 @@ from cohabit.faces.mcp import prompts
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.schemas import short_schema
 from cohabit.faces.mcp.tools import list_tools
-from cohabit.house.command_list import room_commands
+from cohabit.house.calls.command_list import room_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.registry import WITHOUT_SEATS, find_world, known_worlds

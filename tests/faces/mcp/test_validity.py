@@ -15,9 +15,9 @@ from websockets.exceptions import ConnectionClosed
 from cohabit.errors import Unauthorized
 from cohabit.faces.app import make_app
 from cohabit.house.house import House
-from cohabit.house.identities import hashed
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import hashed
 from cohabit.testing.clock import FakeClock
 
 from .conftest import Table, listening, scenario
@@ -159,7 +159,7 @@ async def test_a_call_that_waits_in_a_session_ends(table: Table, lose: Lose) -> 
         await bob.open_session()
         body = bob._body("tools/call", {"name": "wait_for_turn", "arguments": {"wait_ms": 30_000}})
         async with http.stream("POST", bob.url, json=body, headers=bob.headers) as reply:
-            await table.until(lambda room: room._version._waiters)
+            await table.until(lambda room: room.history._waiters)
             await lose(table, "bob")
             told = b"".join([chunk async for chunk in reply.aiter_raw()])
     assert b"UNAUTHORIZED" in told
@@ -170,7 +170,7 @@ async def test_a_call_that_waits_without_a_session_ends(table: Table, lose: Lose
     async with table.client("bob") as client:
         await client.list_tools()
         waiting = asyncio.create_task(client.call_tool("recv_messages", {"wait_ms": 30_000}))
-        await table.until(lambda room: room._version._waiters)
+        await table.until(lambda room: room.history._waiters)
         await lose(table, "bob")
         assert (await waiting).structured_content["error"]["code"] == "UNAUTHORIZED"
 
@@ -194,7 +194,7 @@ async def test_a_task_is_cancelled(table: Table, lose: Lose) -> None:
         bob = Raw(table, "bob", http)
         async with bob.modern("tools/call", "wait_for_turn", name="wait_for_turn", arguments={}) as reply:
             assert b'"resultType":"task"' in await reply.aread()
-        await table.until(lambda room: room._version._waiters)
+        await table.until(lambda room: room.history._waiters)
         assert len(tasks_of_mcp()) == 1
         await lose(table, "bob")
         await table.until(lambda room: not tasks_of_mcp())

@@ -17,7 +17,7 @@ TASKS = "io.modelcontextprotocol/tasks"
 async def test_waiting_for_the_turn_ends_when_it_comes(table: Any, era: str) -> None:
     async with table.client("bob", era) as client:
         waiting = asyncio.create_task(client.call_tool("wait_for_turn", {"wait_ms": 30_000}))
-        await table.until(lambda room: room._version._waiters)
+        await table.until(lambda room: room.history._waiters)
         await table.act("ann", "take", {"n": 1})
         assert (await waiting).structured_content["your_turn"]
 

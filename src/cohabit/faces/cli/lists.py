@@ -41,7 +41,7 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
 def _rooms_of_a_folder(args: argparse.Namespace) -> str:
     from cohabit.errors import CohabitError
-    from cohabit.house.ledger import HOUSE_ROOM
+    from cohabit.house.running.rooms import HOUSE_ROOM
     from cohabit.room.record import Snapshot
 
     rows: list[tuple[object, ...]] = []

@@ -30,4 +30,4 @@ async def _rebind(args: argparse.Namespace) -> None:
     from cohabit.house.house import House
 
     async with House.open(settings_of(args), dormant=True) as house:
-        await house.rebind_room(args.room, args.world)
+        await house.rooms.rebind(args.room, args.world)

@@ -18,11 +18,11 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Unkno
 from cohabit.faces.cli.options import data_option, need_room, open_store
 from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
-from cohabit.house.heads import expected as heads_file_expects
-from cohabit.house.heads import read_heads, read_key
-from cohabit.house.loading import known_world, world_from
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Row
+from cohabit.house.store.heads import expected as heads_file_expects
+from cohabit.house.store.heads import read_heads, read_key
+from cohabit.house.store.loading import known_world, world_from
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest

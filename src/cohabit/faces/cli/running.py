@@ -12,13 +12,13 @@ from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import operator_file
 from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import complain, event, paint, tell
-from cohabit.house.identities import TEMPORARY
 from cohabit.house.settings import Settings
+from cohabit.house.store.identities import TEMPORARY
 
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
     from cohabit.house.house import House
-    from cohabit.house.runner import RoomRunner
+    from cohabit.house.running.runner import RoomRunner
     from cohabit.model.record import Entry, Told
     from cohabit.room.record import Line
     from cohabit.room.room import Room
@@ -84,7 +84,7 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
                     complain(warning)
                 tell(f"The house is open: {url}   (Ctrl-C stops it)")
                 if not quiet:
-                    house.watch_records(show)
+                    house.rooms.events.on_lines = show
                 watching = asyncio.ensure_future(watch_problems(house))
                 stack.callback(watching.cancel)
 
@@ -100,8 +100,8 @@ def run_house(settings: Settings, prepare: "Callable[[House], Awaitable[Greeting
 async def watch_problems(house: "House") -> None:
     """Tell which rooms are closed, at the start and whenever that changes."""
     known: dict[str, str] = {}
-    while not house.closing:
-        now = {room: problem.message for room, problem in house.problems.items()}
+    while not house.rooms.closing:
+        now = {room: problem.message for room, problem in house.rooms.problems.items()}
         with suppress(OSError):  # the output was closed; the house keeps running
             for line in problem_lines(known, now):
                 tell(line)

@@ -11,7 +11,7 @@ from cohabit.faces.cli.operator import as_operator, house_url
 from cohabit.faces.cli.options import data_option, settings_of
 from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import UsageError, moment, table, tell
-from cohabit.house.identities import make_token
+from cohabit.house.store.identities import make_token
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 

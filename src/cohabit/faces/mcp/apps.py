@@ -12,7 +12,7 @@ from typing import Any, Final
 from mcp.server.context import ServerRequestContext
 
 from cohabit.faces.mcp.backend import Backend
-from cohabit.house.command_list import CommandInfo
+from cohabit.house.calls.command_list import CommandInfo
 from cohabit.room.commands import Resource
 
 EXTENSION: Final = "io.modelcontextprotocol/ui"

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
-from cohabit.house import introduction
-from cohabit.house.changes import Changes, Topics
-from cohabit.house.command_list import CommandInfo, describe, list_commands
+from cohabit.house.calls.command_list import CommandInfo, commands_for, describe, list_commands
 from cohabit.house.house import House
-from cohabit.house.introduction import Introduction
-from cohabit.house.subscriptions import Subscription
+from cohabit.house.reading import introduction
+from cohabit.house.reading.introduction import Introduction
+from cohabit.house.streams.changes import Changes, Topics
+from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command, CommandTable
 
@@ -91,7 +91,7 @@ class InHouse:
 
     async def commands(self, room: str | None) -> Sequence[CommandInfo]:
         self._check()
-        return list_commands(self.house, self.credential, room)
+        return list_commands(self.house.services, self.credential, room)
 
     async def find_tool(self, tool: str, room: str | None) -> CommandInfo | None:
         command = self._command(tool, room)
@@ -113,7 +113,7 @@ class InHouse:
     def _table(self, room: str | None) -> CommandTable:
         """Every command of a room. A room that the caller is not in looks like one that does not exist."""
         house, credential = self.house, self.credential
-        runner = house.runner_of(room) if room is not None and credential.room in (None, room) else None
+        runner = house.rooms.runner_of(room) if room is not None and credential.room in (None, room) else None
         if runner is None or runner.room.member_of(credential.identity) is None:
             return house.commands
         return runner.commands
@@ -123,7 +123,7 @@ class InHouse:
 
     async def may(self, command: str, room: str) -> bool:
         self._check()
-        return any(allowed.name == command for allowed in self.house.door.commands_for(self.credential, room))
+        return any(allowed.name == command for allowed in commands_for(self.house.services, self.credential, room))
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         changes = Changes(tell)
@@ -150,7 +150,7 @@ class InHouse:
             except Unauthorized:
                 tell()
 
-        stop = self.house.until_invalid(self.credential, check)
+        stop = self.house.identities.until_invalid(self.house.clock, self.credential, check)
         asyncio.get_running_loop().call_soon(check)  # it may have happened since the request was authenticated
         return stop
 

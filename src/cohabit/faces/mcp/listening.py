@@ -31,7 +31,7 @@ from cohabit.faces.mcp.backend import Backend, Stop
 from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.mcp.resources import Address, may_watch
 from cohabit.faces.mcp.tools import tool_commands
-from cohabit.house.changes import RIGHTS, ROSTER, Topics
+from cohabit.house.streams.changes import RIGHTS, ROSTER, Topics
 
 log = logging.getLogger("cohabit")
 Context = ServerRequestContext[Any, Any]

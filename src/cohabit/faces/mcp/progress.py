@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
 
-from cohabit.house.command_list import CommandInfo
+from cohabit.house.calls.command_list import CommandInfo
 
 REPORT_EVERY_S: Final = 5.0
 

@@ -16,10 +16,10 @@ import msgspec
 from cohabit.client import Client
 from cohabit.errors import CohabitError
 from cohabit.faces.mcp.backend import OVER, Stop, Tell
-from cohabit.house import commands, introduction
-from cohabit.house.changes import Changes, Topics
-from cohabit.house.command_list import CommandInfo
-from cohabit.house.introduction import Introduction
+from cohabit.house.calls.command_list import SCHEMAS, CommandInfo
+from cohabit.house.reading import introduction
+from cohabit.house.reading.introduction import Introduction
+from cohabit.house.streams.changes import Changes, Topics
 
 FRESH_S: Final = 1.0
 """How long a list of commands is cached."""
@@ -63,7 +63,7 @@ class Remote:
         now = asyncio.get_running_loop().time()
         made, found = self._commands.get(room, (0.0, []))
         if not found or now - made > FRESH_S:
-            reply = await self.call(commands.SCHEMAS.name, {}, room)
+            reply = await self.call(SCHEMAS.name, {}, room)
             found = msgspec.convert(reply["commands"], list[CommandInfo])
             self._commands[room] = (now, found)
         return found

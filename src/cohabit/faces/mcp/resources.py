@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.apps import DOCUMENT_META, MIME_TYPE, is_document, uri_of
 from cohabit.faces.mcp.backend import Backend
-from cohabit.house.command_list import CommandInfo, room_commands
+from cohabit.house.calls.command_list import CommandInfo, room_commands
 from cohabit.room.commands import Resource
 
 JSON: Final = "application/json"

@@ -19,7 +19,7 @@ from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.schemas import short_schema
 from cohabit.faces.mcp.tasks import Task, Tasks
-from cohabit.house.command_list import CommandInfo, room_commands
+from cohabit.house.calls.command_list import CommandInfo, room_commands
 
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""

@@ -28,8 +28,8 @@ from cohabit.errors import (
     Unreachable,
     internal_error,
 )  # fmt: skip
-from cohabit.house.calls import Call, SystemCall
 from cohabit.house.clock import Clock, Timer
+from cohabit.house.running.calls import Call, SystemCall
 from cohabit.house.running.remote_calls import conclude, has_workspace, plan_of, recorded_args, sent_args
 from cohabit.model.seat import Eye, SeatId
 from cohabit.remote import Ask, Plan, RemoteWorld, Sent

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from cohabit.house.running.deadlines import StepTime, measure_thread
-from cohabit.house.running.threads import interrupt
+from cohabit.house.deadlines import StepTime, measure_thread
 from cohabit.house.settings import Settings, split_names
+from cohabit.house.threads import interrupt
 from cohabit.registry import is_ours, lasting_source
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room

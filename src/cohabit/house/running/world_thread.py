@@ -6,11 +6,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from cohabit.house.running.deadlines import Measurement, StepTime, step_time
-from cohabit.house.running.threads import Worker
+from cohabit.errors import Disabled, Quarantined, WorldTimeout
+from cohabit.house.deadlines import Measurement, StepTime, step_time
+from cohabit.house.threads import Worker
 from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
+WHO_REOPENS = "A member with control_world or a host of the house can reopen it (reopen_room)"
 GRACE = 3
 """A step that is late has this many times its deadline to return by itself, before it is interrupted."""
 MAX_LATE = 4
@@ -131,3 +133,27 @@ class WorldThread:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+# -- what members are told -------------------------------------------------------------------------
+def late_call(limit_s: float) -> WorldTimeout:
+    """For a call that exceeds its deadline."""
+    return WorldTimeout(
+        f"the world did not return within {limit_s:g} s; the room is quarantined, and this call had no effect"
+    )
+
+
+def late_world(limit_s: float) -> Quarantined:
+    """For calls after that one, until the world returns."""
+    return Quarantined(
+        f"this room is quarantined: its world did not return within {limit_s:g} s. The room is reopened as soon as its "
+        f"world returns. {WHO_REOPENS} now"
+    )
+
+
+def failed_world(why: str) -> Quarantined:
+    return Quarantined(f"this room is quarantined: {why}. {WHO_REOPENS}")
+
+
+def moving_to_thread() -> Disabled:
+    return Disabled("this room is being reopened, because its world took too long; reconnect in a moment")

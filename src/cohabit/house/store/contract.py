@@ -27,7 +27,7 @@ SNAPSHOTS_KEPT = 2
 
 
 StoredProfile = tuple[str, bytes]
-"""An identity, and what the Nexus knows of it. Opaque to the store."""
+"""An identity, and what is kept of it. Opaque to the store."""
 
 
 class Write(Struct):
@@ -58,15 +58,11 @@ class Write(Struct):
     def merge(self, other: "Write") -> None:
         """Add what another write changes. It must not be a write of another room."""
         assert other.room in ("", self.room)
-        self.lines = (*self.lines, *other.lines)
         self.snapshot = other.snapshot or self.snapshot
-        self.refusals = (*self.refusals, *other.refusals)
         self.forget_before = other.forget_before if self.forget_before is None else self.forget_before
         self.delete = self.delete or other.delete
-        self.identities = (*self.identities, *other.identities)
-        self.credentials = (*self.credentials, *other.credentials)
-        self.invites = (*self.invites, *other.invites)
-        self.profiles = (*self.profiles, *other.profiles)
+        for name in ("lines", "refusals", "identities", "credentials", "invites", "profiles"):
+            setattr(self, name, (*getattr(self, name), *getattr(other, name)))
 
 
 class Store(Protocol):
@@ -103,7 +99,7 @@ class Store(Protocol):
         """All invites, sorted by id."""
 
     def profile(self, identity: str) -> bytes | None:
-        """What the Nexus knows of an identity; None: nothing. The time does not grow with their number."""
+        """What is kept of an identity; None: nothing. The time does not grow with their number."""
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
         """Acquire or renew the lease of a room until a time (ms). Returns False if another house holds a lease that has

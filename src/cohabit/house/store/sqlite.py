@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
-from cohabit.house.disk import sync_folder
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
+from cohabit.house.store.disk import sync_folder
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.refusals import REFUSALS_KEPT, Refusal
 

@@ -13,7 +13,7 @@ import msgspec
 
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
-from cohabit.house.disk import sync_folder
+from cohabit.house.store.disk import sync_folder
 from cohabit.lab.files import Log, encode_lines, read_log, write_atomically
 from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
 from cohabit.lab.folder import FINGERPRINTS, RECORDS

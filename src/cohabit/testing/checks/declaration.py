@@ -6,8 +6,8 @@ import sys
 from typing import get_args
 
 from cohabit.errors import CohabitError
-from cohabit.house.front_ends import blocked_in, read_front_end
-from cohabit.house.house import HOUSE_COMMANDS
+from cohabit.house.commands import HOUSE_COMMANDS
+from cohabit.house.reading.front_ends import blocked_in, read_front_end
 from cohabit.model.grant import capabilities
 from cohabit.registry import find_world, make_world
 from cohabit.room.command_modules import every_room_command

@@ -19,8 +19,8 @@ import msgspec
 
 from cohabit.errors import CohabitError, OutcomeUnknown, Unauthorized, UnknownCommand
 from cohabit.house.clock import Clock, in_time
-from cohabit.house.running.threads import Pool
 from cohabit.house.settings import Settings
+from cohabit.house.threads import Pool
 from cohabit.remote import Ask
 from cohabit.room.state import handle_of
 from cohabit.workspace import answers
@@ -34,7 +34,7 @@ from cohabit.workspace.sharing import origin
 from cohabit.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cohabit.house.house import House
+    from cohabit.house.calls.context import Services
 
 log = logging.getLogger("cohabit")
 MAX_RUNNING: Final = 4
@@ -87,7 +87,7 @@ class WorkspaceConnector:
         self._shown = path.name if path is not None else remotes.shown(self._remote)
 
     @classmethod
-    def for_room(cls, house: "House", room: str, config: Mapping[str, Any]) -> "WorkspaceConnector":
+    def for_room(cls, house: "Services", room: str, config: Mapping[str, Any]) -> "WorkspaceConnector":
         return cls(room, config, house.settings, house.clock)
 
     def __repr__(self) -> str:

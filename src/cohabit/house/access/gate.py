@@ -1,0 +1,474 @@
+"""The gate of a room: `join`, for everyone who is not a member yet.
+
+There is one gate for people and agents. A newcomer joins with an invite, as an identity of the house, with an agent
+key, with a code, by name, or because the room is open. It becomes a member at once, or waits in the lobby. A waiting
+newcomer has a token that can only call `join`; when a host admits it, the same token becomes the member's.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, structs, to_builtins
+
+from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
+from cohabit.house.access import codes, signing
+from cohabit.house.access.codes import Attempts, Challenges
+from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.invites import check_inviter, record_invite
+from cohabit.house.access.signing import HouseKey
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.door import Door
+from cohabit.house.calls.resolve import STRANGER, resolve
+from cohabit.house.clock import Clock
+from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import hashed, make_token, new_identity
+from cohabit.house.threads import run_in_thread
+from cohabit.model.entry import Admission, EntryPolicy, Knock, same_name
+from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.room.commands import Backend, WaitMs, command, command_of
+from cohabit.room.state import RoomState
+from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
+
+C = Capability
+INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
+"""The ways to join."""
+LOBBY_LIMIT = 100
+"""The maximum number of newcomers in a lobby."""
+STALE_MS = 3_600_000
+"""A full lobby drops newcomers who have waited for longer."""
+GUESSES, GUESSES_MS = 10, 60_000
+"""The number of wrong codes that locks the code of a room, and for how long."""
+FORGERIES, FORGERIES_MS = 120, 60_000
+"""The same for assertions without a valid signature: each is checked against every key of the room."""
+ARRIVALS, ARRIVALS_MS = 120, 60_000
+"""The maximum number of newcomers without a token in this time, per room."""
+SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
+YOURS = "Connect with this token from now on."
+WAITING = "A host must admit you. Call join with wait_ms, with this token, until the status changes."
+
+
+class Gate:
+    """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.challenges = Challenges(clock)
+        self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
+        self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
+        self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
+
+    def forget_room(self, room: str) -> None:
+        for attempts in (self.guesses, self.forgeries, self.arrivals):
+            attempts.forget(room)
+
+
+# -- joining --------------------------------------------------------------------------------------
+Status = Literal["joined", "waiting", "denied", "locked"]
+"""A newcomer waits, was denied, or waits while the room is locked; then it has joined."""
+
+
+class JoinedRoom(Struct, omit_defaults=True):
+    """``token``: a new token, to connect with from now on."""
+
+    room: str
+    status: Status
+    member: str = ""
+    role: str = ""
+    seat: str | None = None
+    token: str | None = None
+    note: str | None = None
+
+
+class Newcomer(Struct):
+    """A caller that is not a member yet, and the membership it would get."""
+
+    how: str
+    identity: Identity
+    admission: Admission
+    token: str | None = None  # a new one; None: it has one
+    credential: Credential | None = None  # for a token that is made, or that an invite becomes
+    invite: Invite | None = None
+
+
+Name = Annotated[
+    Annotated[str, Meta(max_length=64)] | None,
+    Meta(description="the name to join under, if you have no invite or share one"),
+]
+
+
+@command(
+    category="meta", where="house", records=True, joins=True,
+    hint="joins the room, with your invite or by another way that the room allows.", listed=True,
+)  # fmt: skip
+async def join(
+    ctx: HouseContext,
+    name: Name = None,
+    code: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="the code of the room")] = None,
+    assertion: Annotated[
+        Annotated[str, Meta(max_length=signing.MAX_TOKEN)] | None,
+        Meta(description="a signed proof that you hold an agent key"),
+    ] = None,
+    backend: Annotated[Backend | None, Meta(description="the model that you use")] = None,
+    egress: Annotated[bool, Meta(description="true if you send what you see outside this house")] = False,
+    wait_ms: WaitMs = 0,
+) -> JoinedRoom:
+    """Join a room with your invite, or by another way that the room allows.
+
+    A room may allow its code, listed names, agent keys, or guests: people may take a free seat, agents watch unless the
+    room lets them play. If it has a lobby, the status is `waiting` until a host admits you: call `join` again with
+    `wait_ms`.
+    """
+    house = ctx.house
+    ends = house.clock.now() + wait_ms
+    asked = Asked(name, code, assertion, backend, egress)
+    identity, token = await _try_to_enter(ctx, asked)
+    reply = _reply(ctx, identity, token)
+    if token is not None:  # it is shown once, so it must not be lost with a call that waits
+        return reply
+    runner = ctx.runner
+    while reply.status in ("waiting", "locked") and house.clock.now() < ends:
+        if not await runner.changed_since(runner.version, ends) and runner.failure is not None:
+            raise runner.failure
+        house.identities.check(ctx.credential, house.clock.now())
+        policy = ctx.room.state.entry_policy
+        if not (policy.lobby or policy.locked):  # the host has closed the lobby
+            await _try_to_enter(ctx, asked)
+        reply = _reply(ctx, identity, token)
+    return reply
+
+
+async def _try_to_enter(ctx: HouseContext, asked: "Asked") -> tuple[str, str | None]:
+    """Admit the caller, or put it into the lobby. A caller in the lobby is admitted if its way to join is open now.
+    Returns its identity, and its token if it is a new one."""
+    house = ctx.house
+    async with house.exclusive:  # the caller may have lost its token in the meantime
+        ctx = resolve(house, ctx.credential, ctx.room.id, ctx.command.name)
+        house.identities.check(ctx.credential, house.clock.now())
+        identity, token = await _enter(ctx, asked)
+        await _revoke_if_removed(ctx, identity)
+    return identity, token
+
+
+class Asked(Struct):
+    """The arguments of `join`."""
+
+    name: str | None = None
+    code: str | None = None
+    assertion: str | None = None
+    backend: str | None = None
+    egress: bool = False
+
+
+async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
+    """Make the caller a member, or put it into the lobby. Returns its identity, and its token if it is a new one."""
+    if ctx.maybe_member is not None:
+        return ctx.member.identity, None
+    state = ctx.room.state
+    knock = state.knock_of(ctx.credential.identity) if ctx.credential.identity else None
+    if knock is not None:
+        if not knock.denied and _may_pass(ctx, knock):
+            await ctx.record("admitted", to_builtins(knock.admission))
+        return knock.identity, None
+    newcomer = await _newcomer(ctx, asked)
+    if await _came_back(ctx, newcomer):
+        return newcomer.identity.id, newcomer.token
+    lobby = _check_may_enter(ctx, newcomer)
+    await _record_entry(ctx, newcomer, lobby)
+    return newcomer.identity.id, newcomer.token
+
+
+def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
+    """True if a waiting newcomer needs no host any more: the lobby was turned off, and its way to join still exists."""
+    state, policy = ctx.room.state, ctx.room.state.entry_policy
+    if policy.locked or policy.lobby or len(state.members) >= ctx.house.settings.members_limit:
+        return False
+    if knock.how == INVITED:
+        known = {invite.id: invite for invite in ctx.house.identities.all_invites(ctx.room.id)}
+        invite = known.get(knock.admission.invite or "")
+        if invite is None or invite.revoked:
+            return False
+        try:
+            check_inviter(ctx.room, invite)
+        except PermissionDenied:
+            return False
+        return True
+    if knock.how == WITH_KEY:
+        return any(f"i-key-{signing.thumbprint(known.key)}" == knock.identity for known in policy.agent_keys)
+    if knock.how == BY_NAME:
+        return same_name(knock.name) in map(same_name, policy.names)
+    return {BY_CODE: bool(policy.code), OPEN_LINK: policy.open, AS_GUEST: state.guests}[knock.how]
+
+
+async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
+    """A host may have removed the newcomer before its token was registered; then the reply says so."""
+    room, house = ctx.room, ctx.house
+    if room.member_of(identity) is None and room.state.knock_of(identity) is None:
+        await revoke_and_store(house, house.identities.of(identity, room.id))
+
+
+def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
+    room = ctx.room
+    member, knock = room.member_of(identity), room.state.knock_of(identity)
+    shared = ctx.house.identities.invite_of(ctx.credential) is not None
+    if member is not None:
+        note = None if token is None else SHARED if shared else YOURS
+        return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
+    if knock is None:  # a host removed the member before the reply
+        raise Unauthorized("you were removed from this room")
+    if knock.denied:
+        return JoinedRoom(room.id, "denied", token=token, note="A host denied you entry.")
+    if room.state.entry_policy.locked:
+        return JoinedRoom(room.id, "locked", token=token, note="This room is locked. A host can unlock it.")
+    return JoinedRoom(room.id, "waiting", token=token, note=WAITING)
+
+
+def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:
+    """True if the newcomer has to wait in the lobby. Raises if it may not join at all."""
+    state, who = ctx.room.state, newcomer.identity.id
+    if len(state.members) >= ctx.house.settings.members_limit:
+        raise PermissionDenied("this room is full")
+    if ctx.is_host:
+        return False
+    if who in state.blocked:
+        raise PermissionDenied("you were blocked from this room; a host can unblock you")
+    if who in state.former:
+        return False
+    if state.entry_policy.locked:
+        raise PermissionDenied("this room is locked; ask a host to unlock it")
+    return state.entry_policy.lobby
+
+
+async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> None:
+    """Record that the newcomer joined or waits, with its identity, its credential and the use of its invite."""
+    house, me, invite = ctx.house, newcomer.identity, newcomer.invite
+    do, args, dropped = "admitted", to_builtins(newcomer.admission), list[Credential]()
+    if lobby:
+        gone = _space_in_lobby(ctx.room.state, house.clock.now())
+        dropped = [c for knock in gone for c in house.identities.of(knock.identity, ctx.room.id)]
+        args = {"knock": token_hex(4), "how": newcomer.how, "admission": args, "drop": [knock.id for knock in gone]}
+        do = "knocked"
+    made = [] if newcomer.credential is None else [newcomer.credential]
+    also = Write(credentials=[*(structs.replace(c, revoked=True) for c in dropped), *made])
+    if house.identities.get(me.id) is None:
+        also.identities = [me]
+    if invite is not None:
+        also.invites = [house.identities.take_use(invite)]
+    try:
+        await ctx.record(do, args, also, None if invite is None else lambda room, at: check_inviter(room, invite))
+    except BaseException:
+        if invite is not None:
+            house.identities.take_use(invite, -1)
+        raise
+    house.identities.revoke(dropped)
+    house.identities.put(me)
+    if newcomer.token is not None:
+        house.identities.put_credential(made[0])
+    elif invite is not None:  # the invite's token becomes the member's own, also on open connections
+        ctx.credential.identity, ctx.credential.expires_at = me.id, None
+        house.identities.put_credential(ctx.credential)
+    if invite is not None:  # it may have been revoked in the meantime
+        await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
+
+
+def _space_in_lobby(state: RoomState, now: int) -> list[Any]:
+    """Knocks to drop, so that there is space for one more."""
+    if len(state.knocks) < LOBBY_LIMIT:
+        return []
+    old = next((k for k in state.knocks.values() if k.denied), None)
+    old = old or next((k for k in state.knocks.values() if now - k.since >= STALE_MS), None)
+    if old is None:
+        raise Busy("the lobby of this room is full; try again later")
+    return [old]
+
+
+async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
+    """True if an agent with a key is a member or waits already. Then its old tokens are replaced by a new one."""
+    identities, state = ctx.house.identities, ctx.room.state
+    member, knock = ctx.room.member_of(newcomer.identity.id), state.knock_of(newcomer.identity.id)
+    if newcomer.credential is None or newcomer.token is None or (member is None and knock is None):
+        return False
+    old = identities.of(newcomer.identity.id, ctx.room.id)
+    also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), newcomer.credential])
+    if member is not None:
+        await ctx.record("credential", {"member": member.id, "change": "replaced", "by": member.id}, also)
+    else:
+        await ctx.house.writer.submit(also)
+    identities.revoke(old)
+    identities.put_credential(newcomer.credential)
+    return True
+
+
+# -- newcomers ------------------------------------------------------------------------------------
+async def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
+    """The caller, identified by its credential or its arguments. Raises if they do not allow it to join."""
+    pending = ctx.house.identities.invite_of(ctx.credential)
+    if pending is not None:
+        return _invited(ctx, pending, asked)
+    me, state = ctx.identity, ctx.room.state
+    if me is not None and (ctx.is_host or state.guests):
+        return _known(ctx, me, AS_GUEST, asked)
+    policy = state.entry_policy
+    if asked.assertion is not None:
+        return _with_key(ctx, policy, asked)
+    how = await _way_in(ctx, policy, me.name if me is not None else asked.name or "", asked)
+    if me is not None:
+        return _known(ctx, me, how, asked)
+    _count_arrival(ctx)
+    name = (asked.name or "").strip()
+    return _stranger(ctx, new_identity(name, policy.kind), name, how, asked)
+
+
+def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
+    house = ctx.house
+    if invite.uses < 1:
+        raise Unauthorized("this invite has been used; ask your host for a new one")
+    inviter = ctx.room.state.members.get(invite.by)
+    chosen = (asked.name or "").strip() if invite.shared else ""  # several may accept it, each under its own name
+    if chosen:
+        check_name(chosen)
+    name = chosen or invite.name or invite.handle
+    me = new_identity(name, invite.kind, inviter.identity or None if inviter else None)
+    token = make_token() if invite.shared else None
+    made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
+    admission = Admission(
+        handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,
+        invite.team, invite.stand_in, invite.id, None if invite.may is None else list(invite.may),
+        invite.member_expires_in_s, asked.backend, asked.egress,
+    )  # fmt: skip
+    return Newcomer(INVITED, me, admission, token, made, invite)
+
+
+def _known(ctx: HouseContext, me: Identity, how: str, asked: Asked) -> Newcomer:
+    """An identity of the house: a guest, a house host, or one that joins by code or name."""
+    role = "host" if ctx.is_host else ctx.room.state.entry_policy.role_of(me.kind)
+    return Newcomer(
+        how, me, Admission(me.name, me.kind, me.id, me.name, role, backend=asked.backend, egress=asked.egress)
+    )
+
+
+def _stranger(
+    ctx: HouseContext, me: Identity, name: str, how: str, asked: Asked, may: tuple[Capability, ...] | None = None
+) -> Newcomer:
+    token = make_token()
+    made = Credential(hashed(token), me.id, ctx.room.id, created_at=ctx.house.clock.now())
+    role = ctx.room.state.entry_policy.role_of(me.kind) if how != WITH_KEY else None
+    admission = Admission(
+        handle_for(name), me.kind, me.id, name, role, may=None if may is None else list(may), backend=asked.backend,
+        egress=asked.egress,
+    )  # fmt: skip
+    return Newcomer(how, me, admission, token, made)
+
+
+async def _way_in(ctx: HouseContext, policy: EntryPolicy, name: str, asked: Asked) -> str:
+    """The way by which a caller without an invite may join; raises if there is none."""
+    if not name.strip():
+        raise BadArgs("name: give your name")
+    check_name(name.strip())
+    if asked.code is not None:
+        await _check_code(ctx, policy, asked.code)
+        return BY_CODE
+    if same_name(name) in map(same_name, policy.names):
+        return BY_NAME
+    if policy.open:
+        return OPEN_LINK
+    if policy.code:
+        raise PermissionDenied("this room needs a code; ask a host for it")
+    if policy.names:
+        raise PermissionDenied("your name is not on the list of this room; ask a host to add it")
+    raise PermissionDenied("this room needs an invite or an agent key; ask a host for one")
+
+
+async def _check_code(ctx: HouseContext, policy: EntryPolicy, code: str) -> None:
+    guesses, room = ctx.house.need(Gate).guesses, ctx.room.id
+    if not policy.code:
+        raise PermissionDenied("this room has no code; ask a host how to join")
+    if guesses.is_exhausted(room):
+        raise Busy("too many wrong codes; try again in a minute")
+    guesses.add(room)
+    if not await run_in_thread("a code", lambda: codes.matches(code, policy.code)):
+        raise PermissionDenied("wrong code")
+    guesses.take_back(room)
+
+
+def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
+    gate, room = ctx.house.need(Gate), ctx.room.id
+    challenges, forgeries = gate.challenges, gate.forgeries
+    if forgeries.is_exhausted(room):
+        raise Busy("too many assertions without a valid signature; try again in a minute")
+    found = signing.verify_assertion(
+        asked.assertion, policy.agent_keys, lambda known: known.key, room,
+        lambda challenge: challenges.is_fresh(challenge, room), ctx.house.clock.now() / 1000,
+    )  # fmt: skip
+    if isinstance(found, str):
+        if found == signing.NO_MATCHING_KEY:
+            forgeries.add(room)
+        raise PermissionDenied(f"the assertion is not accepted: {found}", reason=found)
+    body = signing.read(asked.assertion, signing.AssertionBody)
+    assert body is not None
+    challenges.use(signing.canonical(body.fp))
+    _count_arrival(ctx)
+    name = (asked.name or found.label or "agent").strip()
+    check_name(name)
+    known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
+    me = ctx.house.identities.get(known) or Identity(known, name, "agent")
+    return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
+
+
+def _count_arrival(ctx: HouseContext) -> None:
+    arrivals, room = ctx.house.need(Gate).arrivals, ctx.room.id
+    if arrivals.is_exhausted(room):
+        raise Busy("too many newcomers in this minute; try again later")
+    arrivals.add(room)
+
+
+def handle_for(name: str) -> str:
+    """A handle made from a chosen name."""
+    plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
+    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
+    try:
+        check_handle(wanted)
+    except BadArgs:
+        return "guest"
+    return wanted
+
+
+# -- without a token --------------------------------------------------------------------------------
+JOIN = command_of(join)
+
+
+async def knock(door: Door, args: Mapping[str, Any], token: str | None = None) -> JoinedRoom:
+    """Call `join` for a caller without a token, or with an ``invite`` in the arguments."""
+    rest = dict(args)
+    room, invite = rest.pop("room", None), rest.pop("invite", None)
+    for given, longest, what in ((room, 64, "room"), (invite, signing.MAX_TOKEN, "invite")):
+        if given is not None and not (isinstance(given, str) and 0 < len(given) <= longest):
+            raise BadArgs(f"{what}: must be a text with at most {longest} characters")
+    if token is not None:
+        credential = door.identify(token)
+    elif room is None:
+        raise BadArgs("room: say which room you want to join")
+    elif invite is not None:
+        credential = await _identify_invite(door, invite, room)
+    else:
+        credential = Credential(hashed(room), "", room, STRANGER)
+    reply: JoinedRoom = await door.call(credential, room, JOIN.name, rest)
+    return reply
+
+
+async def _identify_invite(door: Door, invite: str, room: str) -> Credential:
+    """The credential of an invite. Raises if it is not valid, with the reason."""
+    try:
+        found = door.identify(invite)
+    except Unauthorized as unknown:
+        house = door.services
+        key = await house.need(HouseKey).load()
+        said = signing.verify_invite(invite, key.public_jwk, room, house.clock.now() / 1000)
+        raise (
+            Unauthorized(f"this invite is not valid: {said}", reason=said) if isinstance(said, str) else unknown
+        ) from None
+    if found.room not in (None, room):
+        raise Unauthorized("this invite is not valid: wrong room", reason="wrong room")
+    return found

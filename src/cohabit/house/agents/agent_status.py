@@ -1,0 +1,116 @@
+"""What the agents of a house have done since it was opened, and the command that shows it."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.agents.decision import PlayerDecision, Tally
+from cohabit.house.calls.context import HouseContext
+from cohabit.model.grant import Capability
+from cohabit.model.observation import one_line
+from cohabit.room.commands import command
+from cohabit.room.info import brain_shown
+from cohabit.room.state import Member
+
+MAX_REASONING = 2_000
+"""Characters of what an agent thought, in the reply of `agents`."""
+C = Capability
+
+
+class LastDecision(Struct, omit_defaults=True):
+    number: int
+    outcome: str
+    action: dict[str, Any] | None = None  # what was played
+    reasoning: str = ""
+    problem: str = ""
+    cause: str = ""  # the name of the problem, if the decision failed
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    dollars: float | None = None
+    seconds: float = 0.0
+
+
+class AgentStatus:
+    """One agent. Written on the thread that it thinks on."""
+
+    def __init__(self, brain: str) -> None:
+        self.brain = brain
+        self.tally = Tally()
+        self.last: LastDecision | None = None
+        self.stopped = ""  # why it no longer plays, if it should
+
+    def decided(self, decision: PlayerDecision, seconds: float) -> None:
+        used, action = [exchange.usage for exchange in decision.exchanges], decision.action
+        thoughts = [exchange.thinking for exchange in decision.exchanges if exchange.thinking]
+        reasoning = (action.reasoning if action is not None else "") or (thoughts[-1] if thoughts else "")
+        prices = [usage.dollars for usage in used if usage.dollars is not None]
+        self.last = LastDecision(
+            decision.number, decision.outcome, action.choice if action is not None else None,
+            one_line(reasoning)[:MAX_REASONING], one_line(decision.problem)[:MAX_REASONING], decision.cause,
+            sum(usage.prompt_tokens for usage in used), sum(usage.completion_tokens for usage in used),
+            sum(prices) if prices else None, round(seconds, 3),
+        )  # fmt: skip
+
+
+class AgentStatuses(dict[tuple[str, str], AgentStatus]):
+    """By room and member."""
+
+
+class AgentLine(Struct, omit_defaults=True):
+    member: str
+    brain: str
+    playing: bool  # False: its player is back, or the agent has stopped
+    decisions: int
+    failures: int  # decisions in which the fallback was played
+    outcomes: dict[str, int]
+    seat: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    dollars: float = 0.0
+    charged: float = 0.0  # with the most that requests may have cost whose cost is not known
+    unpriced: int = 0  # answers whose price is unknown
+    seconds: float = 0.0
+    stopped: str = ""
+    last: LastDecision | None = None  # only for its own member, and members who see everything
+
+
+_COUNTED = ("decisions", "failures", "prompt_tokens", "completion_tokens", "unpriced")
+
+
+class AgentLines(Struct):
+    agents: list[AgentLine]
+
+
+@command(category="read", where="house")
+async def agents(ctx: HouseContext) -> AgentLines:
+    """The agents that play in this room: their decisions, what these came to, tokens, seconds and money.
+
+    A host sees all agents, other members the one that plays for them. What an agent thought in its last decision is
+    shown to its own member and to members who see everything. Counted since the house was opened.
+    """
+    me, state = ctx.member, ctx.room.state
+    sees_all = not me.held.isdisjoint((C.MANAGE_MEMBERS, C.READ_ALL))
+    found, statuses = [], ctx.house.need(AgentStatuses)
+    for member in list(state.members.values()):
+        status = statuses.get((state.id, member.id))
+        if status is not None and (sees_all or member is me):
+            found.append(_line(ctx, member, status))
+    return AgentLines(found)
+
+
+def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
+    me, tally = ctx.member, status.tally
+    may_read = C.READ_ALL in me.held or (member is me and not ctx.room.state.hide_brains)  # reasons give a script away
+    return AgentLine(
+        member=member.handle,
+        brain=brain_shown(ctx.room.state, member, me) or "",
+        playing=member.played_by_bot and not status.stopped,
+        **{name: getattr(tally, name) for name in _COUNTED},
+        outcomes=dict(tally.outcomes),
+        seat=member.seat,
+        dollars=round(tally.dollars, 6),
+        charged=round(tally.charged, 6),
+        seconds=round(tally.seconds, 3),
+        stopped=one_line(status.stopped)[:MAX_REASONING],
+        last=status.last if may_read else None,
+    )

@@ -1,0 +1,227 @@
+"""The single entry point for all calls.
+
+    resolve   which command, in which room, by which member     UNKNOWN_ROOM, UNKNOWN_COMMAND
+    decide    credential, grant, archive, seat, turn, budget    UNAUTHORIZED, PERMISSION_DENIED, …
+    run       in the room's queue, or in the house; repeated while the command waits
+
+A room command is decided when it reaches the head of the queue, a house command immediately; both by `room.decide`.
+A call that waits is resolved and decided again each time it wakes.
+"""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
+from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.calls.resolve import resolve
+from cohabit.house.calls.waiting import Wait
+from cohabit.house.overload import OverloadLog
+from cohabit.house.running.calls import Call
+from cohabit.house.running.runner import RoomRunner
+from cohabit.model.identity import Credential
+from cohabit.room.budget import Budget
+from cohabit.room.commands import Command
+from cohabit.room.decide import decide
+from cohabit.room.decision import refusal
+
+WAITS_PER_MEMBER = 256
+"""How many calls of one member may wait in a room. Each entry costs time for every one of them."""
+WAITS_OUTSIDE = 8
+"""The same, of one token whose holder is not a member yet."""
+NEWCOMER = "(newcomer)"
+"""The member of a refusal in the audit log, if it is none yet. No handle has parentheses."""
+
+
+class Door:
+    """See the module."""
+
+    def __init__(self, services: Services, overload: OverloadLog) -> None:
+        self.services = services
+        self._clock = services.clock
+        self._identities = services.identities
+        self._overload = overload
+        self.budget = Budget(services.settings.calls_per_second)  # of house commands, by credential
+        self._tasks: set[asyncio.Task[None]] = set()
+        # Unfinished calls that are not in a queue, by member, or by "#" and the hash of a credential.
+        self._waits: Counter[tuple[RoomRunner, str]] = Counter()
+        self.calls = 0
+        self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit log of their room
+
+    def identify(self, token: str | None) -> Credential:
+        """The credential that a token belongs to."""
+        try:
+            return self._identities.identify(token, self._clock.now())
+        except Unauthorized:
+            self._overload.add("login")
+            raise
+
+    # -- decide -----------------------------------------------------------------------------------
+    def decide(self, target: HouseContext, at: int) -> None:
+        """Raise a refusal if the call is not allowed."""
+        room = target.maybe_runner.room if target.maybe_runner is not None else None
+        who, host = target.credential, target.is_host
+        decision = decide(target.command, target.maybe_member, room, at, credential=who, host=host, budget=self.budget)
+        if decision.code:
+            raise refusal(decision)
+
+    # -- run --------------------------------------------------------------------------------------
+    async def call(
+        self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
+    ) -> Any:
+        """Run one command for a credential. Returns the result or raises the error."""
+        call = self.begin(credential, room, name, args, key)
+        if call.done:
+            return call.answer()
+        try:
+            return await call.wait()
+        except asyncio.CancelledError:  # the client has disconnected
+            if call.stop_waiting is not None:
+                call.stop_waiting()
+            raise
+
+    def begin(
+        self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
+    ) -> Call:
+        """Start a call without waiting for it. Its ``then`` is called, or its ``wait`` resolves, when it is done."""
+        self.calls += 1
+        at = self._clock.now()
+        try:
+            target = resolve(self.services, credential, room, name)
+            runner, member, command = target.maybe_runner, target.maybe_member, target.command
+            if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
+                call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
+                self._start(call, target, room, at)
+                return call
+            assert runner is not None
+            assert member is not None
+            if member.egress:
+                runner.egress.replied(member.id)
+            if member.here:
+                runner.time.seen[member.id] = at
+            else:
+                runner.time.mark_seen(member.id, at)
+            call = Call(member.id, command.name, args, key, credential=credential)
+            call.done = runner.put(call, at)
+            return call
+        except CohabitError as wrong:
+            if not isinstance(wrong, UnknownCommand):  # counted in the room's audit log
+                self._count(wrong)
+            self._identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
+            raise
+
+    def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
+        runner, member = target.maybe_runner, target.maybe_member
+        key = None
+        if runner is not None and member is not None:
+            key = self._count_wait(runner, member.id, WAITS_PER_MEMBER)
+            runner.time.mark_seen(member.id, at)
+            if member.egress:
+                runner.egress.replied(member.id)
+        elif runner is not None and target.command.takes_wait_ms and target.credential.identity:
+            key = self._count_wait(runner, f"#{target.credential.hash.hex()}", WAITS_OUTSIDE)
+        task = asyncio.get_running_loop().create_task(self._through(call, room))
+        self._tasks.add(task)
+        task.add_done_callback(lambda task: self._ended(task, key))
+        if target.command.takes_wait_ms and not target.command.records:  # other commands run to completion
+            call.stop_waiting = task.cancel
+
+    def _count_wait(self, runner: RoomRunner, who: str, limit: int) -> tuple[RoomRunner, str]:
+        key = (runner, who)
+        if self._waits[key] >= limit:
+            raise Busy(f"you have {limit} calls waiting in this room; wait for a reply")
+        self._waits[key] += 1
+        return key
+
+    def _ended(self, task: "asyncio.Task[None]", key: tuple[RoomRunner, str] | None) -> None:
+        self._tasks.discard(task)
+        if key is None:
+            return
+        self._waits[key] -= 1
+        if not self._waits[key]:
+            del self._waits[key]
+        if not task.cancelled() and not key[1].startswith("#"):
+            key[0].time.mark_seen(key[1])  # a call that waits is seen when it arrives and when it ends, not in between
+
+    async def _through(self, call: Call, room: str | None) -> None:
+        """Run a house command, or one that waits, to completion."""
+        try:
+            call.result = await self._result(call, room)
+        except CohabitError as wrong:
+            call.error = wrong
+        except asyncio.CancelledError:
+            call.settle(Disabled("the call was cancelled: the house is shutting down or the client disconnected"))
+            raise
+        except Exception as bug:
+            call.error = internal_error(bug, call.name)
+        call.settle()
+
+    async def _result(self, call: Call, room: str | None) -> Any:
+        """The result of a call, repeated until it is not empty or its wait has timed out."""
+        house, credential = self.services, call.credential
+        assert credential is not None
+        arrived, wait = house.clock.now(), None
+        while True:
+            if wait is not None:  # its caller may have been removed: say why
+                house.identities.check(credential, house.clock.now())
+            target = resolve(house, credential, room, call.name)
+            runner, command = target.maybe_runner, target.command
+            version = runner.version if runner is not None else 0
+            if command.waits is not None and runner is not None and target.maybe_member is not None:
+                if wait is None:
+                    wait = Wait(runner, target.member, command, call.args, arrived + _wait_ms(command, call.args))
+                if await wait.goes_on(target.member, credential, house.clock.now()):
+                    await runner.changed_since(version, wait.ends)
+                    continue
+            if command.exclusive:
+                async with house.exclusive:  # the caller may have lost its token or its grant in the meantime
+                    result = await self._in_house(call, resolve(house, credential, room, call.name))
+            elif command.where == "house":
+                result = await self._in_house(call, target)
+            else:
+                result = await self._in_room(call, target)
+            if wait is None or runner is None or wait.is_for_news or command.waits is None or not command.waits(result):
+                return result
+            if house.clock.now() >= wait.ends or runner.failure is not None:  # nothing more will happen
+                return result
+            wait.has_run = True
+            await runner.changed_since(version, wait.ends)
+
+    async def _in_house(self, call: Call, target: HouseContext) -> Any:
+        command, at = target.command, self._clock.now()
+        self.budget.spend(target.credential.hash, at)
+        try:
+            self.decide(target, at)
+            result = await command.run(target, **command.check(call.args))
+            if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
+                self._identities.check(target.credential, self._clock.now())
+        except CohabitError as wrong:
+            if target.maybe_runner is not None and target.maybe_member is not None:
+                target.maybe_runner.refused(target.maybe_member.id, command.name, wrong)
+            else:
+                self._count(wrong)
+                if target.maybe_runner is not None and command.joins:  # hosts see who tried to join
+                    target.maybe_runner.refused(NEWCOMER, command.name, wrong)
+            raise
+        return result
+
+    async def _in_room(self, call: Call, target: HouseContext) -> Any:
+        once = Call(target.member.id, call.name, call.args, call.key, credential=call.credential)
+        return await target.runner.submit(once)
+
+    def _count(self, wrong: CohabitError) -> None:
+        self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1
+
+    async def close(self) -> None:
+        """Cancel the calls that still wait."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _wait_ms(command: Command, args: Any) -> int:
+    """How long this call may wait for a result."""
+    try:
+        return int(command.check(args).get("wait_ms", 0))
+    except BadArgs:  # the room reports and audits that
+        return 0

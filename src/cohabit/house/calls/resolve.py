@@ -1,0 +1,100 @@
+"""The first step of a call: which command, in which room, by which member."""
+
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined, UnknownCommand, UnknownRoom
+from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.running.runner import RoomRunner
+from cohabit.house.store.identities import Identities
+from cohabit.model.identity import Credential
+from cohabit.room.decide import by_grant
+from cohabit.room.decision import refusal
+from cohabit.room.state import Member
+
+STRANGER = "visitor"
+"""The label of the credential of somebody without a token, which is not registered and can only join."""
+
+
+def resolve(house: Services, credential: Credential, room: str | None, name: str) -> HouseContext:
+    """The command, room and member of a call. UNKNOWN_ROOM or UNKNOWN_COMMAND if the caller has none of that name."""
+    wanted = room or credential.room
+    runner = house.rooms.get(wanted) if wanted is not None else None
+    if wanted is None or runner is None:
+        command = house.commands.get(name)
+        if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
+            return HouseContext(house, credential, command)
+        if wanted is None:
+            raise BadArgs(f"{name[:80]} needs a room; pass its id as room (--room ROOM on the command line)")
+    if credential.room is not None and credential.room != wanted:
+        raise unknown_room(wanted)
+    runner = runner or house.rooms.runner_of(wanted)
+    if runner is None:
+        return _resolve_broken(house, credential, wanted, name)
+    command = runner.commands.get(name) or runner.commands.with_tool_name(name)
+    if command is not None and command.about == "house":
+        return HouseContext(house, credential, command)
+    member = runner.room.member_of(credential.identity)
+    if member is None:
+        absence = runner.room.features.absence(runner.room.state, credential.identity)
+        if not may_join(house.identities, credential, runner):
+            raise UnknownRoom(absence) if absence else unknown_room(wanted)
+        if runner.failure is not None and command is not None and command.when_broken:
+            if not house.identities.is_host(credential):
+                raise unknown_room(wanted)
+            return HouseContext(house, credential, command, broken_room=wanted)
+        if command is None or not (command.before_joining or command.about != "room"):
+            if absence:
+                raise UnknownRoom(absence)
+            raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
+        if not command.before_joining:
+            if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
+                raise UnknownRoom("you wait in the lobby of this room; call join")
+            return HouseContext(house, credential, command)
+    elif command is None:
+        raise _unknown_command(runner, member, name)
+    assert command is not None
+    return HouseContext(house, credential, command, runner, member)
+
+
+def _unknown_command(runner: RoomRunner, member: Member, name: str) -> CohabitError:
+    room, at = runner.room, runner.now()
+    room.budget.spend(member.id, at)
+    if room.budget.is_spent(member.id, at):  # finding similar names takes time
+        busy = refusal(room.budget.refusal)
+        runner.refused(member.id, "?", busy)
+        return busy
+    try:
+        runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
+    except UnknownCommand as unknown:
+        runner.refused(member.id, "?", unknown)
+        return unknown
+    raise AssertionError(name)
+
+
+def _resolve_broken(house: Services, credential: Credential, room: str, name: str) -> HouseContext:
+    """A room that could not be opened has no known members; only a house host can act."""
+    broken, is_host = house.rooms.broken.get(room), house.identities.is_host(credential)
+    if broken is None or not (is_host or credential.room == room):
+        raise unknown_room(room)
+    command = house.commands.get(name)
+    if command is not None and command.when_broken:
+        if not is_host:
+            raise PermissionDenied("only a house host can reopen a room that could not be opened")
+        return HouseContext(house, credential, command, broken_room=room)
+    raise Quarantined(f"room {room} could not be opened: {broken.message}")
+
+
+def may_join(identities: Identities, credential: Credential, runner: RoomRunner) -> bool:
+    """Whether a caller who is not a member may join this room."""
+    if runner.id == HOUSE_ROOM:  # only the house adds members to it
+        return False
+    state = runner.room.state
+    if not credential.identity:
+        is_invite = credential.label != STRANGER and credential.room == runner.room.id
+        return is_invite or state.entry_policy.admits_strangers
+    if credential.room is None:
+        return identities.is_host(credential) or state.guests or state.entry_policy.admits_strangers
+    return state.knock_of(credential.identity) is not None
+
+
+def unknown_room(room: str) -> UnknownRoom:
+    return UnknownRoom(f"room {room[:64]!r} does not exist or you have no access to it")

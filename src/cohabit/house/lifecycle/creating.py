@@ -1,0 +1,160 @@
+"""Creating a room from a scenario: its world, its first entry, and the identities and tokens of its members."""
+
+import logging
+import re
+import secrets
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash
+from cohabit.house.access.signing import check_key
+from cohabit.house.agents.brains import check_makeable
+from cohabit.house.calls.context import Services
+from cohabit.house.settings import split_names
+from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import Identities, hashed, make_token, new_identity
+from cohabit.house.store.loading import describe_world
+from cohabit.house.threads import run_in_thread
+from cohabit.model.identity import Credential, Identity
+from cohabit.registry import absolute_brain, check_plays, lasting_source, load_features, make_world
+from cohabit.room.opening import opening_state
+from cohabit.room.record import Snapshot
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.room import Room
+from cohabit.scenario import AgentSpec, Scenario, check_scenario, parse_seed
+from cohabit.world import World
+
+log = logging.getLogger("cohabit")
+SAFE_SEED_BITS = 64
+"""Nobody can try all seeds of this size."""
+ROOM_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+async def create_room(
+    house: Services, scenario: Scenario, room_id: str | None, seed: int | str | None, owner: Identity | None
+) -> tuple[str, dict[str, str]]:
+    """Returns the id of the room and a token for each member. The tokens cannot be retrieved later."""
+    await _check_brains(check_scenario(scenario), house.settings.agents_dollars or None)
+    name = room_id or _free_id(house, scenario.scenario)
+    if not ROOM_ID.fullmatch(name):
+        raise BadArgs("a room id may contain lower-case letters, digits and hyphens, at most 63 characters")
+    if not house.rooms.is_free(name):
+        raise Conflict(f"room {name!r} already exists")
+    if house.rooms.left <= 0:
+        raise Busy(f"room limit reached ({house.settings.rooms_limit}); delete a room or raise rooms_limit")
+    _check_tokens(house.identities, scenario)
+    for known in scenario.entry.agent_keys if scenario.entry is not None else ():
+        check_key(known.key)
+    now = house.clock.now()
+    with house.rooms.reserve(name):
+        people = {a.id: _identity_of(house.identities, a, owner) for a in scenario.agents}
+        ids = {agent: identity.id for agent, identity in people.items()}
+        make = partial(_new_room, scenario, name, seed, now, ids, split_names(house.settings.features))
+        try:
+            room, snapshot = await run_in_thread(f"room {name}", make, house.rooms.loading_s)
+        except GameCrash as crash:
+            log.error("room %s could not be created: %s", name, crash.as_text(), exc_info=crash.__cause__)
+            raise
+        house.rooms.runner_for(room)  # rejects a world whose command names clash with the house's
+        bound = [agent for agent in scenario.agents if agent.identity is None]
+        tokens = {agent.id: agent.token or make_token() for agent in bound}
+        where = None if scenario.house_tokens else name
+        keys = [Credential(hashed(tokens[a.id]), ids[a.id], where, created_at=now) for a in bound]
+        body = (snapshot.seq, snapshot.encode())
+        fresh = [people[a.id] for a in bound]
+        write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)
+        await _store(house, write, scenario)
+        room.stored(snapshot)
+        house.rooms.run(room)
+    return name, tokens
+
+
+def _free_id(house: Services, base: str) -> str:
+    stem = re.sub(r"[^a-z0-9]+", "-", base.lower()).strip("-")[:40] or "room"
+    number = 1
+    while not house.rooms.is_free(name := f"{stem}-{number}"):
+        number += 1
+    return name
+
+
+async def _check_brains(scenario: Scenario, dollars: float | None) -> None:
+    """Refuse a brain that cannot be created, and keep the path of one in a file for restarts."""
+    checked: set[str] = set()
+    for i, agent in enumerate(scenario.agents):
+        agent.brain = absolute_brain(agent.brain, Path())
+        agent.stand_in = absolute_brain(agent.stand_in, Path())
+        for brain in (agent.brain, agent.stand_in):
+            if brain is None or brain in checked:
+                continue
+            checked.add(brain)
+            try:
+                check_plays(brain, scenario.world)
+                await check_makeable(brain, dollars)
+            except AskerError as wrong:
+                raise BadArgs(f"agents[{i}]: {wrong.message}", did_you_mean=wrong.did_you_mean) from None
+
+
+def _check_tokens(identities: Identities, scenario: Scenario) -> None:
+    for i, agent in enumerate(scenario.agents):
+        if agent.token is not None and identities.knows(agent.token):
+            raise Conflict(f"agents[{i}]: this token is already in use; choose another one for {agent.id}")
+
+
+def _identity_of(identities: Identities, agent: AgentSpec, owner: Identity | None) -> Identity:
+    if agent.identity is None:
+        return new_identity(agent.name or agent.id, agent.kind, owner.id if owner is not None else None)
+    known = identities.get(agent.identity)
+    if known is None:
+        raise BadArgs(f"agents: {agent.id}: unknown identity {agent.identity[:40]!r}")
+    return known
+
+
+def _new_room(
+    scenario: Scenario, name: str, seed: int | str | None, now: int, identities: dict[str, str], features: list[str]
+) -> tuple[Room, Snapshot]:
+    source = lasting_source(scenario.world)
+    try:
+        world = make_world(source, scenario.config)
+    except (CohabitError, WorldInterrupted):
+        raise
+    except BaseException as bug:  # also SystemExit: a world must not end the house
+        what = type(bug).__name__
+        raise GameCrash(f"the world {scenario.world!r} failed to start ({what})", exception={"type": what}) from bug
+    if _can_guess_seed(scenario, world, seed if seed is not None else scenario.seed):
+        log.warning(
+            "room %s: players can guess its seed, and compute what the world hides: they try all small seeds and "
+            "compare what they see. Leave the seed out, or give 32 random hexadecimal digits.",
+            name,
+        )
+    chosen = next(s for s in (seed, scenario.seed, secrets.randbits(128)) if s is not None)
+    scenario = msgspec.structs.replace(scenario, features=[*load_features(features), *scenario.features])
+    state = opening_state(scenario, world, source, name, chosen, secrets.token_hex(16), identities)
+    room = Room.create(state, world, now)
+    describe_world(room)
+    return room, room.snapshot()
+
+
+def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) -> bool:
+    """Whether a seed was chosen that is too small for a world that hides things."""
+    hides = not world.spec.open_information and (scenario.partial_intel or not world.spec.fog)
+    return seed is not None and hides and int(parse_seed(seed), 16) < 1 << SAFE_SEED_BITS
+
+
+async def _store(house: Services, write: Write, scenario: Scenario) -> None:
+    """Store a new room, leased by this house, and register its members."""
+    identities = house.identities
+    await run_in_thread("the leases", partial(house.rooms.leases.acquire, write.room))
+    try:
+        _check_tokens(identities, scenario)  # again: another room may have used one of the tokens in the meantime
+        for credential in write.credentials:
+            identities.put_credential(credential)
+        await house.writer.submit(write)
+    except BaseException:
+        for credential in write.credentials:
+            identities.drop_credential(credential)
+        await run_in_thread("the leases", partial(house.rooms.leases.release, [write.room]))
+        raise
+    for identity in write.identities:
+        identities.put(identity)

@@ -1,0 +1,225 @@
+"""The commands that list rooms and worlds, and create, delete and reopen rooms."""
+
+import json
+import logging
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.house.agents.brains import brains_for, check_allowed
+from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.calls.resolve import may_join
+from cohabit.house.lifecycle import creating
+from cohabit.house.running.runner import RoomRunner
+from cohabit.house.threads import run_in_thread
+from cohabit.model.grant import Capability
+from cohabit.model.suggest import nearest
+from cohabit.registry import find_world, is_ours, known_worlds
+from cohabit.room.commands import command
+from cohabit.room.recorded import WorldInterrupted
+from cohabit.room.state import Member
+from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
+from cohabit.world import World
+
+log = logging.getLogger("cohabit")
+
+C = Capability
+
+
+# -- rooms --------------------------------------------------------------------------------------
+class RoomLine(Struct, omit_defaults=True):
+    id: str
+    world: str
+    scenario: str
+    members: int
+    game: int
+    here: int | None = None  # how many members are connected; only for those who may read the roster
+    bots: int = 0  # how many are played by the house; likewise
+    archived: bool = False
+    you: str | None = None
+    problem: str | None = None
+
+
+class Rooms(Struct):
+    rooms: list[RoomLine]
+
+
+@command(
+    category="meta", where="house", about="house", hint="lists the rooms that you are in or may enter.", listed=True
+)
+async def rooms(ctx: HouseContext) -> Rooms:
+    """The rooms of this house that you are in or may enter."""
+    found: list[RoomLine] = []
+    me = ctx.credential
+    for runner in ctx.house.rooms.values():
+        state = runner.room.state
+        if me.room not in (None, state.id):
+            continue
+        member = runner.room.member_of(me.identity)
+        if member is None and not may_join(ctx.house.identities, me, runner):
+            continue
+        sees_roster = member is not None and C.READ_ROSTER in member.held
+        found.append(
+            RoomLine(
+                id=state.id, world=state.world, scenario=state.scenario, members=len(state.members), game=state.games,
+                here=sum(m.here for m in state.members.values()) if sees_roster else None,
+                bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
+                archived=state.archived, you=member.role_name if member else None,
+                problem=runner.failure.message if runner.failure else None,
+            )
+        )  # fmt: skip
+    if ctx.is_host:
+        found += [
+            RoomLine(id=name, world="?", scenario="?", members=0, game=0, problem=error.message)
+            for name, error in ctx.house.rooms.broken.items()
+        ]
+    return Rooms(found)
+
+
+class WorldLine(Struct, omit_defaults=True):
+    name: str
+    title: str
+    description: str
+    players: tuple[int, int]  # the minimum and the maximum number
+    takes_seed: bool  # true if a host may choose the seed of a room
+    brains: list[str] = []  # those that can play it; only for hosts of the house, who may create rooms
+
+
+class Worlds(Struct):
+    worlds: list[WorldLine]
+    scenarios: list[str]
+
+
+@command(category="discovery", where="house", about="house", listed=True)
+async def worlds(ctx: HouseContext) -> Worlds:
+    """The worlds this house can open, and its ready-made scenarios."""
+    lines = []
+    for name in known_worlds():
+        try:
+            cls = await _load_world(ctx.house, name)
+        except CohabitError as wrong:  # a broken world of an installed package does not hide the others
+            log.warning("the world %s could not be loaded: %s", name, wrong.as_text())
+            continue
+        about = (cls.__doc__ or "").strip().split("\n")[0]
+        spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
+        lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
+    return Worlds(lines, list(presets()))
+
+
+class RoomMade(Struct):
+    room: str
+    tokens: dict[str, str]
+
+
+@command(category="host", where="house", about="house", host_only=True, records=True, listed=True)
+async def create_room(
+    ctx: HouseContext,
+    scenario: Annotated[str | None, Meta(description="the name of a ready-made scenario")] = None,
+    world: Annotated[str | None, Meta(description="a world name; each of `players` gets a seat")] = None,
+    players: Annotated[list[str], Meta(max_length=64, description="names of the players")] = [],  # noqa: B006 - never changed
+    people: Annotated[
+        list[str], Meta(max_length=64, description="those of `players` who are people; the others are agents")
+    ] = [],  # noqa: B006 - never changed
+    brains: Annotated[
+        dict[str, str], Meta(max_length=64, description="the name of a player to the brain that plays for it")
+    ] = {},  # noqa: B006 - never changed
+    room: Annotated[str | None, Meta(description="an id for the room; default: generated")] = None,
+    seed: int | str | None = None,
+) -> RoomMade:
+    """Create a room with you as its host. Returns a token for each member. They are shown only once."""
+    me = ctx.identity
+    assert me is not None
+    if (scenario is None) == (world is None):
+        raise BadArgs("pass either scenario or world, not both")
+    if scenario is not None:
+        _check_known("scenario", scenario, list(presets()))
+        plan = read_scenario(scenario)
+    else:
+        assert world is not None
+        _check_known("world", world, list(known_worlds()))
+        fewest = (await _load_world(ctx.house, world)).spec.seat_range[0]
+        if fewest and not players:  # without players the game could never begin
+            raise BadArgs(
+                f"{world} needs {fewest} player{'' if fewest == 1 else 's'}: pass their names, "
+                f"such as players={json.dumps(['ada', 'bob', 'cleo', 'dan'][:fewest])}"
+            )
+        plan = Scenario(
+            scenario=world,
+            world=world,
+            agents=[AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(players)],
+        )
+    if seed is not None and not await _is_open(ctx.house, plan.world):
+        raise PermissionDenied(
+            "the seed of this world reveals hidden information, so a host cannot choose it; the operator of the house "
+            "can, with `cohabit up --seed`"
+        )
+    for name in people:
+        make_person(plan, name)
+    for name, brain in brains.items():
+        give_brain(plan, name, check_allowed(brain, ctx.house.settings) or brain)
+    taken = {agent.id for agent in plan.agents}
+    handle = free_handle(me.name, lambda name: name in taken)
+    plan.agents.append(AgentSpec(id=handle, role="host", kind="human", identity=me.id, name=me.name))
+    return RoomMade(*await creating.create_room(ctx.house, plan, room, seed, me))
+
+
+def _check_known(what: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        text = f"unknown {what} {name[:40]!r}; {what}s: {', '.join(known)}"
+        raise BadArgs(text, did_you_mean=nearest(name, known, 2))
+
+
+async def _is_open(house: Services, world: str) -> bool:
+    """Whether every seat of this world sees everything."""
+    return world in known_worlds() and (await _load_world(house, world)).spec.open_information
+
+
+async def _load_world(house: Services, world: str) -> type[World]:
+    """The class of a world. Its module may have to be imported, which runs its code."""
+    if is_ours(world):
+        return find_world(world)
+
+    def load() -> type[World]:
+        try:
+            return find_world(world)
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:  # also SystemExit: a world must not end the house
+            raise BadArgs(f"the world {world!r} cannot be imported: {type(bug).__name__}: {bug}") from bug
+
+    return await run_in_thread(f"the world {world}", load, house.rooms.loading_s)
+
+
+class RoomGone(Struct):
+    deleted: str
+
+
+@command(category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True)
+async def delete_room(
+    ctx: HouseContext, confirm: Annotated[str, Meta(description="the room's id, to confirm")]
+) -> RoomGone:
+    """Delete this room and its record. This cannot be undone; `archive` keeps the record."""
+    if confirm != ctx.room.id:
+        raise BadArgs(f"confirm must be the room's id, {ctx.room.id!r}")
+    await ctx.house.rooms.delete(ctx.room.id)
+    return RoomGone(confirm)
+
+
+class Reopened(Struct):
+    room: str
+
+
+def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
+    return runner.failure is not None
+
+
+@command(
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
+    when_broken=True, offered_in=_is_quarantined,
+)  # fmt: skip
+async def reopen_room(ctx: HouseContext) -> Reopened:
+    """Reopen a quarantined room from its last durable state."""
+    room = ctx.broken_room or ctx.room.id
+    await ctx.house.rooms.reopen(room)
+    return Reopened(room)

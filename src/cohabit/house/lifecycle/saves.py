@@ -1,0 +1,196 @@
+"""Named saves: files under ``saves/`` of the data folder, one folder for each room. Other files are never touched."""
+
+import asyncio
+import os
+import re
+import secrets
+import shutil
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.running.calls import PeekCall
+from cohabit.house.running.runner import RoomRunner
+from cohabit.house.settings import Settings
+from cohabit.house.store.disk import sync_folder
+from cohabit.house.threads import run_in_thread
+from cohabit.model.grant import Capability
+from cohabit.room import saves
+from cohabit.room.commands import command
+from cohabit.room.state import Member
+
+SAVE_FILE = "world.save"
+MAX_SAVE = 64 * 1024 * 1024
+"""Maximum size in bytes: loading a save writes it to the record."""
+MAX_SAVES = 100
+_NAME_PART = re.compile(r"[\w][\w .()+-]{0,63}")
+C = Capability
+
+
+class Saved(Struct, omit_defaults=True):
+    saved: bool
+    folder: str
+    compressed: bool
+    path: str
+    bytes: int | None = None  # only for members who see everything, because it depends on hidden information
+
+
+def _has_folder(runner: RoomRunner, member: Member) -> bool:
+    return bool(runner.settings.data)
+
+
+def _can_load(runner: RoomRunner, member: Member) -> bool:
+    return _has_folder(runner, member) or C.READ_ALL in member.held  # who may load an uploaded save
+
+
+@command(
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
+    offered_in=_has_folder,
+)  # fmt: skip
+async def save_world(
+    ctx: HouseContext,
+    folder: Annotated[str, Meta(description="the name of the save, such as before-the-war")],
+    compress: Annotated[bool, Meta(description="compress the save")] = True,
+) -> Saved:
+    """Save the world under a name, in the data folder of this house. An older save of that name is replaced."""
+    place = _save_folder(ctx, folder)
+    if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
+        raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
+    data = await ctx.runner.submit(
+        PeekCall(lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played))
+    )
+    await asyncio.to_thread(_write, place, data)
+    name = folder.strip()
+    size = len(data) if _sees_everything(ctx) else None
+    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=size)
+
+
+def _sees_everything(ctx: HouseContext) -> bool:
+    """Whether nothing of this world is hidden from the caller."""
+    return C.READ_ALL in ctx.member.held or ctx.room.world.spec.open_information
+
+
+class Loaded(Struct, omit_defaults=True):
+    scheduled: bool
+    source: str
+    note: str
+    path: str | None = None
+    bytes: int | None = None  # see Saved
+
+
+@command(
+    category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
+    offered_in=_can_load,
+)  # fmt: skip
+async def load_world(
+    ctx: HouseContext,
+    path: Annotated[str | None, Meta(description="the name of a save (see list_saves), or its path")] = None,
+    bytes_b64: Annotated[str | None, Meta(description="a base64-encoded save; takes precedence over path")] = None,
+) -> Loaded:
+    """Replace the world with a save. The members and their seats stay."""
+    if bytes_b64 is not None:
+        if not _sees_everything(ctx):
+            raise PermissionDenied(
+                "loading an uploaded save requires read_all, because it reveals hidden information; load one of this "
+                "room's saves by path",
+                needs=[C.READ_ALL],
+            )
+        source, data = "bytes_b64", _decoded(bytes_b64)
+    elif path is not None:
+        path = path.strip().removesuffix(f"/{SAVE_FILE}")  # as save_world reported it
+        source, data = "path", await asyncio.to_thread(_read, _save_folder(ctx, path), path)
+    else:
+        raise BadArgs("give either path, the name of a save, or bytes_b64")
+    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
+    named = path if source == "path" else None
+    size = len(data) if _sees_everything(ctx) else None
+    return Loaded(scheduled=True, source=source, note="the world is loaded", path=named, bytes=size)
+
+
+class SaveList(Struct):
+    items: list[str]
+    count: int
+
+
+@command(category="read", where="house", needs=C.CONTROL_WORLD, world_may_replace=True, offered_in=_has_folder)
+async def list_saves(ctx: HouseContext) -> SaveList:
+    """The names of this room's saves."""
+    names = await asyncio.to_thread(_names, ctx)
+    return SaveList(names, len(names))
+
+
+# -- files --------------------------------------------------------------------------------------
+def _saves_folder(ctx: HouseContext) -> Path:
+    if not ctx.house.settings.data:
+        raise GameRejected("this house has no data folder, so it has no saves; start it with --data FOLDER")
+    return ctx.house.settings.folder.resolve() / "saves" / ctx.room.id
+
+
+async def delete(settings: Settings, room: str) -> None:
+    """Delete every save of a room."""
+    if settings.data:
+        folder = settings.folder.resolve() / "saves" / room
+        await run_in_thread("the saves", partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _save_folder(ctx: HouseContext, name: str) -> Path:
+    """The folder of a save: one or more plain names separated by /, inside the room's folder."""
+    parts = name.strip().split("/")
+    if not all(_NAME_PART.fullmatch(part) for part in parts) or len(parts) > 4:
+        raise BadArgs(
+            "the name of a save may contain letters, digits, spaces, .-_ and / for folders, and must not contain .. "
+            "or a drive letter"
+        )
+    home = _saves_folder(ctx)
+    place = home.joinpath(*parts)
+    if not place.resolve().is_relative_to(home):
+        raise BadArgs("invalid save name: outside this room's folder")
+    return place
+
+
+def _names(ctx: HouseContext) -> list[str]:
+    home = _saves_folder(ctx)
+    return sorted(str(file.parent.relative_to(home)) for file in home.rglob(SAVE_FILE) if file.is_file())
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Write atomically: to a temporary file, synced, then renamed."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        temporary = place / f".{secrets.token_hex(8)}"
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(place / SAVE_FILE)
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(place)
+    except OSError as wrong:
+        raise StorageFailed(f"the save could not be written: {wrong.strerror}") from None
+
+
+def _read(place: Path, name: str) -> bytes:
+    file = place / SAVE_FILE
+    try:
+        if file.is_symlink() or not file.is_file():
+            raise BadArgs(f"unknown save {name.strip()[:80]!r}; see list_saves")
+        if file.stat().st_size > MAX_SAVE:
+            raise TooLarge(f"a save may have at most {MAX_SAVE} bytes")
+        return file.read_bytes()
+    except OSError as wrong:
+        raise StorageFailed(f"the save could not be read: {wrong.strerror}") from None
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (NotBase64, ValueError):
+        raise BadArgs("bytes_b64 is not base64") from None

@@ -1,0 +1,95 @@
+"""The command `observe`: the view, the roster and the new events of any room, in one call that can wait."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, defstruct
+
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.reading.feed import EVENTS, Events, OwnEvents, events
+from cohabit.house.running.calls import PeekCall
+from cohabit.model.grant import Capability
+from cohabit.model.observation import one_line
+from cohabit.registry import usual_features
+from cohabit.room.base import Context
+from cohabit.room.command_modules import features_named
+from cohabit.room.commands import WaitMs, command
+from cohabit.room.grants import grant_wire
+from cohabit.room.info import RosterLine, roster_of
+from cohabit.room.looking import CAN_VIEW, view_reply
+from cohabit.room.room import Room
+from cohabit.room.visibility import FeedItem
+
+C = Capability
+NEWEST = 50
+"""The number of events in the first reply."""
+
+
+class Observed(Struct, omit_defaults=True):
+    """Features add fields to it: see ``FullyObserved``."""
+
+    text: str  # the world as you see it, and the events
+    events: list[FeedItem]
+    cursor: str
+    your_turn: bool
+    roster: list[RosterLine]  # empty without read_roster
+    grant: dict[str, Any]
+
+
+_fields: list[Any] = [
+    (*field, None) for made in features_named(usual_features()).all for field in made.observed.items()
+]
+_fields += [("over", bool, False), ("more", bool, False)]  # more: there are more events, call again with the cursor
+FullyObserved: Any = defstruct("Observed", _fields, bases=(Observed,), omit_defaults=True)
+FIELDS = frozenset(FullyObserved.__struct_fields__)
+NothingNew: Any = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defaults=True)
+"""Nothing new has happened. A call that waits continues to wait."""
+
+
+def _nothing_new(result: Any) -> bool:
+    return isinstance(result, NothingNew)
+
+
+@command(
+    category="read",
+    where="house",
+    needs=EVENTS.needs,
+    waits=_nothing_new,
+    hint="returns your view and the events since a cursor. With `wait_ms` it waits for something new.",
+    for_talk=True,
+    result=FullyObserved,
+)
+async def observe(
+    ctx: HouseContext,
+    cursor: Annotated[str, Meta(description="the cursor of the last reply; empty: the newest events")] = "",
+    wait_ms: WaitMs = 0,
+) -> Observed:
+    """Your current view, the roster, and the events since your last call. Pass `cursor` to the next call."""
+    page: Events = await events(ctx, cursor) if cursor else await events(ctx, last=NEWEST)
+    me = ctx.member.id
+    seen: dict[str, Any] = await ctx.runner.submit(PeekCall(lambda room: _seen(room, me, ctx.house.clock.now())))
+    kind = NothingNew if cursor and isinstance(page, OwnEvents) else FullyObserved
+    reached = page.cursor or cursor
+    happened = [f"- {one_line(item.text)}" for item in page.items]
+    title = "Since your last call:" if cursor else "The newest events:"
+    lines = [
+        seen.pop("text"),
+        "",
+        *([title, *happened] if happened else ["Nothing has happened."]),
+        f"Cursor: {reached}",
+    ]
+    observed: Observed = kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
+    return observed
+
+
+def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
+    me = room.state.members[member]
+    ctx = Context(room, room.state, me, at)
+    view = view_reply(ctx) if not me.held.isdisjoint(CAN_VIEW) else None
+    return {
+        "text": view.text if view is not None else "You don't have permission to view this world.",
+        "your_turn": view is not None and view.your_turn,
+        "over": view is not None and view.over,
+        "roster": roster_of(room.state, me) if C.READ_ROSTER in me.held else [],
+        "grant": grant_wire(me),
+        **{name: value for name, value in room.features.observes(room, me).items() if name in FIELDS},
+    }

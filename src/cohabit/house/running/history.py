@@ -1,0 +1,97 @@
+"""What is durable of a room: its newest entries in memory, older ones in the store, and a version to wait for."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
+
+from cohabit.errors import BadArgs
+from cohabit.house.clock import Clock
+from cohabit.house.store.contract import Row
+from cohabit.house.threads import run_in_thread
+from cohabit.model.record import decode_entry
+from cohabit.room.record import Line, Record
+
+PAGE = 1000
+"""How many entries are read from the store at once."""
+
+
+class History:
+    """The durable entries of one room. ``version`` grows when there are more, or the room has stopped."""
+
+    def __init__(
+        self, room: str, record: Record, kept: int, lines_of: Callable[[str, int, int], Iterable[Row]], clock: Clock
+    ) -> None:
+        """``kept``: how many entries stay in memory. ``lines_of``: those of a room in the store, after a number."""
+        self.recent: deque[Line] = deque(record.tail[-kept:], kept)
+        self.seq, self.digest = record.seq, record.digest
+        self.version = 0
+        self._room = room
+        self._lines_of = lines_of
+        self._clock = clock
+        self._waiters: dict[asyncio.Future[bool], None] = {}
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """These are on disk now. Call ``wake`` when everybody has been told."""
+        self.seq, self.digest = lines[-1].seq, lines[-1].digest
+        self.recent.extend(lines)
+
+    # -- waiting for more --------------------------------------------------------------------------
+    def wake(self) -> None:
+        """Increment the version, and wake those who wait for it."""
+        self.version += 1
+        waiters, self._waiters = self._waiters, {}
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(True)
+
+    async def changed_since(self, version: int, ends: int) -> bool:
+        """Wait until the version is another one or ``ends`` has passed. Returns whether it is another one."""
+        if version != self.version:
+            return True
+        if ends <= self._clock.now():
+            return False
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiters[waiter] = None
+        over = self._clock.call_at(ends, lambda: None if waiter.done() else waiter.set_result(False))
+        try:
+            return await waiter
+        finally:
+            over.cancel()
+            self._waiters.pop(waiter, None)
+
+    # -- reading -----------------------------------------------------------------------------------
+    async def after(self, seq: int) -> AsyncIterator[Line]:
+        """The lines after a number: from memory if they are there, else from the store."""
+        recent = list(self.recent)
+        oldest = recent[0].seq if recent else self.seq + 1
+        while seq + 1 < oldest:
+            page = await self._page(seq, min(PAGE, oldest - seq - 1))
+            if page and page[0].seq != seq + 1 and seq >= 0:
+                raise BadArgs("this cursor is too old: its events were deleted. Omit it to start from the oldest event")
+            for line in page:
+                yield line
+            if not page:
+                break
+            seq = page[-1].seq
+        for line in recent:
+            if line.seq > seq:
+                yield line
+
+    async def backwards(self) -> AsyncGenerator[list[Line], None]:
+        """All lines in pages, the newest page first; each page is in order."""
+        lines = list(self.recent)
+        oldest = lines[0].seq if lines else self.seq + 1
+        yield lines
+        while oldest > 0:
+            page = await self._page(max(-1, oldest - 1 - PAGE), min(PAGE, oldest))
+            lines = [line for line in page if line.seq < oldest]  # a pruned store has fewer before, and reads on
+            oldest = lines[0].seq if lines else 0
+            yield lines
+
+    async def _page(self, after: int, limit: int) -> list[Line]:
+        return await run_in_thread("a page of the record", partial(self._stored, after, limit))
+
+    def _stored(self, after: int, limit: int) -> list[Line]:
+        rows = self._lines_of(self._room, after, limit)
+        return [Line(seq, body, digest, decode_entry(body)) for seq, body, digest in rows]

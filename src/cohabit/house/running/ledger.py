@@ -1,0 +1,87 @@
+"""The house record: a room without a world, for events that belong to no room.
+
+Identities with a house-wide credential are members of it and receive the changes to their credentials there. Invites
+are recorded there too.
+"""
+
+import secrets
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from cohabit.house.running.calls import SystemCall
+from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
+from cohabit.house.running.runner import RoomEvents, RoomRunner
+from cohabit.house.store.contract import Write
+from cohabit.house.threads import run_in_thread
+from cohabit.model.identity import Identity
+from cohabit.model.stream import seed_hex
+from cohabit.room.room import Room
+from cohabit.room.state import FORMAT, RoomState
+from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
+
+SOURCE = "house"
+
+
+class NoWorld(World):
+    """The record of this house: which credentials and invites were issued, replaced and revoked."""
+
+    spec = WorldSpec(name=SOURCE, title="This house", seats=0, quick=True)
+
+    def reset(self, seed: int, seats: Sequence[Seat]) -> None:
+        pass
+
+    def to_move(self) -> Sequence[SeatId]:
+        return ()
+
+    def is_over(self) -> bool:
+        return False
+
+    def observe(self, eye: Eye) -> Observation:
+        return Observation(text="The record of this house. Use `events` to read changes to your credentials.")
+
+
+class Ledger:
+    """Opens and writes the house record."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    @property
+    def runner(self) -> RoomRunner:
+        assert self._rooms.house_record is not None, "the house is not open yet"
+        return self._rooms.house_record
+
+    async def open(self, is_stored: bool) -> None:
+        room = await run_in_thread("the house record", partial(self._load, is_stored))
+        self._rooms.house_record = RoomRunner(room, self._rooms.shared, RoomEvents())
+        if not is_stored:
+            snapshot = room.snapshot()
+            write = Write(HOUSE_ROOM, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
+            await self._rooms.shared.writer.submit(write)
+            room.stored(snapshot)
+
+    def _load(self, is_stored: bool) -> Room:
+        self._rooms.leases.acquire(HOUSE_ROOM)
+        if is_stored:
+            return self._rooms.load_stored(HOUSE_ROOM)
+        state = RoomState(
+            id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
+            secret=secrets.token_hex(16), scenario=SOURCE, format=FORMAT,
+        )  # fmt: skip
+        return Room.create(state, NoWorld(), self._rooms.shared.clock.now())
+
+    async def admit(self, identity: Identity) -> str:
+        """Make an identity a member, so it can be notified. Returns its member id."""
+        member = self.runner.room.member_of(identity.id)
+        if member is None:
+            role = "observer" if identity.host else "resident"
+            args = {"handle": identity.name, "kind": identity.kind, "identity": identity.id, "name": identity.name}
+            await self.record("admitted", {**args, "role": role}, Write(identities=[identity]))
+            member = self.runner.room.member_of(identity.id)
+        assert member is not None
+        return member.id
+
+    async def record(self, do: str, args: dict[str, Any], also: Write) -> None:
+        """Write an entry to the house record, stored together with ``also``."""
+        await self.runner.submit(SystemCall(do, args, also))

@@ -1,0 +1,251 @@
+"""The rooms of a house: opens, runs, reopens and deletes them."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownRoom
+from cohabit.house.running.remote import Connector, RemoteRunner
+from cohabit.house.running.runner import RoomEvents, RoomRunner
+from cohabit.house.running.shared import Shared
+from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.heads import HeadsFile
+from cohabit.house.store.leases import Leases
+from cohabit.house.store.loading import load_room
+from cohabit.house.threads import run_in_thread
+from cohabit.model.suggest import nearest
+from cohabit.registry import lasting_source
+from cohabit.remote import RemoteWorld
+from cohabit.room.room import Room
+
+log = logging.getLogger("cohabit")
+HOUSE_ROOM = "house"
+"""The id of the house record."""
+MakeConnector = Callable[[str, str, Mapping[str, Any]], Connector]
+"""Makes a connector from its name, the id of the room, and the config of its world."""
+
+
+class Rooms(dict[str, RoomRunner]):
+    """The open rooms by id, without the house record. What others do about rooms: ``events`` and ``on_…``.
+
+    In a ``dormant`` house time does not pass, and nothing is done by itself.
+    """
+
+    def __init__(self, shared: Shared, store: Store, house_id: str, dormant: bool = False) -> None:
+        super().__init__()
+        self.shared = shared
+        self.dormant = dormant
+        self.closing = False
+        self.house_record: RoomRunner | None = None
+        self.broken: dict[str, CohabitError] = {}  # rooms that could not be opened, and why
+        self.connectors: dict[str, Connector] = {}  # to remote worlds, by room; never stored
+        self.leases = Leases(store, house_id, shared.clock, self.running)
+        self.heads: HeadsFile | None = None
+        self.all_open = asyncio.Event()  # every stored room was opened, or could not be
+        self.events = RoomEvents()
+        self.make_connector: MakeConnector | None = None
+        self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # this one, but not its room
+        self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
+        self._store = store
+        self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
+
+    # -- questions --------------------------------------------------------------------------------
+    def running(self) -> list[RoomRunner]:
+        """The open rooms, and the house record."""
+        return [*self.values(), *([self.house_record] if self.house_record is not None else [])]
+
+    def runner_of(self, room_id: str) -> RoomRunner | None:
+        """The room with this id, or the house record; None if there is none."""
+        return self.house_record if room_id == HOUSE_ROOM else self.get(room_id)
+
+    def heads_now(self) -> list[tuple[str, int, bytes]]:
+        """The last durable entry of each room."""
+        return [(runner.id, runner.history.seq, runner.history.digest) for runner in self.running()]
+
+    @property
+    def left(self) -> int:
+        """How many more rooms the house may have; those that are being created count."""
+        return self.shared.settings.rooms_limit - len(self) - len(self._reserved - {HOUSE_ROOM})
+
+    @property
+    def problems(self) -> dict[str, CohabitError]:
+        """The rooms that are quarantined or could not be opened, and why."""
+        stopped = {name: runner.failure for name, runner in self.items() if runner.failure is not None}
+        return {**self.broken, **stopped}
+
+    def is_free(self, name: str) -> bool:
+        """Whether no room has this id."""
+        return name not in self and name not in self.broken and name not in self._reserved
+
+    @property
+    def loading_s(self) -> float:
+        """Creating or replaying a world takes longer than a call."""
+        return 10 * self.shared.settings.world_deadline_s
+
+    @contextmanager
+    def reserve(self, room_id: str) -> Iterator[None]:
+        """Nobody else creates, reopens or deletes the room meanwhile."""
+        if room_id in self._reserved:
+            raise Conflict(f"room {room_id} is being reopened or deleted by another call")
+        self._reserved.add(room_id)
+        try:
+            yield
+        finally:
+            self._reserved.discard(room_id)
+
+    # -- loading ----------------------------------------------------------------------------------
+    async def open_all(self, stored: Iterable[str]) -> None:
+        for room_id in stored:
+            if room_id == HOUSE_ROOM:
+                continue
+            try:
+                await self._start(await self._load(room_id))
+            except CohabitError as wrong:
+                log.error("room %s could not be opened: %s", room_id, wrong.as_text(), exc_info=wrong.__cause__)
+                self.broken[room_id] = wrong
+        if self.heads is not None and not self.dormant:
+            self.heads.start()
+        self.all_open.set()
+
+    async def _load(self, room_id: str, source: str | None = None) -> Room:
+        """Load a room from the store, leased by this house. ``source``: where its world is now."""
+        return await run_in_thread(f"room {room_id}", partial(self._load_leased, room_id, source), self.loading_s)
+
+    def _load_leased(self, room_id: str, source: str | None) -> Room:
+        self.leases.acquire(room_id)
+        try:
+            room = self.load_stored(room_id, source)
+            if not self.dormant:
+                self._record_opening(room)
+        except BaseException:
+            self.leases.release([room_id])
+            raise
+        return room
+
+    def load_stored(self, room_id: str, source: str | None = None) -> Room:
+        """A room as it was stored. Call it off the event loop."""
+        if self.heads is not None:
+            self.heads.check(self._store, room_id)
+        return load_room(self._store, room_id, source)
+
+    def _record_opening(self, room: Room) -> None:
+        """Record how long a room was closed, and that nobody is in it."""
+        now = self.shared.clock.now()
+        room.system("opened", {"gap": max(0, now - room.record.at)}, now)
+        here = [m.id for m in room.state.members.values() if m.here]
+        if here:
+            room.system("presence", {"members": here, "here": False}, now)
+
+    # -- running ----------------------------------------------------------------------------------
+    async def _start(self, room: Room) -> RoomRunner:
+        if room.record.pending:
+            await self.shared.writer.submit(Write(room.id, room.record.take_pending()))
+        return self.run(room)
+
+    def runner_for(self, room: Room) -> RoomRunner:
+        """Not running yet. Raises if the commands of the world clash with those of the house."""
+        return RoomRunner(room, self.shared, self.events)
+
+    def run(self, room: Room) -> RoomRunner:
+        """Start running a room that is stored."""
+        runner = self.runner_for(room)
+        if isinstance(room.world, RemoteWorld):
+            connector = self.connectors.get(room.id)
+            if connector is None and room.world.connector and self.make_connector is not None and not self.dormant:
+                connector = self.make_connector(room.world.connector, room.id, room.state.config)
+                self.connectors[room.id] = connector
+            runner.remote = RemoteRunner(runner, room.world, self.shared.clock, connector)
+        self[room.id] = runner
+        if self.dormant:
+            runner.time.stop()
+        else:
+            runner.time.reschedule()
+            self.events.on_roster(runner)
+        return runner
+
+    async def connect(self, room_id: str, connector: Connector) -> None:
+        """Set the connector of a room with a remote world. The house closes it at shutdown."""
+        runner = self[room_id]
+        if runner.remote is None:
+            raise BadArgs(f"room {room_id} runs {runner.room.state.world}, which is not a remote world")
+        previous = self.connectors.get(room_id)
+        self.connectors[room_id] = connector
+        await runner.remote.connect(connector)
+        if previous is not None and previous is not connector:
+            await previous.close()
+
+    async def delete(self, room_id: str) -> None:
+        """Delete a room, with its record and its credentials."""
+        with self.reserve(room_id):
+            runner = self.pop(room_id)
+            runner.close("this room was deleted")
+            self.on_closed(runner)
+            try:
+                if runner.remote is not None:
+                    await runner.remote.closed()
+                if room_id in self.connectors:
+                    await self.connectors.pop(room_id).close(delete=True)
+                if self.heads is not None:
+                    await self.heads.deleted(room_id)
+                await self.shared.writer.submit(Write(room_id, delete=True))  # after all queued writes
+                for forget in self.on_deleted:
+                    if (rest := forget(room_id)) is not None:
+                        await rest
+                await run_in_thread("the leases", partial(self.leases.release, [room_id]))
+            except CohabitError as failed:
+                self.broken[room_id] = failed
+                raise
+
+    async def reopen(self, room_id: str) -> RoomRunner:
+        """Reopen a quarantined room from its last durable state."""
+        old = self.get(room_id)
+        if old is not None and old.failure is None:
+            raise Conflict(f"room {room_id} is already open and healthy")
+        with self.reserve(room_id):
+            await self.shared.writer.submit(Write(room_id))  # after all queued writes
+            fresh = await self._load(room_id)
+            if old is not None:
+                old.close("this room is being reopened; reconnect")
+                self.on_closed(old)
+            runner = await self._start(fresh)
+            self.broken.pop(room_id, None)
+            return runner
+
+    async def rebind(self, room_id: str, source: str) -> Room:
+        """Record that the world of a room is in another file now. It must continue the record, else nothing changes.
+
+        For the owner of the data folder, in a dormant house: a file is code that the house runs.
+        """
+        assert self.dormant
+        if room_id not in self and room_id not in self.broken:
+            raise UnknownRoom(f"no room {room_id!r}", did_you_mean=nearest(room_id, [*self, *self.broken], 2))
+        moved = lasting_source(source)
+        room = await self._load(room_id, moved)
+        if room.world.spec.name != room.state.world:
+            raise BadArgs(
+                f"{source} is the world {room.world.spec.name!r}, but room {room_id} runs {room.state.world!r}"
+            )
+        room.system("rebound", {"source": moved}, self.shared.clock.now())
+        snapshot = room.snapshot()
+        write = Write(room_id, room.record.take_pending(), (snapshot.seq, snapshot.encode()))
+        await self.shared.writer.submit(write)
+        old = self.pop(room_id, None)
+        if old is not None:
+            old.close()
+        self.broken.pop(room_id, None)
+        self.run(room)
+        return room
+
+    async def close(self) -> None:
+        """Close every room and its connector, and the house record. Leases are released later, after the last write."""
+        runners = list(self.values())
+        await asyncio.gather(*(runner.save_before_closing() for runner in runners))
+        for runner in runners:
+            runner.close()
+        await asyncio.gather(*(runner.remote.closed() for runner in runners if runner.remote is not None))
+        await asyncio.gather(*(connector.close() for connector in self.connectors.values()))
+        if self.house_record is not None:
+            self.house_record.close()

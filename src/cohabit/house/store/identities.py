@@ -1,0 +1,212 @@
+"""The identities, credentials and invites of a house, in memory.
+
+Only hashes of tokens are kept; a token is shown once, when it is created. The caller stores changes through the
+writer.
+"""
+
+import logging
+import secrets
+import string
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+
+from msgspec import structs
+
+from cohabit.errors import Unauthorized
+from cohabit.house.clock import Clock
+from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.room.decide import by_credential
+from cohabit.room.decision import refusal
+
+log = logging.getLogger("cohabit")
+ALPHABET = string.ascii_letters + string.digits
+TOKEN_LENGTH = 48
+TEMPORARY = "temporary"
+"""The label of tokens that are not stored."""
+
+
+def make_token() -> str:
+    """48 random letters and digits."""
+    made = ""
+    while len(made) < TOKEN_LENGTH:  # reject bytes >= 248, which would bias the result
+        made += "".join(ALPHABET[byte % 62] for byte in secrets.token_bytes(64) if byte < 248)
+    return made[:TOKEN_LENGTH]
+
+
+def hashed(token: str) -> bytes:
+    """Tokens are long and random, so one round of SHA-256 is enough."""
+    return sha256(token.encode("utf-8", "replace")).digest()
+
+
+def new_identity(name: str, kind: Kind = "agent", owner: str | None = None, host: bool = False) -> Identity:
+    return Identity(f"i-{secrets.token_hex(8)}", name, kind, owner, host)
+
+
+class Identities:
+    """See the module."""
+
+    def __init__(
+        self,
+        identities: Iterable[Identity] = (),
+        credentials: Iterable[Credential] = (),
+        invites: Iterable[Invite] = (),
+    ) -> None:
+        self._identities = {identity.id: identity for identity in identities}
+        self._credentials: dict[bytes, Credential] = {}
+        self._by_identity: dict[str, dict[bytes, Credential]] = {}  # the same: a house can have very many
+        self._invites: dict[bytes, Invite] = {}
+        self._watchers: dict[bytes, list[Callable[[], None]]] = {}
+        for credential in credentials:
+            self.put_credential(credential)
+        for invite in invites:
+            self.put_invite(invite)
+
+    # -- lookup --------------------------------------------------------------------------------
+    def identify(self, token: str | None, at: int) -> Credential:
+        """The credential behind a token, or UNAUTHORIZED. The message never repeats the token.
+
+        The token of an invite gets a credential without an identity, which can only accept the invite.
+        """
+        if not token:
+            raise Unauthorized("missing token: send 'Authorization: Bearer TOKEN'")
+        found = self._credentials.get(sha256(token.encode("utf-8", "replace")).digest())  # inlined `hashed`
+        if found is None:
+            raise Unauthorized("invalid token; ask your host for one")
+        if found.revoked or found.expires_at is not None:
+            return self.check(found, at)
+        return found
+
+    def check(self, credential: Credential, at: int) -> Credential:
+        """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
+        decision = by_credential(credential, at)
+        if decision.code:
+            raise refusal(decision)
+        return credential
+
+    def knows(self, token: str) -> bool:
+        """Whether this token is in use."""
+        found = self._credentials.get(hashed(token))
+        return found is not None and not found.revoked
+
+    def get(self, identity: str) -> Identity | None:
+        return self._identities.get(identity)
+
+    def is_host(self, credential: Credential) -> bool:
+        """Whether it is the house-wide credential of a house host."""
+        found = self._identities.get(credential.identity)
+        return found is not None and found.host and credential.room is None
+
+    def invite_of(self, credential: Credential) -> Invite | None:
+        """The invite that a credential without an identity is for."""
+        return self._invites.get(credential.hash) if not credential.identity else None
+
+    def everybody(self) -> list[Identity]:
+        return list(self._identities.values())
+
+    def temporary(self, identity: Identity, room: str | None, at: int, for_ms: int | None = None) -> str:
+        """A token that is valid while this house runs, and is not stored."""
+        self._identities.setdefault(identity.id, identity)
+        token = make_token()
+        expires = at + for_ms if for_ms is not None else None
+        self.put_credential(Credential(hashed(token), identity.id, room, TEMPORARY, at, expires))
+        return token
+
+    # -- changes ----------------------------------------------------------------------------------
+    def put(self, identity: Identity) -> None:
+        self._identities[identity.id] = identity
+
+    def put_credential(self, credential: Credential) -> None:
+        self._credentials[credential.hash] = credential
+        self._by_identity.setdefault(credential.identity, {})[credential.hash] = credential
+
+    def drop_credential(self, credential: Credential) -> None:
+        """Forget a credential that could not be stored, or whose room was deleted."""
+        self._credentials.pop(credential.hash, None)
+        self._by_identity.get(credential.identity, {}).pop(credential.hash, None)
+
+    def put_invite(self, invite: Invite) -> None:
+        """Register an invite. Until it is accepted, its token has no identity and can only call join."""
+        self._invites[invite.hash] = invite
+        known = self._credentials.get(invite.hash)
+        if known is None:
+            known = Credential(invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at)
+            self.put_credential(known)
+        if not known.identity and (invite.revoked or invite.uses < 1):
+            self.revoke([known])
+
+    def take_use(self, invite: Invite, uses: int = 1) -> Invite:
+        """Take a use of an invite that is being accepted, so no other caller gets it; -1 returns it."""
+        left = structs.replace(self._invites[invite.hash], uses=self._invites[invite.hash].uses - uses)
+        self._invites[invite.hash] = left
+        return left
+
+    def invites_to(self, room: str, at: int) -> list[Invite]:
+        """The invites to a room that can still be accepted."""
+        return [
+            i
+            for i in self._invites.values()
+            if i.room == room and not i.revoked and i.uses > 0 and (i.expires_at is None or at < i.expires_at)
+        ]
+
+    def all_invites(self, room: str) -> list[Invite]:
+        """Every invite to a room: pending, used, expired or revoked."""
+        return [invite for invite in self._invites.values() if invite.room == room]
+
+    def is_of_house(self, identity: str) -> bool:
+        """Whether this identity has, or ever had, a house-wide token."""
+        return any(c.room is None for c in self._of(identity))
+
+    def all_credentials(self) -> list[Credential]:
+        return [credential for credential in self._credentials.values() if credential.identity]
+
+    def of(self, identity: str, room: str | None) -> list[Credential]:
+        """The credentials of an identity for this room, or, if None, the house-wide ones."""
+        return [c for c in self._of(identity) if c.room == room and not c.revoked]
+
+    def _of(self, identity: str) -> list[Credential]:
+        """All credentials of an identity, also revoked ones."""
+        return [c for c in self._by_identity.get(identity, {}).values() if c.identity == identity]
+
+    def revoke(self, credentials: Iterable[Credential]) -> list[Credential]:
+        """Revoke credentials. Returns those that were not already revoked; the caller stores them."""
+        changed = [credential for credential in credentials if not credential.revoked]
+        for credential in changed:
+            credential.revoked = True
+            self._notify_revoked(credential)
+        return changed
+
+    def _notify_revoked(self, credential: Credential) -> None:
+        for callback in self._watchers.pop(credential.hash, []):
+            try:
+                callback()
+            except Exception:  # the other streams of this credential must end anyway
+                log.exception("a stream could not be notified that its credential was revoked")
+
+    def forget_room(self, room: str) -> None:
+        """Forget the credentials and invites of a deleted room: a new room may get its id."""
+        gone = [credential for credential in self._credentials.values() if credential.room == room]
+        self.revoke(gone)
+        for credential in gone:
+            self.drop_credential(credential)
+            self._invites.pop(credential.hash, None)
+
+    def until_invalid(self, clock: Clock, credential: Credential, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call ``callback`` when a credential is revoked or expires. Returns an unsubscribe function."""
+        watchers = self._watchers.setdefault(credential.hash, [])
+        watchers.append(callback)
+
+        def expired() -> None:
+            if credential.expires_at is not None:  # an accepted invite no longer expires
+                callback()
+
+        timer = clock.call_at(credential.expires_at, expired) if credential.expires_at is not None else None
+
+        def stop() -> None:
+            if callback in watchers:
+                watchers.remove(callback)
+            if not watchers and self._watchers.get(credential.hash) is watchers:
+                del self._watchers[credential.hash]
+            if timer is not None:
+                timer.cancel()
+
+        return stop

@@ -1,0 +1,295 @@
+"""A subscription: the frames of a room for one reader.
+
+Events come in order and without gaps, from the reader's cursor; only the latest view is kept. A waiting reader gets a
+frame immediately; for a slow one frames are queued, up to a limit of frames and bytes. A frame is delivered only if the
+reader's credential and grant still allow it, however long it waited for the disk or in the queue.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
+from cohabit.house.overload import OverloadLog
+from cohabit.house.streams.media import MediaRoom
+from cohabit.model.grant import Capability
+from cohabit.model.identity import Credential
+from cohabit.model.seat import Eye, SeatId
+from cohabit.room.decide import by_credential
+from cohabit.room.decision import refusal
+
+Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
+"""A member's capabilities, the seat it looks through, and its eye."""
+NO_GRANT: Grant = (frozenset(), None, None)
+Deliver = Callable[[bytes], bool]
+"""Sends a frame immediately. Returns False if the reader is not ready for it."""
+
+
+class Outboxes:
+    """The bytes queued for all readers of a house. Beyond the limit the reader with the longest queue is disconnected,
+    so many slow readers cannot use up the memory, and the faster ones are not affected."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._total = 0
+        self._queues: dict[Subscription, int] = {}
+
+    def set(self, sub: "Subscription", size: int) -> None:
+        """Note how many bytes are queued for a reader."""
+        self._total += size - self._queues.pop(sub, 0)
+        if size:
+            self._queues[sub] = size
+        while self._total > self._limit:
+            max(self._queues, key=self._queues.__getitem__).too_slow()
+
+
+class Source(MediaRoom, Protocol):
+    """The parts of a running room that a subscription needs."""
+
+    overload: OverloadLog
+    outboxes: Outboxes
+
+    async def first_view(self, member: str) -> tuple[bytes, Grant]:
+        """The current view of a member, and the grant under which it was made."""
+        ...
+
+    def unsubscribe(self, sub: "Subscription") -> None: ...
+
+
+class Subscription:
+    """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
+
+    __slots__ = (
+        "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
+        "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
+        "eye", "held", "member", "on_close", "pushed", "pushed_bytes", "source", "through", "views",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source: Source,
+        member: str,
+        credential: Credential | None,
+        *,
+        views: bool = True,
+        backlog: AsyncIterator[bytes] | None = None,
+        deliver: Deliver | None = None,
+    ) -> None:
+        self.source = source
+        self.member = member
+        self.credential = credential
+        self.views = views
+        self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader …
+        self.through: SeatId | None = None  # … the seat it looks through …
+        self.eye: Eye | None = None  # … and its eye
+        self.ended: CohabitError | None = None
+        self.on_close: list[Callable[[], None]] = []
+        self.pushed = self.pushed_bytes = 0  # frames; reset by those who count them
+        self._backlog = backlog
+        self._deliver = deliver
+        self._first: bytes | None = None  # of the backlog
+        self._max_frames = source.settings.outbox_limit
+        self._max_bytes = source.settings.outbox_bytes
+        self._events: deque[bytes] = deque()
+        self._bytes = 0
+        self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
+        self._backlog_under: Grant | None = None  # the grant when the backlog was started
+        self._view: bytes | None = None
+        self._deliver_now: Deliver | None = None  # set while the queue is empty and the reader waits
+        self._wants_first_view = views
+        self._wake = asyncio.Event()
+        self._closed = False
+
+    @property
+    def room(self) -> str:
+        return self.source.room.id
+
+    @property
+    def _grant(self) -> "Grant":
+        return self.held, self.through, self.eye
+
+    # -- from the room ----------------------------------------------------------------------------
+    def push_event(self, frame: bytes) -> None:
+        """Queue an event. Events are never dropped; a full queue ends the subscription."""
+        self.pushed += 1
+        self.pushed_bytes += len(frame)
+        if self.ended is not None or self._delivered(frame):
+            return
+        self._will_queue()
+        self._events.append(frame)
+        self._bytes += len(frame)
+        if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
+            self.too_slow()
+        else:
+            self._wake.set()
+            self.source.outboxes.set(self, self._bytes)
+
+    def too_slow(self) -> None:
+        """End, and drop what is queued: the reader resumes from its cursor."""
+        self._clear()
+        self.source.overload.add("reader", self.room)
+        self.end(Busy("subscription ended: the client reads too slowly. Reconnect and subscribe from your last cursor"))
+
+    def _clear(self) -> None:
+        self._events.clear()
+        self._view, self._bytes = None, 0
+        self.source.outboxes.set(self, 0)
+
+    def push_view(self, frame: bytes) -> None:
+        """Queue a view. It replaces a view that was not read yet."""
+        self.pushed += 1
+        self.pushed_bytes += len(frame)
+        if self.ended is not None or self._delivered(frame):
+            return
+        self._will_queue()
+        self._view = frame
+        self._wake.set()
+
+    def _delivered(self, frame: bytes) -> bool:
+        """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
+        deliver = self._deliver_now
+        if deliver is None:
+            return False
+        credential = self.credential
+        if credential is not None and (credential.revoked or credential.expires_at is not None):
+            self.end_invalid()
+        return self.ended is not None or deliver(frame)
+
+    def _will_queue(self) -> None:
+        """Before a frame is queued: later frames wait behind it, and its grant is remembered."""
+        self._deliver_now = None
+        if not self._events and self._view is None:
+            self._queued_under.clear()
+        self._queued_under.add(self._grant)
+
+    def end(self, reason: CohabitError) -> None:
+        """End after the queued frames. The reader then gets the reason."""
+        if self.ended is None:
+            self.ended = reason
+            self._wake.set()
+
+    def end_invalid(self) -> None:
+        """End because the credential was revoked or has expired."""
+        decision = by_credential(self.credential, self.source.now())
+        if decision.code:
+            self.end(refusal(decision))
+
+    def end_if_narrowed(self) -> None:
+        """End if the member may no longer see what it could see when its last frames were made."""
+        wrong = self._refusal(self._grant)
+        if wrong is not None:
+            self._clear()
+            self.end(wrong)
+
+    # -- for the reader ---------------------------------------------------------------------------
+    async def prepare(self) -> None:
+        """Read the start of the backlog, so a cursor that is too old fails before anything is sent."""
+        if self._backlog is None:
+            return
+        self._backlog_under = self._grant
+        try:
+            self._first = await anext(self._backlog, None)
+        except BaseException:  # also if the connection ends meanwhile
+            self.close()
+            raise
+
+    async def first_view(self) -> bytes:
+        """The current view, for a reader who wants it first; empty if there is none."""
+        if not self._wants_first_view or self.ended is not None:
+            return b""
+        self._wants_first_view = False
+        while True:
+            frame, made_under = await self.source.first_view(self.member)
+            self.end_invalid()
+            if not frame or self.ended is not None:
+                return b""
+            if self._refusal(made_under) is None:
+                return frame  # else the grant was narrowed in the meantime: look again
+
+    def __aiter__(self) -> "Subscription":
+        return self
+
+    async def __anext__(self) -> bytes:
+        """The next frame. Raises the reason if the subscription was ended."""
+        while True:
+            if self._backlog is not None:
+                frame = await self._next_of_backlog(self._backlog)
+                if frame is not None:
+                    return frame
+                self._backlog = None
+            view = await self.first_view()
+            if view and self._view is None:
+                self._view = view
+            frame_or_none = self._next()
+            if frame_or_none is not None:
+                return frame_or_none
+            if self.ended is not None:
+                self.close()
+                raise self.ended
+            if self._closed:
+                raise StopAsyncIteration
+            self._deliver_now = self._deliver
+            try:
+                await self._wake.wait()
+            finally:
+                self._deliver_now = None
+                self._wake.clear()
+
+    async def _next_of_backlog(self, backlog: AsyncIterator[bytes]) -> bytes | None:
+        """The next frame of the backlog; None if there is none left or it may no longer be delivered."""
+        if self._backlog_under is None:
+            self._backlog_under = self._grant
+        frame, self._first = self._first, None
+        if frame is None:
+            frame = await anext(backlog, None)
+        wrong = self._refusal(self._backlog_under) if frame is not None else None
+        if wrong is None:
+            return frame
+        self._clear()
+        self.ended = wrong
+        return None
+
+    def _next(self) -> bytes | None:
+        if not self._events and self._view is None:
+            return None
+        wrong = next(filter(None, map(self._refusal, self._queued_under)), None)
+        if wrong is not None:  # the queue is cleared when the reader gets the reason
+            self.ended = wrong
+            return None
+        if self._events:
+            frame = self._events.popleft()
+            self._bytes -= len(frame)
+            self.source.outboxes.set(self, self._bytes)
+            return frame
+        frame_view, self._view = self._view, None
+        return frame_view
+
+    def _refusal(self, made_under: "Grant") -> CohabitError | None:
+        """Why a frame that was made under this grant may no longer be delivered; None if it may."""
+        decision = by_credential(self.credential, self.source.now())
+        if decision.code:
+            return refusal(decision)
+        member = self.source.room.state.members.get(self.member)
+        if member is None:
+            return self.ended or Unauthorized("you were removed from this room")
+        held, through, eye = made_under
+        shown = through is not None and eye is not None and eye.sees == "own"  # to a kibitzer
+        if (
+            held - member.held
+            or through not in (None, member.through)
+            or (shown and eye != self.source.room.eye(member))
+        ):  # it may contain what is no longer visible
+            return PermissionDenied("your grant has changed; subscribe again from your last cursor")
+        return None
+
+    def close(self) -> None:
+        """Stop, and unsubscribe from the room."""
+        if self._closed:
+            return
+        self._closed = True
+        self._clear()
+        self._wake.set()
+        self.source.unsubscribe(self)
+        for stop in self.on_close:
+            stop()
