@@ -42,11 +42,12 @@ def gym(
     ``max_steps``: truncate an episode there.
     """
     _need("gymnasium")
-    from cohabit.envs.episodes import one_learner
+    from cohabit.envs.episodes import Setup, one_learner
     from cohabit.envs.single import SeatEnv
 
     players = one_learner(find_world(world).spec, seat, opponents, seats)
-    return SeatEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
+    return SeatEnv(setup, observe, render_mode)
 
 
 def parallel(
@@ -66,11 +67,9 @@ def parallel(
     parameters are those of ``gym``.
     """
     _need("pettingzoo")
-    from cohabit.envs.episodes import only_learners
     from cohabit.envs.multi import SimultaneousEnv
 
-    players = only_learners(find_world(world).spec, seats)
-    return SimultaneousEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    return SimultaneousEnv(_all_seats(world, seats, config, partial_intel, step_ticks, max_steps), observe, render_mode)
 
 
 def aec(
@@ -86,11 +85,9 @@ def aec(
 ) -> "SequentialEnv":
     """All seats of a world as a ``pettingzoo.AECEnv``, for worlds where players take turns. See ``parallel``."""
     _need("pettingzoo")
-    from cohabit.envs.episodes import only_learners
     from cohabit.envs.multi import SequentialEnv
 
-    players = only_learners(find_world(world).spec, seats)
-    return SequentialEnv(_setup(world, players, config, partial_intel, step_ticks, max_steps), observe, render_mode)
+    return SequentialEnv(_all_seats(world, seats, config, partial_intel, step_ticks, max_steps), observe, render_mode)
 
 
 def register() -> None:
@@ -103,12 +100,10 @@ def register() -> None:
             gymnasium.register(made, entry_point="cohabit.envs:gym", kwargs={"world": name})
 
 
-def _setup(
-    world: str, players: list[str | None], config: Config | None, partial_intel: bool, step_ticks: int, max_steps: int
-) -> "Setup":
-    from cohabit.envs.episodes import Setup
+def _all_seats(world: str, seats: int | None, config: Config | None, *options: Any) -> "Setup":
+    from cohabit.envs.episodes import Setup, only_learners
 
-    return Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
+    return Setup(world, only_learners(find_world(world).spec, seats), dict(config or {}), *options)
 
 
 def _need(package: str) -> None:

