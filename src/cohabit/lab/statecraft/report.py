@@ -14,16 +14,7 @@ from cohabit.lab.statecraft.rounds import Round
 from cohabit.lab.statecraft.tables import TABLES, write_tables
 
 REPORT_FILE = "report.html"
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ddd; }
-.wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; } th, td { padding: 0.25rem 0.6rem; text-align: right; }
-td { white-space: nowrap; }
-th { border-bottom: 1px solid #999; vertical-align: bottom; } td:first-child, th:first-child { text-align: left; }
-tr:nth-child(even) td { background: #f6f6f4; } .note { color: #555; max-width: 48rem; } code { font-size: 0.9em; }
-"""
+STYLE = Path(__file__).with_suffix(".css").read_text()
 
 
 def write_report(experiment: Experiment, rounds: Sequence[Round], folder: Path) -> Path:
@@ -42,7 +33,7 @@ def page(experiment: Experiment, rounds: Sequence[Round], with_plots: bool = Tru
     body = [_head(experiment, rounds, bool(drawn)), *_sections(lineups, rated, drawn), _methods(experiment)]
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(experiment.name)}</title>\n'
-        f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style>\n{"".join(body)}</html>\n'
+        f'<meta name="viewport" content="width=device-width">\n<style>\n{STYLE}</style>\n{"".join(body)}</html>\n'
     )
 
 

@@ -119,7 +119,7 @@ def goals_of(player: Player) -> list[Goal]:
 
 
 def _recipe(rung: rules.Rung) -> list[str]:
-    uses = ", ".join(f"{count} {item}" for item, count in rung.uses)
+    uses = ", ".join(f"{count} {item}" for item, count in rung.uses.items())
     return [*([f"uses {uses}"] if uses else []), *rung.needs, *(f"after {name}" for name in rung.after)]
 
 

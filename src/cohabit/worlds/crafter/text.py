@@ -131,7 +131,7 @@ def _needs(done: Sequence[str], inventory: dict[str, int]) -> dict[str, str]:
 
 
 def _missing(rung: rules.Rung, inventory: dict[str, int]) -> str:
-    needs = [f"{amount} {item}" for item, amount in rung.uses if inventory.get(item, 0) < amount]
+    needs = [f"{amount} {item}" for item, amount in rung.uses.items() if inventory.get(item, 0) < amount]
     return ", ".join([*needs, *rung.needs])
 
 
