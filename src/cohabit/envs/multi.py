@@ -76,9 +76,6 @@ class Seats:
             raise BadArgs(f"there is no agent {unknown[0]!r}; there are {', '.join(self.possible_agents)}")
         return {self._places[agent]: self._interface.read(action) for agent, action in actions.items()}
 
-    def _is_to_move(self, agent: AgentName) -> bool:
-        return self._episodes.is_to_move(self._places[agent])
-
     def _reward(self, agent: AgentName) -> float:
         return self._episodes.reward(self._places[agent])
 
@@ -154,6 +151,7 @@ class SequentialEnv(Seats, AECEnv[AgentName, Any, Any]):
 
     def _next_round(self) -> None:
         """Select the first agent that is to move; before it, agents whose game has ended."""
-        self._waiting = [agent for agent in self.agents if self._is_to_move(agent) and not self.terminations[agent]]
+        to_move = [agent for agent in self.agents if self._episodes.is_to_move(self._places[agent])]
+        self._waiting = [agent for agent in to_move if not self.terminations[agent]]
         self.agent_selection = (self._waiting or self.agents)[0]
         self._deads_step_first()

@@ -147,10 +147,6 @@ def _by_team(numbers: list[int], table: Table) -> str:
     return f"{_team(0, table)} {numbers[0]}, {_team(1, table)} {numbers[1]}"
 
 
-def _score(seen: Status, first: int) -> str:
-    return f"{seen.scores[first]} to {seen.scores[1 - first]}"
-
-
 def _results(seen: Status, table: Table) -> list[Note]:
     """Notes after a hand, or at the end of the game."""
     hand = seen.last_hand
@@ -160,7 +156,7 @@ def _results(seen: Status, table: Table) -> list[Note]:
     own, other, gained = hand.tricks_won[team], hand.tricks_won[1 - team], hand.points[team]
     facts = {
         "team": _team(team, table), "hand": f"{hand.hand_number}", "own": f"{own}", "other": f"{other}",
-        "points": "a point" if gained == 1 else f"{gained} points", "score": _score(seen, team),
+        "points": "a point" if gained == 1 else f"{gained} points", "score": f"{seen.scores[team]} to {seen.scores[1 - team]}",
         "standing": _by_team(seen.scores, table),
     }  # fmt: skip
     about = f"hand {seen.deal.game} {hand.hand_number}"
