@@ -156,8 +156,8 @@ def _results(seen: Status, table: Table) -> list[Note]:
     own, other, gained = hand.tricks_won[team], hand.tricks_won[1 - team], hand.points[team]
     facts = {
         "team": _team(team, table), "hand": f"{hand.hand_number}", "own": f"{own}", "other": f"{other}",
-        "points": "a point" if gained == 1 else f"{gained} points", "score": f"{seen.scores[team]} to {seen.scores[1 - team]}",
-        "standing": _by_team(seen.scores, table),
+        "points": "a point" if gained == 1 else f"{gained} points",
+        "score": f"{seen.scores[team]} to {seen.scores[1 - team]}", "standing": _by_team(seen.scores, table),
     }  # fmt: skip
     about = f"hand {seen.deal.game} {hand.hand_number}"
     if seen.phase == "gameOver":

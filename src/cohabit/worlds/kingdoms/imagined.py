@@ -40,7 +40,7 @@ def redraw(view: View, heard: list[News], stream: Stream) -> None:
     _Imagination(view, view.seen, heard, dice).run(shown)
     sim.news = heard
     sim.storms = [
-        storm for storm in sim.storms if view.seen[land.disc(storm.x, storm.y, KINDS[storm.kind].radius)].any()
+        storm for storm in sim.storms if view.seen[sim.land.disc(storm.x, storm.y, KINDS[storm.kind].radius)].any()
     ]
     sim.casts = {}
     sim.chance = Chance(sim.seed, stream.bits64() << 64 | stream.bits64())
