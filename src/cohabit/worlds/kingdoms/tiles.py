@@ -39,7 +39,7 @@ class Building(Struct, frozen=True, forbid_unknown_fields=True):
     stone: int = 0
 
 
-class _Table(Struct):
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     ground: tuple[Ground, ...]
     tops: tuple[Top, ...]
     buildings: tuple[Building, ...]

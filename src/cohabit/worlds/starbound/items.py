@@ -40,7 +40,7 @@ class Recipe(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     gives: int = 1
 
 
-class _Table(Struct):
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     items: tuple[Item, ...]
     recipes: tuple[Recipe, ...]
 

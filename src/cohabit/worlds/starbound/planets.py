@@ -61,7 +61,7 @@ class CreatureKind(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     boss: bool = False
 
 
-class _Table(Struct):
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     planets: tuple[PlanetKind, ...]
     creatures: tuple[CreatureKind, ...]
 

@@ -26,7 +26,7 @@ class Quest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     side: bool = False
 
 
-class _Table(Struct):
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     quests: tuple[Quest, ...]
     achievements: dict[str, tuple[str, int]]  # the deed, and how many times
 
