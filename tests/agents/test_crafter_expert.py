@@ -15,8 +15,8 @@ from cohabit.model.observation import Observation
 from cohabit.registry import make_agent
 from cohabit.worlds.crafter.draws import StockDraws
 from cohabit.worlds.crafter.game import Game
+from cohabit.worlds.crafter.observing import status_of
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, VIEW_HEIGHT, VIEW_WIDTH
-from cohabit.worlds.crafter.status import status_of
 from cohabit.worlds.crafter.view import LETTERS
 
 STEPS = {"move_left": (-1, 0), "move_right": (1, 0), "move_up": (0, -1), "move_down": (0, 1)}

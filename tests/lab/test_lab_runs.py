@@ -19,6 +19,7 @@ from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
 from cohabit.agents.decision import Tally
 from cohabit.errors import Conflict, RecordCorrupt
+from cohabit.lab import fingerprint
 from cohabit.lab.design import Design, parse_design
 from cohabit.lab.folder import DECISIONS, GAMES, SPENDING, TIMINGS, UNFINISHED, read_decisions, read_games, record_path
 from cohabit.lab.game import GameResult
@@ -345,6 +346,24 @@ def test_an_edited_world_is_refused_and_named(tmp_path: Path, monkeypatch: pytes
     Path("mynim.py").write_text(Path(nim.__file__).read_text().replace("between(12, 21)", "between(12, 22)"))
     with pytest.raises(Conflict, match="the code of world mynim has changed"):
         run(design, tmp_path / "out")
+
+
+def test_the_fingerprint_of_a_built_in_world_covers_its_tables_and_nothing_that_an_author_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, table = tmp_path / "game" / "world.py", tmp_path / "game" / "items.toml"
+    world.parent.mkdir()
+    for path in (world, world.with_name("__init__.py"), table):
+        path.write_text("")
+
+    def changes() -> bool:
+        before = fingerprint.code_of_files([world])
+        table.write_text(table.read_text() + "# edited\n")
+        return fingerprint.code_of_files([world]) != before
+
+    assert not changes()
+    monkeypatch.setattr(fingerprint, "PACKAGE", tmp_path)
+    assert changes()
 
 
 def test_a_folder_belongs_to_one_design_and_one_run_at_a_time(whole: Path, tmp_path: Path) -> None:

@@ -16,26 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cohabit.agents import wire
 from cohabit.agents.contract import Call as ModelCall
 from cohabit.agents.contract import Thought, checked_action, is_async, plan_lines
 from cohabit.agents.process import end_with_parent
-from cohabit.agents.wire import (
-    ARGUMENTS,
-    METHODS,
-    READ_BYTES,
-    RESULTS,
-    Call,
-    Cancel,
-    Facts,
-    Failure,
-    Frames,
-    Message,
-    Reply,
-    failure,
-    frame,
-    packed,
-    unpacked,
-)
 from cohabit.registry import make_agent
 
 
@@ -67,34 +51,34 @@ class Child:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._frames = Frames()
+        self._frames = wire.Frames()
         self._agent: Any = None
 
     # -- without an agent, or with a synchronous one ----------------------------------------------
     def serve(self) -> None:
-        while data := self._connection.recv(READ_BYTES):
+        while data := self._connection.recv(wire.READ_BYTES):
             for message in self._frames.feed(data):
-                if isinstance(message, Call):
+                if isinstance(message, wire.Call):
                     self._serve_call(message)
         os._exit(0)  # even if threads of the agent still run
 
-    def _serve_call(self, call: Call) -> None:
+    def _serve_call(self, call: wire.Call) -> None:
         try:
             found = self._started(call)
             if inspect.isawaitable(found):
                 found = asyncio.run(_whole(found))
-            reply: Message = self._reply(call, found)
+            reply: wire.Message = self._reply(call, found)
         except BaseException as bug:
-            reply = failure(call.id, bug)
-        self._connection.sendall(frame(reply))
+            reply = wire.failure(call.id, bug)
+        self._connection.sendall(wire.frame(reply))
         if self._agent is not None and is_async(self._agent):
             closed = asyncio.run(AsyncChild(self._connection, self._agent, self._frames).serve())
             self._agent = None
-            self._connection.sendall(frame(closed))  # not before tasks and threads of the agent have ended
+            self._connection.sendall(wire.frame(closed))  # not before tasks and threads of the agent have ended
 
-    def _started(self, call: Call) -> Any:
+    def _started(self, call: wire.Call) -> Any:
         """What the method returns, which may have to be awaited."""
-        arguments = unpacked(call.arguments, ARGUMENTS[call.method])
+        arguments = wire.unpacked(call.arguments, wire.ARGUMENTS[call.method])
         if call.method == "make":
             return self._make(*arguments)
         agent = self._agent
@@ -102,39 +86,39 @@ class Child:
             self._agent = None
         return start(agent, call.method, arguments)
 
-    def _make(self, name: str, purpose: str, path: list[str], folder: str) -> Facts:
+    def _make(self, name: str, purpose: str, path: list[str], folder: str) -> wire.Facts:
         sys.path[:] = path
         os.chdir(folder)
         self._agent = make_agent(name, purpose)
         return facts_of(self._agent)
 
-    def _reply(self, call: Call, found: Any) -> Message:
-        return Reply(call.id, packed(checked(call.method, found)))
+    def _reply(self, call: wire.Call, found: Any) -> wire.Message:
+        return wire.Reply(call.id, wire.packed(checked(call.method, found)))
 
 
 class AsyncChild:
     """The calls of an asynchronous agent, until it is closed."""
 
-    def __init__(self, connection: socket.socket, agent: Any, frames: Frames) -> None:
+    def __init__(self, connection: socket.socket, agent: Any, frames: wire.Frames) -> None:
         self._connection, self._agent, self._frames = connection, agent, frames
         self._sending = asyncio.Lock()
-        self._calls: dict[int, asyncio.Task[Message]] = {}  # what the agent is doing, which can be cancelled
+        self._calls: dict[int, asyncio.Task[wire.Message]] = {}  # what the agent is doing, which can be cancelled
         self._answers: set[asyncio.Task[None]] = set()  # never cancelled: every call is answered, and as a whole
         self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
         self._asked = 0
         self._cancelling: asyncio.Future[None] | None = None
-        self._closed: Message | None = None  # the answer to ``close``
+        self._closed: wire.Message | None = None  # the answer to ``close``
         self._backend: Any = None
         if (asker := asker_of(agent)) is not None:
             self._backend, asker.backend = asking_once(asker)[0], ParentBackend(asker.backend, self._ask)
 
-    async def serve(self) -> Message:
+    async def serve(self) -> wire.Message:
         """Returns the answer to ``close``, which is not sent yet."""
         loop = asyncio.get_running_loop()
         self._connection.setblocking(False)
         try:
             while self._closed is None:
-                data = await loop.sock_recv(self._connection, READ_BYTES)
+                data = await loop.sock_recv(self._connection, wire.READ_BYTES)
                 if not data:
                     os._exit(0)
                 for message in self._frames.feed(data):
@@ -143,24 +127,24 @@ class AsyncChild:
         finally:
             self._connection.setblocking(True)
 
-    async def _take(self, message: Message) -> None:
+    async def _take(self, message: wire.Message) -> None:
         match message:
-            case Call(_, "close"):
+            case wire.Call(_, "close"):
                 for call in self._calls.values():
                     call.cancel()
                 await asyncio.gather(*self._answers, return_exceptions=True)
                 self._closed = await self._reply(message)
-            case Call():
+            case wire.Call():
                 self._begin(message)
-            case Cancel(number):
+            case wire.Cancel(number):
                 if number in self._calls:
                     self._calls[number].cancel()
-            case Reply(number, value):
+            case wire.Reply(number, value):
                 self._settle(number, value, None)
-            case Failure():
+            case wire.Failure():
                 self._settle(message.id, None, message)
 
-    def _begin(self, call: Call) -> "asyncio.Task[None]":
+    def _begin(self, call: wire.Call) -> "asyncio.Task[None]":
         """Call a method. Returns a task that is done when the answer has been sent."""
         loop = asyncio.get_running_loop()
         self._calls[call.id] = loop.create_task(self._reply(call))
@@ -173,23 +157,23 @@ class AsyncChild:
         try:
             reply = await self._calls[number]
         except asyncio.CancelledError as cancelled:  # before it began
-            reply = failure(number, cancelled)
+            reply = wire.failure(number, cancelled)
         finally:
             del self._calls[number]
         await self._send(reply)
 
-    async def _reply(self, call: Call) -> Message:
+    async def _reply(self, call: wire.Call) -> wire.Message:
         try:
-            return Reply(call.id, packed(checked(call.method, await self._performed(call))))
+            return wire.Reply(call.id, wire.packed(checked(call.method, await self._performed(call))))
         except BaseException as bug:
-            return failure(call.id, bug)
+            return wire.failure(call.id, bug)
 
-    async def _performed(self, call: Call) -> Any:
+    async def _performed(self, call: wire.Call) -> Any:
         if call.method == "complete":
             from cohabit.agents.llm.backend import Request
 
-            return await self._backend.complete(unpacked(call.arguments, tuple[Request])[0])
-        found = start(self._agent, call.method, unpacked(call.arguments, ARGUMENTS[call.method]))
+            return await self._backend.complete(wire.unpacked(call.arguments, tuple[Request])[0])
+        found = start(self._agent, call.method, wire.unpacked(call.arguments, wire.ARGUMENTS[call.method]))
         return await found if inspect.isawaitable(found) else found
 
     async def _ask(self, request: Any) -> Any:
@@ -202,15 +186,15 @@ class AsyncChild:
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             # Shielded: a message that is sent in part would spoil all that follow.
-            await asyncio.shield(self._send(Call(number, "complete", packed((request,)))))
+            await asyncio.shield(self._send(wire.Call(number, "complete", wire.packed((request,)))))
             value, failed = await answer
         except asyncio.CancelledError:  # the agent waits no longer, so nothing more is spent on it
-            self._cancelling = asyncio.ensure_future(self._send(Cancel(number)))
+            self._cancelling = asyncio.ensure_future(self._send(wire.Cancel(number)))
             raise
         finally:
             self._waiting.pop(number, None)
         if failed is None:
-            completion, requests = unpacked(value, tuple[Completion, list[ModelCall]])
+            completion, requests = wire.unpacked(value, tuple[Completion, list[ModelCall]])
             for request in requests:
                 note(request)
             return completion
@@ -218,12 +202,12 @@ class AsyncChild:
             raise failed.of_kind(BackendError)
         raise failed.exception()
 
-    def _settle(self, number: int, value: Any, failed: Failure | None) -> None:
+    def _settle(self, number: int, value: Any, failed: wire.Failure | None) -> None:
         if (waiting := self._waiting.get(number)) is not None and not waiting.done():
             waiting.set_result((value, failed))
 
-    async def _send(self, message: Message) -> None:
-        data = frame(message)
+    async def _send(self, message: wire.Message) -> None:
+        data = wire.frame(message)
         async with self._sending:
             await asyncio.get_running_loop().sock_sendall(self._connection, data)
 
@@ -266,7 +250,7 @@ def checked(method: str, found: Any) -> Any:
             raise TypeError(f"think returned {type(found).__name__}, not a Thought")
         case "plan":
             plan_lines(found)
-    return found if method in RESULTS or method == "complete" else None
+    return found if method in wire.RESULTS or method == "complete" else None
 
 
 def has_backend(agent: Any) -> bool:
@@ -316,7 +300,7 @@ def asking_once(asker: Any) -> tuple[Any, int]:
     return backend, retries
 
 
-def facts_of(agent: Any) -> Facts:
+def facts_of(agent: Any) -> wire.Facts:
     asker = asker_of(agent)
     backend, retries = asking_once(asker) if asker is not None else (None, 0)
     options = getattr(asker, "options", None)
@@ -328,8 +312,8 @@ def facts_of(agent: Any) -> Facts:
     known.setdefault("priced", bool(getattr(backend, "priced", True)))
     modules = [sys.modules.get(base.__module__) for base in type(agent).__mro__ if base is not object]
     files = [file for module in modules if (file := getattr(module, "__file__", None)) is not None]
-    return Facts(
-        methods=[name for name in METHODS if callable(getattr(agent, name, None))],
+    return wire.Facts(
+        methods=[name for name in wire.METHODS if callable(getattr(agent, name, None))],
         asynchronous=is_async(agent),
         backend=str(backend.name) if backend is not None else "",
         constrains=bool(backend is not None and backend.constrains),
@@ -338,7 +322,7 @@ def facts_of(agent: Any) -> Facts:
         uncounted=why_uncounted(agent),
         retries=retries,
         per_minute=int(getattr(options, "per_minute", 0)),
-        wrong=[wrong for name in METHODS if (wrong := _wrong_signature(agent, name))],
+        wrong=[wrong for name in wire.METHODS if (wrong := _wrong_signature(agent, name))],
         files=list(dict.fromkeys(files)),
         **known,
     )
@@ -346,7 +330,7 @@ def facts_of(agent: Any) -> Facts:
 
 def _wrong_signature(agent: Any, method: str) -> str:
     """Why a method cannot be called with its arguments; empty if it can, or if the agent does not have it."""
-    called, kinds = getattr(agent, method, None), ARGUMENTS.get(method, tuple[Any]).__args__
+    called, kinds = getattr(agent, method, None), wire.ARGUMENTS.get(method, tuple[Any]).__args__
     if called is None:
         return ""
     try:

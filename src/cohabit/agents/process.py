@@ -15,20 +15,7 @@ from time import monotonic
 from typing import Any
 from weakref import finalize
 
-from cohabit.agents.wire import (
-    MAX_SENT,
-    READ_BYTES,
-    RESULTS,
-    Call,
-    Cancel,
-    Failure,
-    Frames,
-    Message,
-    Reply,
-    frame,
-    packed,
-    unpacked,
-)
+from cohabit.agents import wire
 
 MODULE = "cohabit.agents.child"
 MAX_IDLE = 8
@@ -65,12 +52,12 @@ class AgentProcess:
             theirs.close()
             os.close(lifeline)
         self._socket = ours
-        self._frames = Frames(MAX_SENT)
+        self._frames = wire.Frames(wire.MAX_SENT)
         self._unsent = bytearray()
         self._number = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._on_call: Callable[[Call | Cancel], None] | None = None
+        self._on_call: Callable[[wire.Call | wire.Cancel], None] | None = None
         self._ended = ""
         self._kill = finalize(self, _end, os.getpid(), self._process, ours, self._lifeline)
 
@@ -98,10 +85,10 @@ class AgentProcess:
         self._socket.settimeout(seconds)
         number, ends = self._next(), monotonic() + seconds
         try:
-            self._socket.sendall(frame(Call(number, method, packed(arguments))))
-            while data := self._socket.recv(READ_BYTES):
+            self._socket.sendall(wire.frame(wire.Call(number, method, wire.packed(arguments))))
+            while data := self._socket.recv(wire.READ_BYTES):
                 for message in self._received(data):
-                    if isinstance(message, Reply | Failure) and message.id == number:
+                    if isinstance(message, wire.Reply | wire.Failure) and message.id == number:
                         return _result(method, message)
                 self._socket.settimeout(max(0.001, ends - monotonic()))
         except TimeoutError:
@@ -113,7 +100,7 @@ class AgentProcess:
         raise AgentCrashed(self._ended)
 
     # -- on an event loop -------------------------------------------------------------------------
-    def attach(self, on_call: Callable[[Call | Cancel], None]) -> None:
+    def attach(self, on_call: Callable[[wire.Call | wire.Cancel], None]) -> None:
         """Use it on the running event loop. ``on_call`` gets what the agent asks its parent, and
         what it no longer asks."""
         self._loop, self._on_call = asyncio.get_running_loop(), on_call
@@ -131,7 +118,7 @@ class AgentProcess:
         if self._loop is None:
             raise AgentCrashed(self._ended)
         number, answer = self._next(), self._loop.create_future()
-        call = Call(number, method, packed(arguments))
+        call = wire.Call(number, method, wire.packed(arguments))
         self._waiting[number] = method, answer
         self.send(call)
         return number, answer
@@ -144,7 +131,7 @@ class AgentProcess:
         method, _ = self._waiting[number]
         late = self._loop.create_future()
         self._waiting[number] = method, late
-        self.send(Cancel(number))
+        self.send(wire.Cancel(number))
         return late
 
     def fail(self, why: BaseException) -> None:
@@ -160,11 +147,11 @@ class AgentProcess:
             if method != "complete" and not answer.done():
                 answer.set_exception(why)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: wire.Message) -> None:
         """Send without waiting: what does not fit now follows."""
         if self._loop is None or self._ended:
             return
-        data = frame(message)
+        data = wire.frame(message)
         if self._unsent:
             self._unsent += data
             return
@@ -187,7 +174,7 @@ class AgentProcess:
 
     def _read(self) -> None:
         try:
-            data = self._socket.recv(READ_BYTES)
+            data = self._socket.recv(wire.READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -209,15 +196,15 @@ class AgentProcess:
         else:
             self._loop.call_later(REAP_EVERY_S, self._wait_for_end, until)
 
-    def _received(self, data: bytes) -> list[Message]:
+    def _received(self, data: bytes) -> list[wire.Message]:
         try:
             return list(self._frames.feed(data))
         except Exception:  # the agent has written into the connection
             self.kill(UNREADABLE)
             return []
 
-    def _take(self, message: Message) -> None:
-        if isinstance(message, Call | Cancel):
+    def _take(self, message: wire.Message) -> None:
+        if isinstance(message, wire.Call | wire.Cancel):
             if self._on_call is not None:
                 self._on_call(message)
         elif (waiting := self._waiting.pop(message.id, None)) is not None:
@@ -261,12 +248,12 @@ class AgentProcess:
         return self._number
 
 
-def _result(method: str, message: Reply | Failure) -> Any:
-    if isinstance(message, Failure):
+def _result(method: str, message: wire.Reply | wire.Failure) -> Any:
+    if isinstance(message, wire.Failure):
         raise message.exception()
     if method == "complete":
         return message.value
-    return unpacked(message.value, RESULTS[method]) if method in RESULTS else None
+    return wire.unpacked(message.value, wire.RESULTS[method]) if method in wire.RESULTS else None
 
 
 def _end(parent: int, process: "subprocess.Popen[bytes]", connection: socket.socket, lifeline: int) -> None:

@@ -12,6 +12,7 @@ from cohabit.errors import BadArgs
 from cohabit.registry import find_world, known_games
 
 if TYPE_CHECKING:
+    from cohabit.envs.episodes import Setup
     from cohabit.envs.multi import SequentialEnv, SimultaneousEnv
     from cohabit.envs.single import SeatEnv
 
@@ -66,12 +67,9 @@ def parallel(
     parameters are those of ``gym``.
     """
     _need("pettingzoo")
-    from cohabit.envs.episodes import Setup, only_learners
     from cohabit.envs.multi import SimultaneousEnv
 
-    players = only_learners(find_world(world).spec, seats)
-    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
-    return SimultaneousEnv(setup, observe, render_mode)
+    return SimultaneousEnv(_all_seats(world, seats, config, partial_intel, step_ticks, max_steps), observe, render_mode)
 
 
 def aec(
@@ -87,12 +85,9 @@ def aec(
 ) -> "SequentialEnv":
     """All seats of a world as a ``pettingzoo.AECEnv``, for worlds where players take turns. See ``parallel``."""
     _need("pettingzoo")
-    from cohabit.envs.episodes import Setup, only_learners
     from cohabit.envs.multi import SequentialEnv
 
-    players = only_learners(find_world(world).spec, seats)
-    setup = Setup(world, players, dict(config or {}), partial_intel, step_ticks, max_steps)
-    return SequentialEnv(setup, observe, render_mode)
+    return SequentialEnv(_all_seats(world, seats, config, partial_intel, step_ticks, max_steps), observe, render_mode)
 
 
 def register() -> None:
@@ -103,6 +98,12 @@ def register() -> None:
         made = f"cohabit/{name}-v0"
         if made not in gymnasium.registry:
             gymnasium.register(made, entry_point="cohabit.envs:gym", kwargs={"world": name})
+
+
+def _all_seats(world: str, seats: int | None, config: Config | None, *options: Any) -> "Setup":
+    from cohabit.envs.episodes import Setup, only_learners
+
+    return Setup(world, only_learners(find_world(world).spec, seats), dict(config or {}), *options)
 
 
 def _need(package: str) -> None:

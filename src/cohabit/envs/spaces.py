@@ -13,7 +13,7 @@ from cohabit.envs.actions import MAX_TEXT, Given, NumberedActions, actions_of
 from cohabit.envs.episodes import Episodes
 from cohabit.errors import BadArgs
 from cohabit.model.suggest import nearest
-from cohabit.world import ArraySpec, World, overrides
+from cohabit.world import World, overrides
 
 TEXT = "text"
 MASK = "action_mask"
@@ -80,7 +80,8 @@ class Interface:
 
     def observation_space(self) -> spaces.Space[Any]:
         if self._array is not None:
-            return _box(self._array)
+            spec = self._array
+            return spaces.Box(spec.low, spec.high, spec.shape, np.dtype(spec.dtype).type)
         parts: dict[str, spaces.Space[Any]] = {TEXT: UnicodeText(MAX_TEXT)}
         if self._masked is not None:
             parts[MASK] = spaces.Box(0, 1, (len(self._masked),), np.int8)
@@ -111,7 +112,3 @@ class Interface:
             return None
         legal = episodes.legal(i) if episodes.is_to_move(i) else None
         return np.ones(len(self._masked), np.int8) if legal is None else self._masked.mask(legal)
-
-
-def _box(spec: ArraySpec) -> spaces.Box:
-    return spaces.Box(spec.low, spec.high, spec.shape, np.dtype(spec.dtype).type)

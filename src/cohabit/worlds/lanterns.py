@@ -159,10 +159,8 @@ class Lanterns(World):
 
     def standings(self) -> Sequence[Standing]:
         land = self.land
-        return [Standing(s, s, land[s], colour=self._colour(s)) for s in sorted(self.order, key=lambda s: -land[s])]
-
-    def _colour(self, seat: SeatId) -> str:
-        return "#" + bytes(PALETTE[FIRST_SEAT_COLOUR + self.order.index(seat)]).hex()
+        colours = {s: f"#{bytes(PALETTE[FIRST_SEAT_COLOUR + i]).hex()}" for i, s in enumerate(self.order)}
+        return [Standing(s, s, land[s], colour=colours[s]) for s in sorted(self.order, key=lambda s: -land[s])]
 
     def returns(self) -> Mapping[SeatId, float]:
         """The land that a keeper has won or lost."""

@@ -10,7 +10,7 @@ from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.items import ITEM_NAMES
 from cohabit.worlds.starbound.planets import CREATURE, PLANET, PLANETS, is_night
 from cohabit.worlds.starbound.quests import ACHIEVEMENTS, QUESTS
-from cohabit.worlds.starbound.travel import ACHIEVEMENT_LESSONS, RARITIES, TRAVEL
+from cohabit.worlds.starbound.travel import TRAVEL
 
 
 def spawn(world, kind, x, y=GROUND - 1):
@@ -211,9 +211,8 @@ def test_quests_come_one_after_another_with_rewards_and_are_goals():
 
 def test_what_the_world_teaches_names_deeds_that_exist():
     counted = {"explore", "defeat", "build", "quest", "nights", "trade", "planets", "steps"}
-    assert set(ACHIEVEMENT_LESSONS) == set(ACHIEVEMENTS)
-    assert set(RARITIES) <= set(ACHIEVEMENTS)
-    assert {name for name in TRAVEL.lessons if not name.startswith("achievement:")} == counted
+    assert set(TRAVEL.lessons) == {f"achievement:{name}" for name in ACHIEVEMENTS} | counted
+    assert set(TRAVEL.rarities) <= set(ACHIEVEMENTS)
     assert len(TRAVEL.domains) == 9
 
 

@@ -25,6 +25,8 @@ from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 
+from .batch_cases import flows_in_game, to_batch_orders, to_batch_state
+
 NAMES = ["Aria", "Boru", "Cael", "Dune", "Esk", "Fenn"]
 AMOUNTS = [
     "gross_income", "attacking_mils", "defense_mils", "total_damage_received", "available_money", "upkeep_cost",
@@ -129,9 +131,9 @@ def test_a_batch_has_the_same_results_as_its_games_played_one_by_one(
     case: tuple[list[GameState], list[dict[str, Any]], Rules],
 ) -> None:
     starts, answers_by_game, rules = case
-    start = convert.to_batch_state(starts)
+    start = to_batch_state(starts)
     board = start.board
-    end, turn = batch.step(start, convert.to_batch_orders(board, [as_ledgers(a) for a in answers_by_game]), rules)
+    end, turn = batch.step(start, to_batch_orders(board, [as_ledgers(a) for a in answers_by_game]), rules)
     for game, (state, answer) in enumerate(zip(starts, answers_by_game, strict=True)):
         plain = run_turn(state, answer, rules)
         nations = state.nations
@@ -144,9 +146,9 @@ def test_a_batch_has_the_same_results_as_its_games_played_one_by_one(
                 n: ledger.get(n, 0) for n in nations
             }, name
         clamp = without_zeros(plain.ledgers.d_attacks_clamped, nations)
-        assert convert.flows_in_game(board, turn.attacks_clamped, game) == clamp
+        assert flows_in_game(board, turn.attacks_clamped, game) == clamp
         paid = without_zeros(plain.ledgers.d_grants_paid, nations)
-        assert convert.flows_in_game(board, turn.grants_paid, game) == paid
+        assert flows_in_game(board, turn.grants_paid, game) == paid
         assert int(np.sum(turn.cessions_done[game])) == len(plain.cessions_done)
         assert end.turn == plain.end.turn
 
@@ -161,11 +163,11 @@ def one_game(mils: dict[str, int], land: dict[str, list[str]], graph: Any = None
         capitals=more.get("capitals", {}),
         graph=graph,
     )
-    return convert.to_batch_state([state])
+    return to_batch_state([state])
 
 
 def played(state: batch.BatchState, rules: Rules, **intents: Any) -> tuple[batch.BatchState, batch.BatchLedgers]:
-    return batch.step(state, convert.to_batch_orders(state.board, [Ledgers(**intents)]), rules)
+    return batch.step(state, to_batch_orders(state.board, [Ledgers(**intents)]), rules)
 
 
 def row(table: Any) -> list[Any]:
@@ -272,7 +274,7 @@ def test_numbers_that_could_overflow_are_refused_before_the_turn() -> None:
 @pytest.mark.parametrize("name", ["purchase", "attacks", "grants", "disband"])
 def test_negative_orders_are_refused(name: str) -> None:
     start = one_game({"A": 1, "B": 1}, {"A": ["a"], "B": ["b"]})
-    orders = convert.to_batch_orders(start.board, [Ledgers()])
+    orders = to_batch_orders(start.board, [Ledgers()])
     wrong = msgspec.structs.replace(orders, **{name: getattr(orders, name) - 1})
     with pytest.raises(BadArgs, match=f"{name}: must not be negative"):
         batch.step(start, wrong, Rules())
@@ -328,7 +330,7 @@ def test_array_policies_decide_what_the_scripted_nations_decide(
             (orders.keeps_word, intended.d_keeps_word_report),
             (orders.aggressor, intended.d_aggressor_report),
         ):
-            assert convert.flows_in_game(board, table, 0) == without_zeros(ledger, names)
+            assert flows_in_game(board, table, 0) == without_zeros(ledger, names)
         batched, last = batch.step(batched, orders, rules)
         plain = known.end
     assert convert.amounts_in_game(board, batched.mils, 0) == plain.mils

@@ -18,6 +18,8 @@ from cohabit.worlds.statecraft.maps import generate_map
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import GameState, Ledgers, TurnResult
 
+from .batch_cases import flows_in_game, to_batch_orders, to_batch_state
+
 NATIONS = ["Aria", "Boru", "Cael", "Dune", "Esk"]
 MAP = generate_map([f"T{i:02}" for i in range(14)], 3)
 GAMES = 60
@@ -65,8 +67,8 @@ def same_results(run_turn: RunTurn, xp: Any = np) -> bool:
     for rules in RULE_SETS:
         cases = [case(number) for number in range(GAMES)]
         plain = [run_turn(state, answers, rules) for state, answers in cases]
-        start = convert.to_batch_state([state for state, _ in cases], xp)
-        orders = convert.to_batch_orders(start.board, [result.ledgers for result in plain])
+        start = to_batch_state([state for state, _ in cases], xp)
+        orders = to_batch_orders(start.board, [result.ledgers for result in plain])
         end, ledgers = batch.step(start, orders, rules)
         if not all(same_turn(result, end, ledgers, game) for game, result in enumerate(plain)):
             return False
@@ -88,7 +90,7 @@ def same_turn(plain: TurnResult, end: batch.BatchState, ledgers: batch.BatchLedg
             found.append(convert.amounts_in_game(board, table, game) == ledger)
         else:
             nonzero = {one: {other: n for other, n in to.items() if n} for one, to in ledger.items()}
-            found.append(convert.flows_in_game(board, table, game) == nonzero)
+            found.append(flows_in_game(board, table, game) == nonzero)
     return all(found)
 
 

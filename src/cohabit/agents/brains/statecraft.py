@@ -23,18 +23,12 @@ from cohabit.agents.brains.statecraft_input import (
     names_in_history,
     others,
     own_army,
+    pledges,
     purchase_cost,
     weakest,
 )
 from cohabit.agents.brains.statecraft_letters import Letter
-from cohabit.agents.brains.statecraft_promises import (
-    Dealings,
-    Word,
-    history,
-    pledges,
-    read_dealings,
-    replies,
-)
+from cohabit.agents.brains.statecraft_promises import Dealings, Word, history, read_dealings, replies
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.worlds.statecraft.turn import split_proportionally
@@ -315,23 +309,28 @@ class PeaceEnforcer(Correspondent):
     name = "peace_enforcer"
 
     def rule(self, agent_input: Input) -> Answer:
-        money, army, rivals = budget(agent_input), own_army(agent_input), others(agent_input)
+        money, rivals = budget(agent_input), others(agent_input)
         known = names_in_history(agent_input, BREACHES)
         offenders = [name for name in rivals if _broke_the_peace(agent_input, name, known)]
-        buy = min(max(len(rivals) - army, 0), affordable_mils(agent_input, money))
-        peaceful = [name for name in rivals if name not in offenders]
-        grants = equal_shares((money - purchase_cost(agent_input, buy)) // 2, peaceful)
-        return {
-            "purchase_mils": buy,
-            "attacks": equal_shares(army, offenders[:army]),
-            "money_grants": grants,
-            "messages": pledges(grants),
-            "history_summary": BREACHES + ", ".join(offenders),
-            **ratings(agent_input),
-        }
+        buy = min(max(len(rivals) - own_army(agent_input), 0), affordable_mils(agent_input, money))
+        return _share_and_punish(agent_input, buy, offenders, BREACHES)
 
     def _attacks(self, seen: Input, deal: Dealings, planned: dict[str, int]) -> dict[str, int]:
         return planned  # a pledge does not protect a nation that broke the peace
+
+
+def _share_and_punish(seen: Input, buy: int, enemies: list[str], heading: str) -> Answer:
+    """Buy mils, attack the enemies, share half of the remaining money with all others, and remember the enemies."""
+    army, friends = own_army(seen), [name for name in others(seen) if name not in enemies]
+    grants = equal_shares((budget(seen) - purchase_cost(seen, buy)) // 2, friends)
+    return {
+        "purchase_mils": buy,
+        "attacks": equal_shares(army, enemies[:army]),
+        "money_grants": grants,
+        "messages": pledges(grants),
+        "history_summary": heading + ", ".join(enemies),
+        **ratings(seen),
+    }
 
 
 def _broke_the_peace(seen: Input, name: str, known: list[str]) -> bool:
@@ -378,18 +377,8 @@ class Grudger(Correspondent):
         remembered = names_in_history(agent_input, GRUDGES)
         attacked_by = attackers(agent_input)
         enemies = [name for name in others(agent_input) if name in remembered or name in attacked_by]
-        money, army = budget(agent_input), own_army(agent_input)
-        buy = affordable_mils(agent_input, money // 2) if enemies else 0
-        friends = [name for name in others(agent_input) if name not in enemies]
-        grants = equal_shares((money - purchase_cost(agent_input, buy)) // 2, friends)
-        return {
-            "purchase_mils": buy,
-            "attacks": equal_shares(army, enemies[:army]),
-            "money_grants": grants,
-            "messages": pledges(grants),
-            "history_summary": GRUDGES + ", ".join(enemies),
-            **ratings(agent_input),
-        }
+        buy = affordable_mils(agent_input, budget(agent_input) // 2) if enemies else 0
+        return _share_and_punish(agent_input, buy, enemies, GRUDGES)
 
 
 class Diplomat(Correspondent):

@@ -1,5 +1,6 @@
 """What a scripted nation of Statecraft reads from its input, and the parts of its answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 Input = dict[str, Any]
@@ -77,6 +78,6 @@ def equal_shares(amount: int, among: list[str]) -> dict[str, int]:
     return dict.fromkeys(among, each) if each else {}
 
 
-def pledges(grants: dict[str, int]) -> dict[str, str]:
+def pledges(grants: Mapping[str, int]) -> dict[str, str]:
     """A message to each: the same grant next turn, and no attack."""
     return {name: f"pledge: grant {n} to {name}\npledge: no attack on {name}" for name, n in grants.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import DecodeError, Struct, to_builtins
 from msgspec.json import decode as decode_json
 
-from cohabit.agents.brains.statecraft_input import Input, attackers, grants_paid, grants_received, others
+from cohabit.agents.brains.statecraft_input import Input, attackers, grants_paid, grants_received, others, pledges
 from cohabit.agents.brains.statecraft_letters import Letter, read_letters
 
 NEVER = 10**9
@@ -93,11 +93,6 @@ def _read_word(seen: Input) -> Word:
 def history(rule: str, word: Word) -> str:
     """The history of a nation: what its rule remembers, then its word."""
     return "\n".join(filter(None, [rule, json.dumps(to_builtins(word))]))
-
-
-def pledges(grants: Mapping[str, int]) -> dict[str, str]:
-    """A message to each: the same grant next turn, and no attack."""
-    return {name: f"pledge: grant {n} to {name}\npledge: no attack on {name}" for name, n in grants.items()}
 
 
 def replies(

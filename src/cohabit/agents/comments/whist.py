@@ -6,6 +6,7 @@ import msgspec
 
 from cohabit.kibitz.comments import SMALL_TALK, Note, Phrases, Table, View, is_question, small_talk, words_of
 from cohabit.model.stream import Stream
+from cohabit.worlds.table_files import read_table
 from cohabit.worlds.whist.rules import BOOK, DECK, TRICKS, card_value, partner_of, rank_of, suit_of, team_of
 from cohabit.worlds.whist.status import Status
 from cohabit.worlds.whist.text import RANK_NAMES, SUIT_NAMES, table_text
@@ -19,102 +20,7 @@ LOW_RANK = 8
 MANY_TRUMPS = 5
 RESULT_IS_NEWS = 2
 """The number of tricks of the next hand during which the result of a hand is news."""
-PHRASES: dict[str, tuple[str, ...]] = {
-    **SMALL_TALK,
-    "partner trumped": (
-        "{who} trumps partner's {best}. Was that needed?",
-        "{partner} had that one with the {best}; {who} trumped it anyway.",
-        "{who} trumps {partner}'s {best}. Partners do talk about such things.",
-        "poor {partner}: the {best}, trumped by {who}, a partner.",
-    ),
-    "ace trumped": (
-        "there goes {loser}'s {best}, trumped by {who}.",
-        "{who} trumps the {best}. Ouch, {loser}.",
-        "an ace is not safe here: {who} trumps {loser}'s {best}.",
-        "so much for the {best}: {who} had a trump.",
-    ),
-    "overtrumped": (
-        "{who} overtrumps {loser} with the {card}.",
-        "{loser} trumped, {who} trumped higher.",
-        "a higher trump from {who}: the {card} takes it.",
-        "trump on trump, and {who}'s is the higher one.",
-    ),
-    "trumped": (
-        "{who} trumps with the {card} and takes it.",
-        "no {led} left with {who}, and the {card} takes the trick.",
-        "{who} ruffs the {led} with the {card}.",
-        "a trump from {who}: the {card} wins it.",
-    ),
-    "low card": (
-        "the {card} takes a trick! Well done, {who}.",
-        "{who} wins with a mere {rank}.",
-        "all that, and the {card} wins it for {who}.",
-    ),
-    "king under ace": (
-        "{who}'s ace catches {loser}'s {best}.",
-        "{loser}'s {best} falls under {who}'s ace.",
-        "{loser}'s {best} meets {who}'s ace.",
-    ),
-    "point": (
-        "seven tricks for {team}, and so a point.",
-        "{team} have their seventh trick, and so the hand.",
-        "that is seven for {team}: a point, and one more for every further trick.",
-    ),
-    "even": ("six tricks each, and one to go: it decides the hand.", "six all. The last trick is worth a point."),
-    "took": (
-        "{who} takes it with the {card}.",
-        "the {card} is good; {who} leads next.",
-        "trick to {who}, {own} to {other} now.",
-        "{who} is in the lead with the {card}.",
-        "the {card} holds. {team} have {own}.",
-    ),
-    "trump led": (
-        "{who} draws trumps.",
-        "a trump lead from {who}: the {card}.",
-        "{who} wants the trumps out of the way.",
-    ),
-    "ace led": (
-        "{who} cashes the {card}.",
-        "{who} starts with the {card}.",
-        "the {card} from {who}: that should hold, unless it is trumped.",
-    ),
-    "led": ("{who} tries {led}.", "{led} from {who} this time.", "{who} leads the {card}. What does partner have?"),
-    "dealt": (
-        "{led} are trump; {who} turned up the {card}.",
-        "hand {hand}, and {led} are trump.",
-        "new cards, and {led} are trump. {lead} leads.",
-    ),
-    "hand over": (
-        "{team} take hand {hand}, {own} tricks to {other}: {points}.",
-        "hand {hand} goes to {team} with {own} tricks, so {points}. Score: {standing}.",
-        "{points} for {team}. {standing}.",
-    ),
-    "slam": ("all thirteen tricks for {team}! You do not see that often.",),
-    "match point": ("{standing} now; {team} need one more point.", "{team} are one point from the game, at {score}."),
-    "game over": (
-        "{team} win the game, {score}. Well played.",
-        "and that is the game: {team}, {score}. Thank you for the cards.",
-        "game to {team}, {score}. Another one?",
-    ),
-    # to the player through whose seat it looks
-    "own trumps": (
-        "{count} trumps in your hand: you can afford to draw them.",
-        "you have {count} trumps. That is a strong hand.",
-    ),
-    "own void": ("you have no {suit}: you can trump that suit.", "not one of the {suit} for you; a chance to trump."),
-    "own high": (
-        "nobody can beat your {card} now, except with a trump.",
-        "your {card} is the highest of the {suit} that are left.",
-    ),
-    # answers
-    "trump?": ("{trump} are trump.", "trump is {trump}."),
-    "score?": ("{score}; {goal} points win the game.", "it stands {score}."),
-    "tricks?": ("{tricks} in this hand.", "so far {tricks}."),
-    "turn?": ("{who} is to play.", "we are waiting for {who}."),
-    "led?": ("{who} led the {card}.",),
-    "no lead?": ("nothing is on the table; {who} leads.",),
-    "before the deal": ("the cards are being cut.", "the deal comes first; the cards are being cut."),
-}
+PHRASES = SMALL_TALK | read_table(__file__, dict[str, tuple[str, ...]])
 
 
 def status_of(view: View) -> Status:
@@ -241,10 +147,6 @@ def _by_team(numbers: list[int], table: Table) -> str:
     return f"{_team(0, table)} {numbers[0]}, {_team(1, table)} {numbers[1]}"
 
 
-def _score(seen: Status, first: int) -> str:
-    return f"{seen.scores[first]} to {seen.scores[1 - first]}"
-
-
 def _results(seen: Status, table: Table) -> list[Note]:
     """Notes after a hand, or at the end of the game."""
     hand = seen.last_hand
@@ -254,8 +156,8 @@ def _results(seen: Status, table: Table) -> list[Note]:
     own, other, gained = hand.tricks_won[team], hand.tricks_won[1 - team], hand.points[team]
     facts = {
         "team": _team(team, table), "hand": f"{hand.hand_number}", "own": f"{own}", "other": f"{other}",
-        "points": "a point" if gained == 1 else f"{gained} points", "score": _score(seen, team),
-        "standing": _by_team(seen.scores, table),
+        "points": "a point" if gained == 1 else f"{gained} points",
+        "score": f"{seen.scores[team]} to {seen.scores[1 - team]}", "standing": _by_team(seen.scores, table),
     }  # fmt: skip
     about = f"hand {seen.deal.game} {hand.hand_number}"
     if seen.phase == "gameOver":

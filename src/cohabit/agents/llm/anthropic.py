@@ -5,15 +5,10 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, called_tool, completion, installed, translated
-from cohabit.agents.llm.http import client, key_for, origin_of
-from cohabit.agents.llm.openai import NO_KEY
 from cohabit.agents.llm.options import known_options
-from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
-PROVIDER = "https://api.anthropic.com"
-KEY = "ANTHROPIC_API_KEY"
 PASSED_ON = ("effort", "service_tier")
 STOPPED: dict[str | None, Stopped] = {
     "end_turn": "end", "stop_sequence": "end", "max_tokens": "length", "model_context_window_exceeded": "length",
@@ -28,7 +23,7 @@ class AnthropicBackend(ServiceBackend):
 
     constrains = True
     prompt_factor = CACHE_WRITE  # at most
-    _key_variable, provider = KEY, PROVIDER
+    _key_variable, provider = "ANTHROPIC_API_KEY", "https://api.anthropic.com"
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -36,19 +31,8 @@ class AnthropicBackend(ServiceBackend):
             raise BadArgs("anthropic needs a model: anthropic:MODEL")
         with installed("anthropic"):
             import anthropic
-        self._own_server = bool(brain.url) and origin_of(brain.url) != PROVIDER
-        self.name = f"anthropic:{brain.target}"
-        self._model = brain.target
         self._options = known_options(brain, PASSED_ON)
-        self._errors: Any = anthropic
-        key = self._key = key_for(brain.url, PROVIDER, KEY)
-        if key is None and not self._own_server:
-            raise BadArgs("set the environment variable ANTHROPIC_API_KEY")
-        self.account = account_of("anthropic", brain.url, key)
-        self._client = anthropic.AsyncAnthropic(
-            api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
-            http_client=client(anthropic.DefaultAsyncHttpxClient, with_key=key is not None),
-        )  # fmt: skip
+        self._connect(brain, anthropic, anthropic.AsyncAnthropic, "set the environment variable ANTHROPIC_API_KEY")
 
     async def complete(self, request: Request) -> Completion:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
@@ -84,6 +68,3 @@ class AnthropicBackend(ServiceBackend):
                 text, stopped = called_tool(called[0]), "tool"
             tokens = prompt, used.output_tokens
             return completion(self.name, request, text, thinking, tokens, stopped, prompt_factor=factor)
-
-    async def close(self) -> None:
-        await self._client.close()

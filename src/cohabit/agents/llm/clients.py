@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from cohabit.agents.brain import Brain
 from cohabit.agents.causes import Cause
 from cohabit.agents.contract import Usage
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
-from cohabit.agents.llm.http import KEYS_VARIABLE, UnreadableReply, origin_of
+from cohabit.agents.llm.http import KEYS_VARIABLE, UnreadableReply, client, key_for, origin_of
 from cohabit.agents.llm.memory import CHARS_PER_TOKEN
 from cohabit.agents.llm.prices import dollars, is_priced
+from cohabit.agents.llm.rate import account_of
 from cohabit.agents.secrets import in_public, without_secrets
 from cohabit.errors import BadArgs
 
@@ -28,6 +30,8 @@ READY_S = 10.0
 """How long a server may take to say that it is there."""
 MISSING_SCOPE = "scope"
 """In the refusal of a key that may ask a model, but not ask about it."""
+NO_KEY = "none"
+"""What the clients are given in place of a key. It is not sent."""
 MAX_TOOL_NAME = 60
 MAX_TOKENS = 10**9
 """More than any answer has: a larger count is none."""
@@ -134,6 +138,22 @@ class ServiceBackend:
     _key: str | None
     _key_variable: ClassVar[str]
     provider: ClassVar[str]  # the origin of its service
+
+    def _connect(self, brain: Brain, module: Any, client_class: Any, no_key: str) -> None:
+        """Make the client. ``no_key`` says what to do if the service is asked without a key."""
+        self.name, self._model, self._errors = f"{brain.kind}:{brain.target}", brain.target, module
+        self._own_server = bool(brain.url) and origin_of(brain.url) != self.provider
+        key = self._key = key_for(brain.url, self.provider, self._key_variable)
+        if key is None and not self._own_server:
+            raise BadArgs(no_key)
+        self.account = account_of(brain.kind, brain.url, key)
+        self._client = client_class(
+            api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
+            http_client=client(module.DefaultAsyncHttpxClient, with_key=key is not None),
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        await self._client.close()
 
     @property
     def priced(self) -> bool:

@@ -7,23 +7,13 @@ import msgspec
 
 from cohabit.agents.brain import Brain
 from cohabit.agents.contract import NO_SETTING, Call, Exchange, Heard, Ready, Setting, Thought, Turn
+from cohabit.agents.llm import prompt
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.calls import gathered
 from cohabit.agents.llm.memory import Notebook
 from cohabit.agents.llm.metered import MeteredBackend, check_price
 from cohabit.agents.llm.options import split_options
-from cohabit.agents.llm.prompt import (
-    ASK,
-    ASK_SHORT,
-    ASK_TEXT,
-    MAX_HEARD,
-    choices_text,
-    is_reason,
-    quoted,
-    shortened,
-    system_text,
-)
 from cohabit.agents.llm.rate import account_of_backend, rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.llm.schema import answer_schema, compact_answers, fit, is_listed
@@ -95,12 +85,12 @@ class LlmAgent:
         self._space = action_space
         self._tools = Toolbox(self.notebook, action_space)
         tools = self._tools.actions() if self.options.tools else ()
-        self._system = system_text(
+        self._system = prompt.system_text(
             game_desc, action_space, tools=tools, persona=self.options.persona, brief=self.options.brief
         )
 
     def hear(self, message: Heard) -> None:
-        self._heard = [*self._heard, message][-MAX_HEARD:]
+        self._heard = [*self._heard, message][-prompt.MAX_HEARD :]
 
     # -- deciding ---------------------------------------------------------------------------------
     async def decide(self, observation: Observation) -> Action | None:
@@ -167,7 +157,7 @@ class LlmAgent:
             return None, f"The model refused to answer{f': {why}' if why else ''}", "refusal"
         try:
             action = fit(parse_action(completion.text, self._space), self._space, choices)
-            return action if is_reason(action.reasoning) else Action(action.name, action.parameters), "", ""
+            return action if prompt.is_reason(action.reasoning) else Action(action.name, action.parameters), "", ""
         except AnswerProblem as wrong:
             if completion.stopped == "tool":
                 tool = one_line(completion.text)[:MAX_QUOTED_REFUSAL]
@@ -181,18 +171,18 @@ class LlmAgent:
         """What changes least comes first, so that the backend's prompt cache hits."""
         parts = [self.notebook.to_text()] if self.options.memory else []
         if self.options.view:
-            parts.append(shortened(turn.observation.to_text(), self.options.view))
+            parts.append(prompt.shortened(turn.observation.to_text(), self.options.view))
             if turn.observation.choices:
-                parts.append(choices_text(turn.observation.choices, BRIEF_CHOICES))
+                parts.append(prompt.choices_text(turn.observation.choices, BRIEF_CHOICES))
         else:
             parts.append(turn.text)
         if self._heard:
-            parts.append(quoted(self._heard))
+            parts.append(prompt.quoted(self._heard))
         parts.append(self._question())
         return "\n\n".join(part for part in parts if part)
 
     def _question(self) -> str:
-        return ASK if self.options.reasoning else ASK_SHORT
+        return prompt.ASK if self.options.reasoning else prompt.ASK_SHORT
 
     # -- learning ---------------------------------------------------------------------------------
     async def reflect(self, result: ActionResult) -> None:
@@ -218,7 +208,7 @@ class LlmAgent:
 
     async def talk(self, task: str, scene: str, heard: Sequence[Heard] = ()) -> str:
         """Ask for a short text. Nothing of it is remembered."""
-        parts = [shortened(scene, self.options.view), quoted(heard) if heard else "", ASK_TEXT]
+        parts = [prompt.shortened(scene, self.options.view), prompt.quoted(heard) if heard else "", prompt.ASK_TEXT]
         messages = [_message("system", task), _message("user", "\n\n".join(filter(None, parts)))]
         options = self.options
         request = Request(messages, None, min(TALK_TOKENS, options.max_tokens), options.temperature, options.seed)

@@ -7,17 +7,8 @@ import asyncio
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
+from cohabit.agents.llm import clients
 from cohabit.agents.llm.backend import BackendError, Completion, Request
-from cohabit.agents.llm.clients import (
-    called_tool,
-    cause_of_status,
-    completion,
-    installed,
-    is_unconnected,
-    is_unpaid,
-    not_reached,
-    said,
-)
 from cohabit.agents.llm.http import UnreadableReply, client, key_for
 from cohabit.agents.llm.openai import STOPPED
 from cohabit.agents.llm.options import known_options
@@ -47,7 +38,7 @@ class OllamaBackend:
     def __init__(self, brain: Brain) -> None:
         if not brain.target:
             raise BadArgs("ollama needs a model, such as ollama:qwen3:8b; `ollama list` shows those you have")
-        with installed("ollama"):
+        with clients.installed("ollama"):
             import ollama
         self._module: Any = ollama
         self.name = f"ollama:{brain.target}"
@@ -70,11 +61,11 @@ class OllamaBackend:
             if wrong.status_code in NO_SUCH_REQUEST and "model" not in wrong.error.lower():
                 return  # it answers
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
-            raise BadArgs(f"{self.name}: {said(wrong.error) or f'HTTP {wrong.status_code}'}{hint}") from None
+            raise BadArgs(f"{self.name}: {clients.said(wrong.error) or f'HTTP {wrong.status_code}'}{hint}") from None
         except (OSError, TimeoutError):
             raise BadArgs(f"{self.name}: no Ollama server answers; start it with `ollama serve`") from None
         except Exception as wrong:  # of the client
-            raise BadArgs(f"{self.name}: {type(wrong).__name__}: {said(wrong)}") from None
+            raise BadArgs(f"{self.name}: {type(wrong).__name__}: {clients.said(wrong)}") from None
 
     async def complete(self, request: Request) -> Completion:
         options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}
@@ -96,10 +87,10 @@ class OllamaBackend:
             hint = f"; get it with `ollama pull {self._model}`" if wrong.status_code == 404 else ""
             retry = wrong.status_code in RETRIED
             raise BackendError(
-                f"{self.name}: HTTP {wrong.status_code}: {said(wrong.error, request)}{hint}",
-                cause=cause_of_status(wrong.status_code),
+                f"{self.name}: HTTP {wrong.status_code}: {clients.said(wrong.error, request)}{hint}",
+                cause=clients.cause_of_status(wrong.status_code),
                 retry=retry,
-                unpaid=is_unpaid(wrong.status_code),
+                unpaid=clients.is_unpaid(wrong.status_code),
             ) from None
         except UnreadableReply as wrong:
             raise BackendError(f"{self.name}: {wrong}", cause="unreadable_reply") from None
@@ -110,19 +101,19 @@ class OllamaBackend:
         message, stopped = found.message, STOPPED.get(found.done_reason, "other")
         text = message.content
         if not text and message.tool_calls:
-            text, stopped = called_tool(message.tool_calls[0].function.name), "tool"
+            text, stopped = clients.called_tool(message.tool_calls[0].function.name), "tool"
         tokens = found.prompt_eval_count, found.eval_count
-        return completion(self.name, request, text, message.thinking, tokens, stopped, free=True)
+        return clients.completion(self.name, request, text, message.thinking, tokens, stopped, free=True)
 
     def _failed(self, wrong: Exception, request: Request) -> BackendError:
         """What the client raises without a server, for a broken connection, or for a reply it cannot read."""
         kind = type(wrong).__name__
-        if type(wrong) is ConnectionError or is_unconnected(wrong):  # the client's own, if it was not connected
-            hint = f"no Ollama server answers ({said(wrong)}); start it with `ollama serve`"
+        if type(wrong) is ConnectionError or clients.is_unconnected(wrong):  # the client's own, if it was not connected
+            hint = f"no Ollama server answers ({clients.said(wrong)}); start it with `ollama serve`"
             return BackendError(f"{self.name}: {hint}", cause="unreachable", unpaid=True)
         if isinstance(wrong, OSError) or kind in BROKEN:
-            return not_reached(self.name, wrong, request)
-        reason = f"{kind}: {said(wrong, request)}"
+            return clients.not_reached(self.name, wrong, request)
+        reason = f"{kind}: {clients.said(wrong, request)}"
         return BackendError(
             f"{self.name}: the server's reply cannot be read: {reason}", cause="unreadable_reply", retry=True
         )

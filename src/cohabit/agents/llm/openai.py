@@ -11,16 +11,10 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, called_tool, completion, installed, translated
-from cohabit.agents.llm.http import client, key_for, origin_of
 from cohabit.agents.llm.options import known_options
-from cohabit.agents.llm.rate import account_of
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
-PROVIDER = "https://api.openai.com"
-KEY = "OPENAI_API_KEY"
-NO_KEY = "none"
-"""What the clients are given in place of a key. It is not sent."""
 PASSED_ON = ("top_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "service_tier", "verbosity")
 STRICT = "strict"
 """Option: whether the service has the limits of OpenAI's strict mode. By default only api.openai.com has."""
@@ -35,7 +29,7 @@ STOPPED: dict[str | None, Stopped] = {
 class OpenAiBackend(ServiceBackend):
     """Chat completions with structured output."""
 
-    _key_variable, provider = KEY, PROVIDER
+    _key_variable, provider = "OPENAI_API_KEY", "https://api.openai.com"
     defaults: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, brain: Brain) -> None:
@@ -43,22 +37,12 @@ class OpenAiBackend(ServiceBackend):
             raise BadArgs("openai needs a model: openai:MODEL, or openai:MODEL@URL for a server of your own")
         with installed("openai"):
             import openai
-        own_server = self._own_server = bool(brain.url) and origin_of(brain.url) != PROVIDER
-        self.name = f"openai:{brain.target}"
-        self._model = brain.target
         self._options = known_options(brain, (*PASSED_ON, STRICT, SCHEMA))
-        self._strict = bool(self._options.pop(STRICT, not own_server))
+        no_key = "set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL"
+        self._connect(brain, openai, openai.AsyncOpenAI, no_key)
+        self._strict = bool(self._options.pop(STRICT, not self._own_server))
         self.constrains = bool(self._options.pop(SCHEMA, True))
-        self._limit_key = "max_tokens" if own_server else "max_completion_tokens"
-        self._errors: Any = openai
-        key = self._key = key_for(brain.url, PROVIDER, KEY)
-        if key is None and not own_server:
-            raise BadArgs("set the environment variable OPENAI_API_KEY, or name a server of your own: openai:MODEL@URL")
-        self.account = account_of("openai", brain.url, key)
-        self._client = openai.AsyncOpenAI(
-            api_key=key or NO_KEY, base_url=brain.url or None, max_retries=0,
-            http_client=client(openai.DefaultAsyncHttpxClient, with_key=key is not None),
-        )  # fmt: skip
+        self._limit_key = "max_tokens" if self._own_server else "max_completion_tokens"
 
     async def complete(self, request: Request) -> Completion:
         body: dict[str, Any] = {
@@ -92,9 +76,6 @@ class OpenAiBackend(ServiceBackend):
         if strict is None:
             return {"type": "json_object"}
         return {"type": "json_schema", "json_schema": {"name": "action", "schema": strict, "strict": True}}
-
-    async def close(self) -> None:
-        await self._client.close()
 
 
 def _said(message: Any, stopped: Stopped) -> tuple[object, Stopped]:

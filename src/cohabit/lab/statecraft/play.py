@@ -110,18 +110,14 @@ class TurnLog:
 
 def game_spec(experiment: Experiment, place: Place, players: list[str]) -> GameSpec:
     """The game of a round. The seed is that of the map, which all line-ups have in common."""
-    config: dict[str, object] = {
-        "turns": experiment.turns, "map": experiment.map, "size": experiment.size, "shape": experiment.shape,
-        "mils": experiment.mils, "constants": experiment.constants, "loss_cap": experiment.loss_cap,
-        "intake": experiment.intake, "observability": experiment.observability,
-        "open_messages": experiment.open_messages, "publish_ratings": experiment.publish_ratings,
-    }  # fmt: skip
+    fields = ("turns", "map", "size", "shape", "mils", "constants", "loss_cap", "intake", "observability",
+              "open_messages", "publish_ratings")  # fmt: skip
     return GameSpec(
         id=game_id(condition_id("statecraft", {}, place.lineup), place.seed, place.number),
         world="statecraft",
         players=players,
         seed=str(land_seed(place)),
-        config=config,
+        config={name: getattr(experiment, name) for name in fields},
         max_decisions=experiment.turns * len(players),
         seconds=experiment.act_ms / 1000,
     )

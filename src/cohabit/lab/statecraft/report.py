@@ -8,31 +8,13 @@ from pathlib import Path
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.files import write_atomically
 from cohabit.lab.plots import can_draw
-from cohabit.lab.statecraft import plots
+from cohabit.lab.statecraft import plots, summaries
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.rounds import Round
-from cohabit.lab.statecraft.summaries import (
-    LineupSummary,
-    RatedPledges,
-    analyse,
-    problems,
-    rated_pledges,
-    rating_correlation,
-    summarise,
-)
 from cohabit.lab.statecraft.tables import TABLES, write_tables
 
 REPORT_FILE = "report.html"
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ddd; }
-.wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; } th, td { padding: 0.25rem 0.6rem; text-align: right; }
-td { white-space: nowrap; }
-th { border-bottom: 1px solid #999; vertical-align: bottom; } td:first-child, th:first-child { text-align: left; }
-tr:nth-child(even) td { background: #f6f6f4; } .note { color: #555; max-width: 48rem; } code { font-size: 0.9em; }
-"""
+STYLE = Path(__file__).with_suffix(".css").read_text()
 
 
 def write_report(experiment: Experiment, rounds: Sequence[Round], folder: Path) -> Path:
@@ -45,13 +27,13 @@ def write_report(experiment: Experiment, rounds: Sequence[Round], folder: Path) 
 
 def page(experiment: Experiment, rounds: Sequence[Round], with_plots: bool = True) -> str:
     """The HTML page."""
-    analyses = [analyse(played) for played in rounds]
-    lineups, rated = summarise(analyses), rated_pledges(analyses)
+    analyses = [summaries.analyse(played) for played in rounds]
+    lineups, rated = summaries.summarise(analyses), summaries.rated_pledges(analyses)
     drawn = plots.draw(lineups, rated) if lineups and with_plots and can_draw() else {}
     body = [_head(experiment, rounds, bool(drawn)), *_sections(lineups, rated, drawn), _methods(experiment)]
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(experiment.name)}</title>\n'
-        f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style>\n{"".join(body)}</html>\n'
+        f'<meta name="viewport" content="width=device-width">\n<style>\n{STYLE}</style>\n{"".join(body)}</html>\n'
     )
 
 
@@ -61,14 +43,16 @@ def _head(experiment: Experiment, rounds: Sequence[Round], has_plots: bool) -> s
     unfinished = f" <b>This run is not finished. Missing rounds: {missing:,}.</b>" if missing else ""
     no_plots = "" if has_plots else "<p class=note>No plots. To get them: <code>pip install 'cohabit[lab]'</code></p>"
     size = f"{len(experiment.lineups)} line-ups × {len(experiment.every_seed)} seeds × {experiment.rounds}"
-    failed = "".join(f'<p style="color:#b00020">{escape(text)}.</p>\n' for text in problems(rounds))
+    failed = "".join(f'<p style="color:#b00020">{escape(text)}.</p>\n' for text in summaries.problems(rounds))
     return (
         f"<h1>{escape(experiment.name)}</h1>\n"
         f"<p>{len(rounds):,} rounds of {experiment.turns} turns: {size}.{unfinished}</p>\n{failed}{no_plots}"
     )
 
 
-def _sections(lineups: Sequence[LineupSummary], rated: Sequence[RatedPledges], drawn: dict[str, str]) -> Iterable[str]:
+def _sections(
+    lineups: Sequence[summaries.LineupSummary], rated: Sequence[summaries.RatedPledges], drawn: dict[str, str]
+) -> Iterable[str]:
     yield _section("Results", _results(lineups), RESULTS, drawn.get("results"))
     yield _section("Welfare over time", "", WELFARE, drawn.get("welfare"))
     yield _section(
@@ -119,7 +103,7 @@ nation of each player. All line-ups of a seed with the same number of nations us
 SHARES = ("none kept", "less than half", "half or more", "all kept")
 
 
-def _results(lineups: Sequence[LineupSummary]) -> str:
+def _results(lineups: Sequence[summaries.LineupSummary]) -> str:
     head = (
         "line-up", "player", "nations", "welfare", "won", "military spending", "income destroyed", "pledges kept",
         "pledges broken", "mean rating",
@@ -134,7 +118,7 @@ def _results(lineups: Sequence[LineupSummary]) -> str:
     return _table(head, rows)
 
 
-def _cooperation(lineups: Sequence[LineupSummary]) -> str:
+def _cooperation(lineups: Sequence[summaries.LineupSummary]) -> str:
     head = ("line-up", "cooperation", "Gini", "grants paid %")
     return _table(head, [(one.title, one.cooperation, _three_digits(one.gini), one.grants_paid) for one in lineups])
 
@@ -143,7 +127,7 @@ def _three_digits(number: Estimate) -> str:
     return f"{float(number.mean):.3f}" + ("" if number.half_width is None else f" ± {number.half_width:.3f}")
 
 
-def _wars(lineups: Sequence[LineupSummary]) -> str:
+def _wars(lineups: Sequence[summaries.LineupSummary]) -> str:
     head = ("line-up", "wars", "turns of war", "income destroyed %", "military spending %", "mils lost")
     rows = [
         (one.title, one.wars, one.war_turns, one.income_destroyed, one.military_spending, one.mils_lost)
@@ -152,13 +136,13 @@ def _wars(lineups: Sequence[LineupSummary]) -> str:
     return _table(head, rows)
 
 
-def _pledges(rated: Sequence[RatedPledges]) -> str:
+def _pledges(rated: Sequence[summaries.RatedPledges]) -> str:
     groups = {label: [one.rating for one in rated if _share_label(one.share_kept) == label] for label in SHARES}
     rows = [
         (label, len(ratings), Fraction(sum(ratings), len(ratings)) if ratings else None)
         for label, ratings in groups.items()
     ]
-    correlation = rating_correlation(rated)
+    correlation = summaries.rating_correlation(rated)
     result = "is undefined, because one of the two is constant" if correlation is None else f"is {correlation:.2f}"
     return _table(("pledges", "cases", "mean rating"), rows) + (
         f"<p>Pearson’s correlation of the share of kept pledges with the rating {result}; {len(rated):,} cases.</p>\n"

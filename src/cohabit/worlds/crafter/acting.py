@@ -1,51 +1,28 @@
 """What players do: walk, strike, collect, place, make."""
 
 from cohabit.worlds.crafter import draws as purpose
-from cohabit.worlds.crafter import trade
+from cohabit.worlds.crafter import rules, trade
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Failure, Player
-from cohabit.worlds.crafter.rules import (
-    ACHIEVEMENT,
-    ARROW,
-    BUNDLE,
-    COLLECT,
-    COW,
-    COW_FOOD,
-    DAMAGE,
-    DIRECTIONS,
-    DO,
-    LAVA,
-    MAKE,
-    MOST,
-    NOOP,
-    PLACE,
-    PLANT,
-    PLANT_FOOD,
-    PLAYERS_WALK,
-    SKELETON,
-    SLEEP,
-    WATER,
-    ZOMBIE,
-)
 
 
 def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fighting: bool) -> None:
     """Carry out an action. A sleeper goes on sleeping until it is rested."""
     woke = False
     if player.sleeping:
-        if player.energy < MOST:
-            if action not in (SLEEP, NOOP):
+        if player.energy < rules.MOST:
+            if action not in (rules.SLEEP, rules.NOOP):
                 player.failure = ("asleep",)
-            action = SLEEP
+            action = rules.SLEEP
         else:
             player.sleeping, woke = False, True
-            player.achieve(ACHIEVEMENT["wake_up"])
+            player.achieve(rules.ACHIEVEMENT["wake_up"])
     if isinstance(action, trade.Trade):
         trade.carry_out(land, player, action)
-    elif action in DIRECTIONS:
-        _walk(land, player, *DIRECTIONS[action])
-    elif action == DO:
+    elif action in rules.DIRECTIONS:
+        _walk(land, player, *rules.DIRECTIONS[action])
+    elif action == rules.DO:
         target = in_front(land, player)
         thing = land.at[target]
         if thing is None:
@@ -54,14 +31,14 @@ def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fig
             _strike_player(player, thing, fighting)
         else:
             _touch(land, player, thing)
-    elif action == SLEEP:
-        if player.energy < MOST:
+    elif action == rules.SLEEP:
+        if player.energy < rules.MOST:
             player.sleeping = True
         elif not woke:
             player.failure = ("rested",)
-    elif action in PLACE:
+    elif action in rules.PLACE:
         _place(land, player, action)
-    elif action in MAKE:
+    elif action in rules.MAKE:
         _make(land, player, action)
     player.live()
 
@@ -69,20 +46,20 @@ def act(land: Land, draws: Draws, player: Player, action: int | trade.Trade, fig
 def why_not(land: Land, player: Player, action: int, fighting: bool) -> Failure | None:
     """Why an action would have no effect if it were done now; None if it may have one. A step of one's own may only
     turn, and a search may find nothing: that is not known before."""
-    if player.sleeping and player.energy < MOST:
-        return None if action in (SLEEP, NOOP) else ("asleep",)
-    if action == DO:
+    if player.sleeping and player.energy < rules.MOST:
+        return None if action in (rules.SLEEP, rules.NOOP) else ("asleep",)
+    if action == rules.DO:
         return _why_not_do(land, player, fighting)
-    if action == SLEEP:
-        return ("rested",) if player.energy >= MOST and not player.sleeping else None
-    if action in PLACE:
+    if action == rules.SLEEP:
+        return ("rested",) if player.energy >= rules.MOST and not player.sleeping else None
+    if action in rules.PLACE:
         return _why_not_place(land, player, action)
-    if action in MAKE:
+    if action in rules.MAKE:
         return _why_not_make(land, player, action)
     target = in_front(land, player)
-    if (player.dx, player.dy) != DIRECTIONS.get(action) or land.at[target] is not None:
+    if (player.dx, player.dy) != rules.DIRECTIONS.get(action) or land.at[target] is not None:
         return None  # it turns, or somebody is in the way who may go away
-    return None if land.material[target] in PLAYERS_WALK else ("blocked", land.material[target])
+    return None if land.material[target] in rules.PLAYERS_WALK else ("blocked", land.material[target])
 
 
 def _why_not_do(land: Land, player: Player, fighting: bool) -> Failure | None:
@@ -103,7 +80,7 @@ def in_front(land: Land, player: Player) -> int:
 def _walk(land: Land, player: Player, dx: int, dy: int) -> None:
     turned = (player.dx, player.dy) != (dx, dy)
     player.dx, player.dy = dx, dy
-    if not land.move(player, dx, dy, PLAYERS_WALK):
+    if not land.move(player, dx, dy, rules.PLAYERS_WALK):
         target = in_front(land, player)
         thing = land.at[target]
         obstacle = land.material[target] if thing is None else thing.kind
@@ -111,13 +88,13 @@ def _walk(land: Land, player: Player, dx: int, dy: int) -> None:
             player.blocked = obstacle
         else:
             player.failure = ("blocked", obstacle)
-    if land.material[player.cell] == LAVA:
+    if land.material[player.cell] == rules.LAVA:
         player.health = 0
         player.hurt_by = "lava"
 
 
 def _damage(player: Player) -> int:
-    return next((damage for sword, damage in DAMAGE if player.items[sword]), 1)
+    return next((damage for sword, damage in rules.DAMAGE if player.items[sword]), 1)
 
 
 def _strike_player(player: Player, other: Player, fighting: bool) -> None:
@@ -128,20 +105,20 @@ def _strike_player(player: Player, other: Player, fighting: bool) -> None:
 
 
 def _why_not_touch(thing: Thing) -> Failure | None:
-    if thing.kind == PLANT:
+    if thing.kind == rules.PLANT:
         return None if thing.ripe else ("unripe",)
-    return ("nothing", thing.kind) if thing.kind == ARROW or thing.killed else None
+    return ("nothing", thing.kind) if thing.kind == rules.ARROW or thing.killed else None
 
 
 def _touch(land: Land, player: Player, thing: Thing) -> None:
     player.failure = _why_not_touch(thing)
     if player.failure is not None:
         return
-    if thing.kind == PLANT:
+    if thing.kind == rules.PLANT:
         thing.timer = 0
-        player.food += PLANT_FOOD
-        player.achieve(ACHIEVEMENT["eat_plant"])
-    elif thing.kind == BUNDLE:
+        player.food += rules.PLANT_FOOD
+        player.achieve(rules.ACHIEVEMENT["eat_plant"])
+    elif thing.kind == rules.BUNDLE:
         trade.take(land, player, thing)
     else:
         _strike(player, thing)
@@ -153,18 +130,18 @@ def _strike(player: Player, creature: Thing) -> None:
     if creature.health > 0:
         return
     creature.killed = True
-    if creature.kind == ZOMBIE:
-        player.achieve(ACHIEVEMENT["defeat_zombie"])
-    elif creature.kind == SKELETON:
-        player.achieve(ACHIEVEMENT["defeat_skeleton"])
-    elif creature.kind == COW:
-        player.food += COW_FOOD
+    if creature.kind == rules.ZOMBIE:
+        player.achieve(rules.ACHIEVEMENT["defeat_zombie"])
+    elif creature.kind == rules.SKELETON:
+        player.achieve(rules.ACHIEVEMENT["defeat_skeleton"])
+    elif creature.kind == rules.COW:
+        player.food += rules.COW_FOOD
         player.hunger = 0.0
-        player.achieve(ACHIEVEMENT["eat_cow"])
+        player.achieve(rules.ACHIEVEMENT["eat_cow"])
 
 
 def _why_not_collect(player: Player, material: int) -> Failure | None:
-    found = COLLECT.get(material)
+    found = rules.COLLECT.get(material)
     if found is None:
         return "nothing", material
     return ("tool", found.tool) if found.tool is not None and not player.items[found.tool] else None
@@ -172,12 +149,12 @@ def _why_not_collect(player: Player, material: int) -> Failure | None:
 
 def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
     material = land.material[target]
-    if material == WATER:
+    if material == rules.WATER:
         player.thirst = 0.0
     player.failure = _why_not_collect(player, material)
     if player.failure is not None:
         return
-    found = COLLECT[material]
+    found = rules.COLLECT[material]
     if found.leaves != material:
         land.set_material(target, found.leaves)
     if draws.uniform(purpose.COLLECT, target) > found.chance:
@@ -193,7 +170,7 @@ def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
 
 def _why_not_place(land: Land, player: Player, action: int) -> Failure | None:
     target = in_front(land, player)
-    placing = PLACE[action]
+    placing = rules.PLACE[action]
     material, thing = land.material[target], land.at[target]
     if thing is not None:
         return "where", thing.kind
@@ -208,10 +185,10 @@ def _place(land: Land, player: Player, action: int) -> None:
     player.failure = _why_not_place(land, player, action)
     if player.failure is not None:
         return
-    placing = PLACE[action]
+    placing = rules.PLACE[action]
     player.items[placing.item] -= placing.amount
-    if placing.places == PLANT:
-        land.add(PLANT, player.x + player.dx, player.y + player.dy)
+    if placing.places == rules.PLANT:
+        land.add(rules.PLANT, player.x + player.dx, player.y + player.dy)
     else:
         land.set_material(in_front(land, player), placing.places)
     player.achieve(placing.achievement)
@@ -219,7 +196,7 @@ def _place(land: Land, player: Player, action: int) -> None:
 
 def _why_not_make(land: Land, player: Player, action: int) -> Failure | None:
     """Nothing is near at the left and the upper edge: the original slices from a negative index there."""
-    making = MAKE[action]
+    making = rules.MAKE[action]
     if player.x == 0 or player.y == 0:
         return ("edge",)
     missing = [material for material in making.nearby if not is_near(land, player, material)]
@@ -235,7 +212,7 @@ def _make(land: Land, player: Player, action: int) -> None:
     player.failure = _why_not_make(land, player, action)
     if player.failure is not None:
         return
-    making = MAKE[action]
+    making = rules.MAKE[action]
     for item, amount in making.uses:
         player.items[item] -= amount
     player.gain(making.gives)

@@ -8,32 +8,18 @@ from cohabit.bodies import BodyState, Death
 from cohabit.errors import GameRejected
 from cohabit.model.avatar import RespawnOption
 from cohabit.model.observation import Goal
-from cohabit.worlds.crafter import acting, trade
+from cohabit.worlds.crafter import acting, rules, trade
 from cohabit.worlds.crafter import draws as purpose
 from cohabit.worlds.crafter.events import failure_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.land import BORDER
 from cohabit.worlds.crafter.observing import inventory_of
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import (
-    ACHIEVEMENT,
-    ACTIONS,
-    ARROW,
-    CREATURES_WALK,
-    ITEMS,
-    MOST,
-    RUNGS,
-    SKELETON,
-    VIEW_WIDTH,
-    WOOD,
-    ZOMBIE,
-    Rung,
-)
 from cohabit.worlds.crafter.text import WAYS
 
 DANGER = 4
 """Nobody leaves its body while a hostile creature is nearer than this."""
-HOSTILE = (ZOMBIE, SKELETON, ARROW)
+HOSTILE = (rules.ZOMBIE, rules.SKELETON, rules.ARROW)
 DIRECTIONS = {name: way for way, name in WAYS.items()} | {
     "west": (-1, 0), "east": (1, 0), "north": (0, -1), "south": (0, 1)
 }  # fmt: skip
@@ -59,7 +45,7 @@ class CrafterBody(Struct):
     def shrug_off(self, player: Player) -> None:
         """Undo what the guard holds off of the damage in the last step."""
         if self.guard and player.hits and player.alive:
-            held = min(self.guard, sum(damage for _, damage in player.hits), MOST - player.health)
+            held = min(self.guard, sum(damage for _, damage in player.hits), rules.MOST - player.health)
             player.health += held
             player.health_when_awake = player.health_before = player.health
             self.guard -= held
@@ -67,9 +53,9 @@ class CrafterBody(Struct):
 
 def begin_with(player: Player, body: CrafterBody, bonuses: dict[str, float]) -> None:
     """What skills from other worlds give a new body: some wood, and a thicker skin."""
-    player.items[WOOD] = min(MOST, int(bonuses.get("inventory_bonus", 0)))
+    player.items[rules.WOOD] = min(rules.MOST, int(bonuses.get("inventory_bonus", 0)))
     body.hint = bool(bonuses.get("recipe_hint"))
-    body.guard = int(bonuses.get("health_bonus", 0) + round(MOST * bonuses.get("health", 0)))
+    body.guard = int(bonuses.get("health_bonus", 0) + round(rules.MOST * bonuses.get("health", 0)))
 
 
 def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> BodyState:
@@ -81,9 +67,9 @@ def state_of(game: Game, player: Player, body: CrafterBody, respawns: bool) -> B
         killer = KILLERS.get(by) or (by if by.startswith("player ") else None)
         death = Death(CAUSES.get(by, combat), killer, dict(body.dropped))
     return BodyState(
-        position=(player.x, player.y), health=player.health, max_health=MOST, inventory=inventory_of(player),
+        position=(player.x, player.y), health=player.health, max_health=rules.MOST, inventory=inventory_of(player),
         facing=WAYS[player.dx, player.dy], stance="prone" if player.sleeping else "standing",
-        vision_range=VIEW_WIDTH // 2, injuries=_injuries(player), fatigue=1 - player.energy / MOST,
+        vision_range=rules.VIEW_WIDTH // 2, injuries=_injuries(player), fatigue=1 - player.energy / rules.MOST,
         unsafe=_danger(game, player),
         death=death, respawn_options=RESPAWNS if death is not None and respawns else (),
     )  # fmt: skip
@@ -93,7 +79,7 @@ def _injuries(player: Player) -> tuple[str, ...]:
     """What is wrong with a living player."""
     found = {
         "badly wounded": player.health <= 2,
-        "wounded": 2 < player.health <= MOST // 2,
+        "wounded": 2 < player.health <= rules.MOST // 2,
         "starving": player.food == 0,
         "dying of thirst": player.drink == 0,
         "exhausted": player.energy == 0,
@@ -103,9 +89,11 @@ def _injuries(player: Player) -> tuple[str, ...]:
 
 def blocked(game: Game, player: Player) -> dict[str, str]:
     """The actions that would have no effect now, and why. A player sees everything that this depends on."""
-    failures = {name: acting.why_not(game.land, player, number, game.fighting) for number, name in enumerate(ACTIONS)}
+    failures = {
+        name: acting.why_not(game.land, player, number, game.fighting) for number, name in enumerate(rules.ACTIONS)
+    }
     reasons = {name: failure_text(player, failure) for name, failure in failures.items() if failure is not None}
-    if player.sleeping and player.energy < MOST:
+    if player.sleeping and player.energy < rules.MOST:
         return reasons | dict.fromkeys(("give", "drop"), failure_text(player, ("asleep",)))
     for how in ("give", "drop"):
         if why := trade.why_not(game.land, player, how):
@@ -126,23 +114,23 @@ def _danger(game: Game, player: Player) -> str:
 
 def goals_of(player: Player) -> list[Goal]:
     """What a player has not achieved yet, with what it takes."""
-    left = [rung for rung in RUNGS if not player.achievements[ACHIEVEMENT[rung.name]]]
+    left = [rung for rung in rules.RUNGS if not player.achievements[rules.ACHIEVEMENT[rung.name]]]
     return [Goal(rung.name, rung.name.replace("_", " "), "achievement", None, _recipe(rung)) for rung in left]
 
 
-def _recipe(rung: Rung) -> list[str]:
-    uses = ", ".join(f"{count} {item}" for item, count in rung.uses)
+def _recipe(rung: rules.Rung) -> list[str]:
+    uses = ", ".join(f"{count} {item}" for item, count in rung.uses.items())
     return [*([f"uses {uses}"] if uses else []), *rung.needs, *(f"after {name}" for name in rung.after)]
 
 
 def revive(game: Game, player: Player, body: CrafterBody, option: str) -> None:
     """A dead player lives again, with nothing but what it has learned."""
     x, y = game.free_start() if option == "start" else _anywhere(game, player)
-    player.health = player.food = player.drink = player.energy = MOST
-    player.health_when_awake = player.health_before = MOST
+    player.health = player.food = player.drink = player.energy = rules.MOST
+    player.health_when_awake = player.health_before = rules.MOST
     player.hunger = player.thirst = player.recovery = 0.0
     player.fatigue, player.sleeping, player.hurt_by = 0, False, ""
-    player.items = [0] * len(ITEMS)
+    player.items = [0] * len(rules.ITEMS)
     player.begin_step()
     body.dropped, body.guard = {}, 0
     game.add_player(x, y, player)
@@ -150,7 +138,7 @@ def revive(game: Game, player: Player, body: CrafterBody, option: str) -> None:
 
 def _anywhere(game: Game, player: Player) -> tuple[int, int]:
     land = game.land
-    free = [c for c, material in enumerate(land.material) if material in CREATURES_WALK and land.at[c] is None]
+    free = [c for c, material in enumerate(land.material) if material in rules.CREATURES_WALK and land.at[c] is None]
     if not free:
         raise GameRejected("there is no free cell for another player")
     cell = free[int(game.draws.uniform(purpose.START, player.number) * len(free))]

@@ -6,9 +6,10 @@ given as a row of letters, and cells that changed are listed.
 
 from typing import Any
 
-from cohabit.worlds.crafter.rules import ITEMS, VIEW_HEIGHT, VIEW_WIDTH, VITALS
-from cohabit.worlds.crafter.text import distance, facing_text, next_text, offset, time_text
+from cohabit.worlds.crafter.rules import ITEMS, VITALS
+from cohabit.worlds.crafter.text import distance, facing_text, next_text, time_text
 from cohabit.worlds.crafter.view import MATERIAL_OF
+from cohabit.worlds.shifted_view import changed_cells, new_edges, offset
 
 
 def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
@@ -17,8 +18,8 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     if abs(dx) + abs(dy) > 2:
         return None
     moved = f", you moved {offset(dx, dy)}" if dx or dy else ""
-    lines = [f"Step {now['step']}{moved}. Facing {facing_text(now)}.", *_new_edges(now["ground"], dx, dy)]
-    changed = _changed_cells(before["ground"], now["ground"], dx, dy)
+    lines = [f"Step {now['step']}{moved}. Facing {facing_text(now)}.", *new_edges(now["ground"], dx, dy)]
+    changed = changed_cells(before["ground"], now["ground"], dx, dy, MATERIAL_OF.__getitem__)
     if changed:
         lines.append(f"Now {', '.join(changed)}.")
     stayed = sorted([name, x - dx, y - dy] for name, x, y in before["things"])
@@ -34,28 +35,6 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     if now["events"]:
         lines.append(now["events"])
     return "\n".join(lines)
-
-
-def _new_edges(ground: list[str], dx: int, dy: int) -> list[str]:
-    """The edges of the view that are new: columns from top to bottom, rows from left to right, the outer one last."""
-    across = [VIEW_WIDTH - step if dx > 0 else step - 1 for step in range(abs(dx), 0, -1)]
-    down = [VIEW_HEIGHT - step if dy > 0 else step - 1 for step in range(abs(dy), 0, -1)]
-    columns = [f"New {'right' if dx > 0 else 'left'} {''.join(row[column] for row in ground)}" for column in across]
-    return columns + [f"New {'bottom' if dy > 0 else 'top'} {ground[row]}" for row in down]
-
-
-def _changed_cells(before: list[str], now: list[str], dx: int, dy: int) -> list[str]:
-    """Cells that are in both views and differ, with what they are now."""
-    changed = []
-    for row in range(VIEW_HEIGHT):
-        for column in range(VIEW_WIDTH):
-            was_row, was_column = row + dy, column + dx
-            if not (0 <= was_row < VIEW_HEIGHT and 0 <= was_column < VIEW_WIDTH):
-                continue
-            if before[was_row][was_column] != now[row][column]:
-                where = offset(column - VIEW_WIDTH // 2, row - VIEW_HEIGHT // 2)
-                changed.append(f"{where} {MATERIAL_OF[now[row][column]]}")
-    return changed
 
 
 def _facts(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -6,26 +6,10 @@ A creature that was killed in this step acts once more before it is gone, as in 
 from collections.abc import Sequence
 
 from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.land import FOUR_DIRECTIONS, Land, Thing
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import (
-    ARROW,
-    ARROW_DAMAGE,
-    ARROWS_FLY,
-    BUNDLE,
-    COW,
-    FURNACE,
-    PATH,
-    PLANT,
-    SKELETON,
-    SKELETON_RELOAD,
-    TABLE,
-    ZOMBIE,
-    ZOMBIE_DAMAGE,
-    ZOMBIE_DAMAGE_TO_SLEEPERS,
-    ZOMBIE_PAUSE,
-)
 
 
 def nearest(players: Sequence[Player], x: int, y: int) -> tuple[Player, int]:
@@ -58,9 +42,9 @@ def _zombie(land: Land, draws: Draws, players: Sequence[Player], zombie: Thing) 
         if zombie.timer:
             zombie.timer -= 1
         else:
-            damage = ZOMBIE_DAMAGE_TO_SLEEPERS if player.sleeping else ZOMBIE_DAMAGE
+            damage = rules.ZOMBIE_DAMAGE_TO_SLEEPERS if player.sleeping else rules.ZOMBIE_DAMAGE
             player.hurt(land.harm(player, damage), "zombie")
-            zombie.timer = ZOMBIE_PAUSE
+            zombie.timer = rules.ZOMBIE_PAUSE
 
 
 def _skeleton(land: Land, draws: Draws, players: Sequence[Player], skeleton: Thing) -> None:
@@ -91,10 +75,10 @@ def _toward(thing: Thing, player: Player, long_axis: bool) -> tuple[int, int]:
 
 def _shoot(land: Land, skeleton: Thing, dx: int, dy: int) -> None:
     target = skeleton.cell + dx * land.stride + dy
-    if not skeleton.timer and land.at[target] is None and land.material[target] in ARROWS_FLY:
-        arrow = land.add(ARROW, skeleton.x + dx, skeleton.y + dy)
+    if not skeleton.timer and land.at[target] is None and land.material[target] in rules.ARROWS_FLY:
+        arrow = land.add(rules.ARROW, skeleton.x + dx, skeleton.y + dy)
         arrow.dx, arrow.dy = dx, dy
-        skeleton.timer = SKELETON_RELOAD
+        skeleton.timer = rules.SKELETON_RELOAD
 
 
 def _arrow(land: Land, draws: Draws, players: Sequence[Player], arrow: Thing) -> None:
@@ -102,23 +86,23 @@ def _arrow(land: Land, draws: Draws, players: Sequence[Player], arrow: Thing) ->
     hit, material = land.at[target], land.material[target]
     if hit is not None:
         if isinstance(hit, Player):
-            hit.hurt(land.harm(hit, ARROW_DAMAGE), "arrow")
+            hit.hurt(land.harm(hit, rules.ARROW_DAMAGE), "arrow")
         else:
-            hit.health = max(0, hit.health - ARROW_DAMAGE)
+            hit.health = max(0, hit.health - rules.ARROW_DAMAGE)
         land.remove(arrow)
-    elif material not in ARROWS_FLY:
+    elif material not in rules.ARROWS_FLY:
         land.remove(arrow)
-        if material in (TABLE, FURNACE):
-            land.set_material(target, PATH)
+        if material in (rules.TABLE, rules.FURNACE):
+            land.set_material(target, rules.PATH)
     else:
-        land.move(arrow, arrow.dx, arrow.dy, ARROWS_FLY)
+        land.move(arrow, arrow.dx, arrow.dy, rules.ARROWS_FLY)
 
 
 def _plant(land: Land, draws: Draws, players: Sequence[Player], plant: Thing) -> None:
     plant.timer += 1
     for dx, dy in FOUR_DIRECTIONS:
         neighbour = land.at[plant.cell + dx * land.stride + dy]
-        if neighbour is not None and neighbour.kind in (ZOMBIE, SKELETON, COW):
+        if neighbour is not None and neighbour.kind in (rules.ZOMBIE, rules.SKELETON, rules.COW):
             plant.health = max(0, plant.health - 1)
             break
     if plant.health <= 0:
@@ -129,5 +113,12 @@ def _bundle(land: Land, draws: Draws, players: Sequence[Player], bundle: Thing) 
     """A bundle lies where it is."""
 
 
-UPDATES = {COW: _cow, ZOMBIE: _zombie, SKELETON: _skeleton, ARROW: _arrow, PLANT: _plant, BUNDLE: _bundle}
+UPDATES = {
+    rules.COW: _cow,
+    rules.ZOMBIE: _zombie,
+    rules.SKELETON: _skeleton,
+    rules.ARROW: _arrow,
+    rules.PLANT: _plant,
+    rules.BUNDLE: _bundle,
+}
 """What each kind of thing does in a step."""

@@ -1,25 +1,10 @@
 """What happened to a player in the last step, as a sentence: what came of its action, and who hurt it."""
 
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.player import Failure, Player
-from cohabit.worlds.crafter.rules import (
-    ACHIEVEMENTS,
-    ACTIONS,
-    COAL,
-    GRASS,
-    IRON,
-    ITEMS,
-    LAVA,
-    MATERIALS,
-    MOST,
-    NAMES,
-    OUTSIDE,
-    SAND,
-    STONE,
-    WATER,
-)
 from cohabit.worlds.words import with_article
 
-_SUBSTANCES = (WATER, GRASS, STONE, SAND, LAVA, COAL, IRON)
+_SUBSTANCES = (rules.WATER, rules.GRASS, rules.STONE, rules.SAND, rules.LAVA, rules.COAL, rules.IRON)
 
 _WHY = {
     "asleep": "you are asleep until your energy is 9",
@@ -39,17 +24,17 @@ _DEATHS = {
 
 def action_text(number: int, player: Player) -> str:
     """The reply to an action: what came of it."""
-    return events_text(player) or _gain_text(player) or f"{ACTIONS[number]}: done."
+    return events_text(player) or _gain_text(player) or f"{rules.ACTIONS[number]}: done."
 
 
 def _gain_text(player: Player) -> str:
     if player.gained is None:
         return ""
     if player.gained < 0:
-        return f"You drank: {player.drink} of {MOST}."
-    item = ITEMS[player.gained]
+        return f"You drank: {player.drink} of {rules.MOST}."
+    item = rules.ITEMS[player.gained]
     if player.wasted:
-        return f"You carry {MOST} {item} already, so this one is lost."
+        return f"You carry {rules.MOST} {item} already, so this one is lost."
     return f"You have {player.items[player.gained]} {item} now."
 
 
@@ -59,11 +44,11 @@ def failure_text(player: Player, failure: Failure) -> str:
     if reason in _WHY:
         return _WHY[reason]
     if reason == "tool":
-        return f"you need {with_article(ITEMS[about[0]])}"
+        return f"you need {with_article(rules.ITEMS[about[0]])}"
     if reason == "short":
-        return f"you need {about[1]} {ITEMS[about[0]]} and have {player.items[about[0]]}"
+        return f"you need {about[1]} {rules.ITEMS[about[0]]} and have {player.items[about[0]]}"
     if reason == "nearby":
-        return f"there is no {' and no '.join(MATERIALS[material] for material in about)} within one cell"
+        return f"there is no {' and no '.join(rules.MATERIALS[material] for material in about)} within one cell"
     if reason == "full":
         return f"player {about[0]} cannot carry more of it"
     name = _described(about[0])
@@ -76,9 +61,9 @@ def failure_text(player: Player, failure: Failure) -> str:
 
 def _described(kind: int) -> str:
     """A material or a thing in a sentence: ``a tree``, but ``stone``."""
-    if kind == OUTSIDE:
+    if kind == rules.OUTSIDE:
         return "the edge of the map"
-    return NAMES[kind] if kind in _SUBSTANCES else with_article(NAMES[kind])
+    return rules.NAMES[kind] if kind in _SUBSTANCES else with_article(rules.NAMES[kind])
 
 
 def death_text(player: Player) -> str:
@@ -95,16 +80,26 @@ def events_text(player: Player, time_is_up: bool = False) -> str:
         parts.append(f"no effect: {failure_text(player, player.failure)}")
     if player.struck is not None:
         kind, health = player.struck
-        parts.append(f"you hit the {NAMES[kind]}, {health} health left" if health else f"you killed the {NAMES[kind]}")
+        parts.append(
+            f"you hit the {rules.NAMES[kind]}, {health} health left"
+            if health
+            else f"you killed the {rules.NAMES[kind]}"
+        )
     for by, damage in player.hits:
         parts.append(f"{_TAKEN.get(by, f'{by} hit you')}, -{damage} health")
     if player.gave is not None:
         item, amount, to = player.gave
-        parts.append(f"you gave {amount} {ITEMS[item]} to player {to}" if to else f"you dropped {amount} {ITEMS[item]}")
+        parts.append(
+            f"you gave {amount} {rules.ITEMS[item]} to player {to}"
+            if to
+            else f"you dropped {amount} {rules.ITEMS[item]}"
+        )
     for item, amount, by in player.received:
-        parts.append(f"player {by} gave you {amount} {ITEMS[item]}" if by else f"you took {amount} {ITEMS[item]}")
+        parts.append(
+            f"player {by} gave you {amount} {rules.ITEMS[item]}" if by else f"you took {amount} {rules.ITEMS[item]}"
+        )
     if player.new:
-        parts.append(f"achieved {', '.join(ACHIEVEMENTS[number] for number in player.new)}")
+        parts.append(f"achieved {', '.join(rules.ACHIEVEMENTS[number] for number in player.new)}")
     if not player.alive:
         parts.append(f"you {death_text(player)}")
     elif time_is_up:

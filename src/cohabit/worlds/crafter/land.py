@@ -9,22 +9,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from cohabit.model.travel import scaled
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import (
-    CHUNK,
-    COW,
-    CREATURES_WALK,
-    FIRST_HEALTH,
-    GRASS,
-    MOST,
-    PATH,
-    RIPE_AFTER,
-    SKELETON,
-    VIEW_WIDTH,
-    ZOMBIE,
-)
 
-BORDER = VIEW_WIDTH // 2  # cells
+BORDER = rules.VIEW_WIDTH // 2  # cells
 FOUR_DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
@@ -45,7 +33,7 @@ class Thing(Struct, eq=False):
 
     @property
     def ripe(self) -> bool:
-        return self.timer > RIPE_AFTER
+        return self.timer > rules.RIPE_AFTER
 
 
 class Chunk(Struct, eq=False):
@@ -72,30 +60,30 @@ class Land:
         padded[BORDER:-BORDER, BORDER:-BORDER] = materials
         self.material = bytearray(padded.tobytes())
         self.at: list[Thing | Player | None] = [None] * len(self.material)
-        down = -(-self.height // CHUNK)
+        down = -(-self.height // rules.CHUNK)
         self.grid = [
             Chunk(
-                across * down + row, x, y, min(CHUNK, self.width - x), min(CHUNK, self.height - y),
-                creatures={ZOMBIE: {}, SKELETON: {}, COW: {}},
+                across * down + row, x, y, min(rules.CHUNK, self.width - x), min(rules.CHUNK, self.height - y),
+                creatures={rules.ZOMBIE: {}, rules.SKELETON: {}, rules.COW: {}},
             )
-            for across, x in enumerate(range(0, self.width, CHUNK))
-            for row, y in enumerate(range(0, self.height, CHUNK))
+            for across, x in enumerate(range(0, self.width, rules.CHUNK))
+            for row, y in enumerate(range(0, self.height, rules.CHUNK))
         ]  # fmt: skip
         self.chunk_at = [
-            x // CHUNK * down + y // CHUNK if 0 <= x < self.width and 0 <= y < self.height else -1
+            x // rules.CHUNK * down + y // rules.CHUNK if 0 <= x < self.width and 0 <= y < self.height else -1
             for x in range(-BORDER, self.width + BORDER)
             for y in range(-BORDER, self.height + BORDER)
         ]
         for chunk in self.grid:
             part = materials[chunk.x : chunk.x + chunk.width, chunk.y : chunk.y + chunk.height]
-            chunk.grass, chunk.path = int((part == GRASS).sum()), int((part == PATH).sum())
+            chunk.grass, chunk.path = int((part == rules.GRASS).sum()), int((part == rules.PATH).sum())
         self.chunks: dict[int, Chunk] = {}  # those that something has entered, in that order
         self.damage: dict[int, float] = {}  # players who take more or less of it than usual, by their numbers
 
     def harm(self, player: Player, damage: int) -> int:
         """How much of the damage from a creature a player takes."""
         factor = self.damage.get(player.number, 1.0)
-        return damage if factor == 1.0 else min(MOST, scaled(damage, factor))
+        return damage if factor == 1.0 else min(rules.MOST, scaled(damage, factor))
 
     def cell(self, x: int, y: int) -> int:
         return (x + BORDER) * self.stride + y + BORDER
@@ -107,14 +95,14 @@ class Land:
     def set_material(self, cell: int, material: int) -> None:
         chunk = self.grid[self.chunk_at[cell]]
         for kind, change in ((self.material[cell], -1), (material, 1)):
-            if kind == GRASS:
+            if kind == rules.GRASS:
                 chunk.grass += change
-            elif kind == PATH:
+            elif kind == rules.PATH:
                 chunk.path += change
         self.material[cell] = material
 
     def add(self, kind: int, x: int, y: int) -> Thing:
-        thing = Thing(kind, x, y, self.cell(x, y), FIRST_HEALTH[kind])
+        thing = Thing(kind, x, y, self.cell(x, y), rules.FIRST_HEALTH[kind])
         self.things[thing] = None
         self.at[thing.cell] = thing
         self.enter(thing)
@@ -138,7 +126,7 @@ class Land:
         if creatures is not None:
             del creatures[thing]
 
-    def move(self, thing: Thing | Player, dx: int, dy: int, walks: frozenset[int] = CREATURES_WALK) -> bool:
+    def move(self, thing: Thing | Player, dx: int, dy: int, walks: frozenset[int] = rules.CREATURES_WALK) -> bool:
         """Move by one cell if it is free. Also true of a creature that is gone: it acts once more, but stays put."""
         target = thing.cell + dx * self.stride + dy
         if self.at[target] is not None or self.material[target] not in walks:

@@ -36,19 +36,6 @@ _HIGH: tuple[Vertex, ...] = ((1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1))
 _MIDDLE: tuple[Vertex, ...] = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1))
 
 
-class Noise:
-    """A noise function, given by its seed."""
-
-    def __init__(self, seed: int) -> None:
-        self.permutation = permutations([seed])
-
-    def __call__(self, x: Floats, y: Floats, z: float) -> Floats:
-        """The noise at each point (x, y, z)."""
-        field = Field(x, y, z)
-        value: Floats = field.everywhere(field.gradients(self.permutation))[0]
-        return value
-
-
 class Field:
     """Fixed points, prepared for noise of any seed, because only the gradients of the lattice points depend on it.
 

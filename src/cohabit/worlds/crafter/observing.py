@@ -9,9 +9,9 @@ from cohabit.worlds.crafter.changes import changes_text
 from cohabit.worlds.crafter.events import events_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.player import Player
-from cohabit.worlds.crafter.rules import ITEMS, NAMES, VITALS
-from cohabit.worlds.crafter.status import status_of
-from cohabit.worlds.crafter.view import whole_map
+from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ITEMS, NAMES, VITALS
+from cohabit.worlds.crafter.view import view_of, whole_map
+from cohabit.worlds.shifted_view import offset
 
 
 def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
@@ -29,6 +29,30 @@ def observation_of(game: Game, player: Player, with_text: bool = True) -> Observ
         text=text.whole_text(game.step_number, status, inventory) if with_text else "",
         text_says_all=True,
     )
+
+
+def status_of(game: Game, player: Player) -> dict[str, Any]:
+    """What a player knows.
+
+    ``ground`` has the rows of the view from top to bottom, with a letter for each cell (see ``view.LETTERS``); the
+    player is in the middle, at row 3, column 4. ``things`` are [name, x, y] with offsets from the player, x to the
+    right and y down. ``facing`` is such an offset too.
+    """
+    view = view_of(game.land, player)
+    return {
+        "health": player.health,
+        "food": player.food,
+        "drink": player.drink,
+        "energy": player.energy,
+        "sleeping": player.sleeping,
+        "daylight": round(game.daylight, 2),
+        "length": game.length,
+        "position": [player.x, player.y],
+        "facing": [player.dx, player.dy],
+        "ground": view.ground,
+        "things": [[seen.name, seen.x, seen.y] for seen in view.things],
+        "achievements": [name for name, times in zip(ACHIEVEMENTS, player.achievements, strict=True) if times],
+    }
 
 
 def crowd_observation(game: Game, players: Sequence[Player], everything: bool) -> Observation:
@@ -61,7 +85,7 @@ def inventory_of(player: Player) -> dict[str, int]:
 
 def _entity(name: str, x: int, y: int) -> Entity:
     distance = abs(x) + abs(y)
-    return Entity(name, distance=distance, direction=text.offset(x, y), interactable=distance == 1)
+    return Entity(name, distance=distance, direction=offset(x, y), interactable=distance == 1)
 
 
 def changes_between(before: Observation, now: Observation) -> str | None:

@@ -3,6 +3,10 @@
 import math
 from typing import NamedTuple
 
+from msgspec import Struct
+
+from cohabit.worlds.table_files import read_table
+
 # -- materials: what a cell of the map is made of ------------------------------------------------------
 MATERIALS = (
     "", "water", "grass", "stone", "path", "sand", "tree", "lava", "coal", "iron", "diamond", "table", "furnace",
@@ -102,45 +106,16 @@ MAKE = {
 }
 
 
-class Rung(NamedTuple):
+class Rung(Struct, frozen=True, forbid_unknown_fields=True):
     """An achievement as a step on the way: what it uses, what else it needs, and which achievements come first."""
 
     name: str
-    uses: tuple[tuple[str, int], ...] = ()
+    uses: dict[str, int] = {}
     needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
 
-RUNGS = (
-    Rung("collect_wood", (), ("at a tree",)),
-    Rung("place_table", (("wood", 2),), (), ("collect_wood",)),
-    Rung("make_wood_pickaxe", (("wood", 1),), ("at a table",), ("place_table",)),
-    Rung("collect_sapling", (), ("at grass",)),
-    Rung("place_plant", (("sapling", 1),), ("facing grass",), ("collect_sapling",)),
-    Rung("collect_drink", (), ("at water",)),
-    Rung("make_wood_sword", (("wood", 1),), ("at a table",), ("place_table",)),
-    Rung("collect_stone", (), (), ("make_wood_pickaxe",)),
-    Rung("place_stone", (("stone", 1),), (), ("collect_stone",)),
-    Rung("make_stone_pickaxe", (("wood", 1), ("stone", 1)), ("at a table",), ("collect_stone",)),
-    Rung("make_stone_sword", (("wood", 1), ("stone", 1)), ("at a table",), ("collect_stone",)),
-    Rung("eat_cow"),
-    Rung("collect_coal", (), (), ("make_wood_pickaxe",)),
-    Rung("place_furnace", (("stone", 4),), (), ("collect_stone",)),
-    Rung("collect_iron", (), (), ("make_stone_pickaxe",)),
-    Rung(
-        "make_iron_pickaxe", (("wood", 1), ("coal", 1), ("iron", 1)), ("at a table and a furnace",),
-        ("collect_iron", "place_furnace"),
-    ),
-    Rung(
-        "make_iron_sword", (("wood", 1), ("coal", 1), ("iron", 1)), ("at a table and a furnace",),
-        ("collect_iron", "place_furnace"),
-    ),
-    Rung("collect_diamond", (), (), ("make_iron_pickaxe",)),
-    Rung("defeat_zombie"),
-    Rung("defeat_skeleton", (), ("in tunnels",)),
-    Rung("wake_up", (), ("sleep",)),
-    Rung("eat_plant", (), ("ripe plant",), ("place_plant",)),
-)  # fmt: skip
+RUNGS = read_table(__file__, dict[str, tuple[Rung, ...]])["rungs"]
 """The achievements in an order in which they can be reached."""
 
 # -- creatures ----------------------------------------------------------------------------------------------

@@ -8,23 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.draws import Draws
 from cohabit.worlds.crafter.noise import Field, permutations
-from cohabit.worlds.crafter.rules import (
-    COAL,
-    COW,
-    DIAMOND,
-    GRASS,
-    IRON,
-    LAVA,
-    PATH,
-    SAND,
-    SKELETON,
-    STONE,
-    TREE,
-    WATER,
-    ZOMBIE,
-)  # fmt: skip
 
 # A uniform draw above these puts one there.
 TREES_ABOVE, COAL_ABOVE, IRON_ABOVE, DIAMONDS_ABOVE = 0.8, 0.85, 0.75, 0.994
@@ -119,23 +105,23 @@ def landscape(tables: NoiseTables, permutation: Any, start: tuple[int, int]) -> 
         made[where & rest] = material
         rest[where] = False
 
-    put(GRASS, home > 0.5)
+    put(rules.GRASS, home > 0.5)
     high = rest & (mountain > 0.15)
-    put(PATH, high & (mountain > 0.3) & fields.above(0.15, 6, 7, high & (mountain > 0.3)))
+    put(rules.PATH, high & (mountain > 0.3) & fields.above(0.15, 6, 7, high & (mountain > 0.3)))
     for scale_x, scale_y in ((2, 1 / 5), (1 / 5, 2)):  # horizontal tunnels, then vertical ones
         dug = rest & high & fields.above(0.4, 7, 3, rest & high, scale_x, scale_y)
         tunnels |= dug
-        put(PATH, dug)
+        put(rules.PATH, dug)
     ore = rest & high
     low = rest & ~high
     beach = (water > 0.25) & (water <= 0.35)
-    put(SAND, low & beach & fields.above(-0.2, 4, 9, low & beach))
-    put(WATER, low & (water > 0.3))
+    put(rules.SAND, low & beach & fields.above(-0.2, 4, 9, low & beach))
+    put(rules.WATER, low & (water > 0.3))
     meadow = rest & ~high
 
-    made[ore] = STONE
-    made[fields.above(0.35, 6, 5, ore & (mountain > 0.3))] = LAVA
-    made[meadow] = GRASS
+    made[ore] = rules.STONE
+    made[fields.above(0.35, 6, 5, ore & (mountain > 0.3))] = rules.LAVA
+    made[meadow] = rules.GRASS
     return Landscape(
         made, tunnels, fields.above(0, 5, 7, meadow), fields.above(0, 1, 8, ore), fields.above(0.4, 2, 6, ore),
         ore & (mountain > 0.18),
@@ -154,13 +140,13 @@ def make_terrain(draws: Draws, size: tuple[int, int], start: tuple[int, int]) ->
     ):
         if is_tree:
             if uniform(purpose.TREE_CELL, cell) > TREES_ABOVE:
-                made[cell] = TREE
+                made[cell] = rules.TREE
         elif may_coal and uniform(purpose.COAL_CELL, cell) > COAL_ABOVE:
-            made[cell] = COAL
+            made[cell] = rules.COAL
         elif may_iron and uniform(purpose.IRON_CELL, cell) > IRON_ABOVE:
-            made[cell] = IRON
+            made[cell] = rules.IRON
         elif may_diamond and uniform(purpose.DIAMOND_CELL, cell) > DIAMONDS_ABOVE:
-            made[cell] = DIAMOND
+            made[cell] = rules.DIAMOND
     return Terrain(made.reshape(size), tunnels.reshape(size))
 
 
@@ -169,14 +155,14 @@ def first_creatures(draws: Draws, terrain: Terrain, start: tuple[int, int]) -> I
     uniform = draws.uniform
     height = terrain.materials.shape[1]
     materials, tunnels = terrain.materials.reshape(-1), terrain.tunnels.reshape(-1)
-    cells = np.flatnonzero((materials == GRASS) | (materials == PATH) | (materials == SAND))
+    cells = np.flatnonzero((materials == rules.GRASS) | (materials == rules.PATH) | (materials == rules.SAND))
     away = np.sqrt((cells // height - start[0]) ** 2 + (cells % height - start[1]) ** 2)
     for cell, material, tunnel, distance in zip(
         cells.tolist(), materials[cells].tolist(), tunnels[cells].tolist(), away.tolist(), strict=True
     ):
-        if distance > COW_DISTANCE and material == GRASS and uniform(purpose.COW_CELL, cell) > COWS_ABOVE:
-            yield COW, cell // height, cell % height
+        if distance > COW_DISTANCE and material == rules.GRASS and uniform(purpose.COW_CELL, cell) > COWS_ABOVE:
+            yield rules.COW, cell // height, cell % height
         elif distance > ZOMBIE_DISTANCE and uniform(purpose.ZOMBIE_CELL, cell) > ZOMBIES_ABOVE:
-            yield ZOMBIE, cell // height, cell % height
-        elif material == PATH and tunnel and uniform(purpose.SKELETON_CELL, cell) > SKELETONS_ABOVE:
-            yield SKELETON, cell // height, cell % height
+            yield rules.ZOMBIE, cell // height, cell % height
+        elif material == rules.PATH and tunnel and uniform(purpose.SKELETON_CELL, cell) > SKELETONS_ABOVE:
+            yield rules.SKELETON, cell // height, cell % height

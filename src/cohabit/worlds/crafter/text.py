@@ -5,47 +5,30 @@ two up. The text is made of the structured observation, so it says nothing that 
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from cohabit.worlds.crafter.rules import (
-    ITEMS,
-    RUNGS,
-    VIEW_HEIGHT,
-    VIEW_WIDTH,
-    VITALS,
-    Rung,
-)
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.view import MATERIAL_OF, ME, thing_letter
+from cohabit.worlds.shifted_view import offset
 
-_CENTRE = VIEW_WIDTH // 2, VIEW_HEIGHT // 2
+_CENTRE = rules.VIEW_WIDTH // 2, rules.VIEW_HEIGHT // 2
 _CELLS = sorted(
-    ((column - _CENTRE[0], row - _CENTRE[1]) for row in range(VIEW_HEIGHT) for column in range(VIEW_WIDTH)),
+    ((column - _CENTRE[0], row - _CENTRE[1]) for row in range(rules.VIEW_HEIGHT) for column in range(rules.VIEW_WIDTH)),
     key=lambda cell: (abs(cell[0]) + abs(cell[1]), cell[1], cell[0]),
 )
 """The cells of a view as offsets, the nearest first."""
-by_distance = itemgetter(*((y + _CENTRE[1]) * VIEW_WIDTH + x + _CENTRE[0] for x, y in _CELLS))
+by_distance = itemgetter(*((y + _CENTRE[1]) * rules.VIEW_WIDTH + x + _CENTRE[0] for x, y in _CELLS))
 _LISTED = {"water": 1, "tree": 1, "coal": 2, "iron": 2, "diamond": 2, "table": 1, "furnace": 1, "lava": 2}
 """Materials that one goes to, or must not, and of how many cells the offset is given. The map shows the rest."""
 _MAX_RUNGS = 3
-_CARRIED = [item for item in ITEMS if "_" not in item]
+_CARRIED = [item for item in rules.ITEMS if "_" not in item]
 _TOOLS = {
-    tool: [(item, item.partition("_")[0]) for item in ITEMS if item.endswith(f"_{tool}")]
+    tool: [(item, item.partition("_")[0]) for item in rules.ITEMS if item.endswith(f"_{tool}")]
     for tool in ("pickaxe", "sword")
 }
 """Of a tool it matters only whether one has it."""
 WAYS = {(-1, 0): "left", (1, 0): "right", (0, -1): "up", (0, 1): "down"}
-
-
-@lru_cache(1024)
-def offset(x: int, y: int) -> str:
-    """An offset in letters: R right, L left, U up, D down; ``here`` for the player's own cell."""
-    across = f"{'R' if x > 0 else 'L'}{abs(x)}" if x else ""
-    down = f"{'D' if y > 0 else 'U'}{abs(y)}" if y else ""
-    return across + down or "here"
-
-
 _OFFSETS = tuple(offset(x, y) for x, y in _CELLS)
 
 
@@ -102,7 +85,7 @@ def _at(status: dict[str, Any], dx: int, dy: int) -> str:
 
 def vitals_text(status: dict[str, Any]) -> str:
     """Health and the rest, out of nine."""
-    vitals = " ".join([f"{name} {status[name]}" for name in VITALS])
+    vitals = " ".join([f"{name} {status[name]}" for name in rules.VITALS])
     return f"{vitals}. Asleep." if status["sleeping"] else f"{vitals}."
 
 
@@ -124,7 +107,7 @@ def time_text(status: dict[str, Any]) -> str:
 
 def progress_text(done: Sequence[str], inventory: dict[str, int], is_over: bool = False) -> str:
     """The achievements that are done and the next ones, or, if that is shorter, all that are left."""
-    left = [rung.name for rung in RUNGS if rung.name not in done]
+    left = [rung.name for rung in rules.RUNGS if rung.name not in done]
     if not left:
         return "Done 22/22."
     if len(left) <= len(done):
@@ -143,12 +126,12 @@ def next_text(done: Sequence[str], inventory: dict[str, int]) -> str:
 def _needs(done: Sequence[str], inventory: dict[str, int]) -> dict[str, str]:
     """What is needed for each of the next achievements."""
     known = set(done)
-    following = [rung for rung in RUNGS if rung.name not in known and known.issuperset(rung.after)]
+    following = [rung for rung in rules.RUNGS if rung.name not in known and known.issuperset(rung.after)]
     return {rung.name: _missing(rung, inventory) for rung in following[:_MAX_RUNGS]}
 
 
-def _missing(rung: Rung, inventory: dict[str, int]) -> str:
-    needs = [f"{amount} {item}" for item, amount in rung.uses if inventory.get(item, 0) < amount]
+def _missing(rung: rules.Rung, inventory: dict[str, int]) -> str:
+    needs = [f"{amount} {item}" for item, amount in rung.uses.items() if inventory.get(item, 0) < amount]
     return ", ".join([*needs, *rung.needs])
 
 
@@ -184,7 +167,7 @@ def crowd_text(step: int, status: dict[str, Any]) -> str:
         line = f"{row['name']}: {row['achievements']}/22" + ("" if row["alive"] else ", dead")
         if "position" in row and row["alive"]:
             x, y = row["position"]
-            vitals = ", ".join(f"{name} {row[name]}" for name in VITALS)
+            vitals = ", ".join(f"{name} {row[name]}" for name in rules.VITALS)
             line += f", at {x},{y}, {vitals}, carries {inventory_text(row['inventory'])}"
         lines.append(line)
     return "\n".join(lines) if rows else f"{lines[0]} Nobody is here."

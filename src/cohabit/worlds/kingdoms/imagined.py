@@ -17,7 +17,7 @@ from cohabit.worlds.kingdoms.powers.storms import KINDS
 from cohabit.worlds.kingdoms.rules import cities, diplomacy, life, settlers, wildlife
 from cohabit.worlds.kingdoms.rules.city_life import KING_LOYALTY, MAX_MEALS
 from cohabit.worlds.kingdoms.sight import View
-from cohabit.worlds.kingdoms.sim import MAX_FAITH, City, Kingdom, News, Orders, Sim
+from cohabit.worlds.kingdoms.sim import MAX_FAITH, City, Kingdom, News, Orders
 from cohabit.worlds.kingdoms.species import HEALTH, IS_CIVIL, LIFE
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, CAN_GROW, TOP_FOOD, TOP_ROW
 
@@ -39,15 +39,13 @@ def redraw(view: View, heard: list[News], stream: Stream) -> None:
     shown = view.rows()
     _Imagination(view, view.seen, heard, dice).run(shown)
     sim.news = heard
-    sim.storms = [storm for storm in sim.storms if _touches(sim, view.seen, storm.x, storm.y, KINDS[storm.kind].radius)]
+    sim.storms = [
+        storm for storm in sim.storms if view.seen[sim.land.disc(storm.x, storm.y, KINDS[storm.kind].radius)].any()
+    ]
     sim.casts = {}
     sim.chance = Chance(sim.seed, stream.bits64() << 64 | stream.bits64())
     sim.stale = True
     sim.refresh()
-
-
-def _touches(sim: Sim, seen: NDArray[np.bool_], x: int, y: int, radius: int) -> bool:
-    return bool(seen[sim.land.disc(x, y, radius)].any())
 
 
 class _Imagination:

@@ -6,48 +6,38 @@ they reveal neither the seed nor the numbers that the simulation counts with.
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from cohabit.worlds import words
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
+from cohabit.worlds.table_files import read_table
 
 _MASK = (1 << 64) - 1
 PUBLIC_ID_BITS = 53
 """Every JSON reader keeps whole numbers of this size."""
-STARTS = {
-    "human": ("Al", "Ber", "Cor", "Ed", "Fin", "Gar", "Hal", "Is", "Jo", "Mar", "Os", "Ro", "Tam", "Wil"),
-    "elf": ("Ae", "Cel", "Eli", "Fae", "Ila", "Lir", "Nae", "Sil", "Tha", "Vae", "Yl"),
-    "orc": ("Bur", "Dro", "Gor", "Gru", "Kha", "Mog", "Nar", "Rok", "Shag", "Ug", "Zug"),
-    "dwarf": ("Bal", "Bro", "Dur", "Far", "Gim", "Kil", "Mor", "Nor", "Thor", "Thra", "Ur"),
-}
-ENDS = {
-    "human": ("an", "bert", "da", "den", "ford", "ic", "la", "mund", "ra", "ric", "well", "wyn"),
-    "elf": ("diel", "las", "lian", "lor", "nor", "rian", "riel", "sar", "thil", "wen"),
-    "orc": ("bag", "dush", "gash", "goth", "kar", "mak", "nak", "rag", "tuk", "zog"),
-    "dwarf": ("bek", "din", "dur", "grim", "in", "li", "nar", "rik", "rin", "run"),
-}
-BEASTS = ("Ash", "Bram", "Dusk", "Ember", "Fern", "Gale", "Hazel", "Moss", "Nettle", "Rush", "Sorrel", "Thorn")
-CITY_ENDS = {
-    "human": ("bridge", "bury", "field", "ham", "mere", "stead", "ton", "wick"),
-    "elf": ("dell", "glade", "lorn", "mir", "shade", "vale", "wood"),
-    "orc": ("dum", "gor", "krag", "maw", "pit", "skar", "tusk"),
-    "dwarf": ("delve", "forge", "gate", "hall", "heim", "hold", "stone"),
-}
-SPELLINGS = {"ufo": "UFO", "cthulhu": "Cthulhu"}
-PLURALS = {
-    "elf": "elves", "dwarf": "dwarves", "wolf": "wolves", "fox": "foxes", "ostrich": "ostriches",
-    "butterfly": "butterflies", "snowman": "snowmen", "sheep": "sheep", "deer": "deer", "fish": "fish",
-    "buffalo": "buffalo",
-}  # fmt: skip
+
+
+class _Names(Struct, frozen=True, forbid_unknown_fields=True):
+    starts: dict[str, tuple[str, ...]]
+    ends: dict[str, tuple[str, ...]]
+    city_ends: dict[str, tuple[str, ...]]
+    beasts: tuple[str, ...]
+    spellings: dict[str, str]
+    plurals: dict[str, str]
+
+
+NAMES = read_table(__file__, _Names)
 
 
 # -- species in sentences -------------------------------------------------------------------------
 def word_for(species: str) -> str:
     """The species with this id, as it is written in a sentence."""
-    return SPELLINGS.get(species, species.replace("_", " "))
+    return NAMES.spellings.get(species, species.replace("_", " "))
 
 
 def plural(species: str) -> str:
-    return PLURALS.get(species, f"{word_for(species)}s")
+    return NAMES.plurals.get(species, f"{word_for(species)}s")
 
 
 def with_article(species: str) -> str:
@@ -92,16 +82,16 @@ def name_of(sim: Sim, row: int) -> str:
     """The name of a creature. People get two syllables of their race, beasts a name and their species."""
     kind = SPECIES[int(sim.creatures.species[row])].id
     creature = int(sim.creatures.public[row])
-    if kind in STARTS:
-        return _pick(STARTS[kind], creature, 1) + _pick(ENDS[kind], creature, 2)
-    return f"{_pick(BEASTS, creature, 1)} the {word_for(kind)}"
+    if kind in NAMES.starts:
+        return _pick(NAMES.starts[kind], creature, 1) + _pick(NAMES.ends[kind], creature, 2)
+    return f"{_pick(NAMES.beasts, creature, 1)} the {word_for(kind)}"
 
 
 def city_name(sim: Sim, realm: Kingdom, number: int) -> str:
     """A name for city ``number`` that no other city of its kingdom has. A city in the fog may have the same name: if
     its name were avoided, the names of one's own cities would tell of it."""
     taken = [city.name for city in sim.cities_of(realm.id)]
-    return _unused(taken, realm.race, sim.chance.secret("city names", number), CITY_ENDS[realm.race])
+    return _unused(taken, realm.race, sim.chance.secret("city names", number), NAMES.city_ends[realm.race])
 
 
 def labelled(cities: Iterable[City]) -> dict[str, City]:
@@ -115,13 +105,13 @@ def labelled(cities: Iterable[City]) -> dict[str, City]:
 def kingdom_name(sim: Sim, race: str, number: int) -> str:
     """A name for kingdom ``number`` that no kingdom has had."""
     taken = [kingdom.name for kingdom in sim.kingdoms.values()]
-    return _unused(taken, race, sim.chance.secret("kingdom names", number), ENDS[race], salt=500)
+    return _unused(taken, race, sim.chance.secret("kingdom names", number), NAMES.ends[race], salt=500)
 
 
 def _unused(taken: list[str], race: str, number: int, ends: tuple[str, ...], salt: int = 100) -> str:
     name = ""
     for more in range(0, 80, 2):
-        name = _pick(STARTS[race], number, salt + more) + _pick(ends, number, salt + more + 1)
+        name = _pick(NAMES.starts[race], number, salt + more) + _pick(ends, number, salt + more + 1)
         if name not in taken:
             return name
     return f"{name} {len(taken) + 1}"

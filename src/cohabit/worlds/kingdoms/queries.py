@@ -2,19 +2,7 @@
 
 import numpy as np
 
-from cohabit.worlds.kingdoms.answers import (
-    ActorKind,
-    ActorLine,
-    Actors,
-    CityLine,
-    KingdomLine,
-    Listed,
-    PowerKind,
-    Tile,
-    TileKind,
-    TopKind,
-    WorldState,
-)  # fmt: skip
+from cohabit.worlds.kingdoms import answers
 from cohabit.worlds.kingdoms.arguments import Rect
 from cohabit.worlds.kingdoms.creatures import Job, Rows
 from cohabit.worlds.kingdoms.names import city_id, name_of
@@ -33,37 +21,41 @@ _WILD_KINGDOM = np.array([WILD_KINGDOMS[_WILD_NAMES.get(kind.temper, "animals")]
 
 
 # -- kinds of things ------------------------------------------------------------------------------
-def tile_kinds() -> Listed[TileKind]:
-    items = [TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND]
-    return Listed(items, len(items))
+def tile_kinds() -> answers.Listed[answers.TileKind]:
+    items = [answers.TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND]
+    return answers.Listed(items, len(items))
 
 
-def top_kinds() -> Listed[TopKind]:
-    items = [TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]]
-    return Listed(items, len(items))
+def top_kinds() -> answers.Listed[answers.TopKind]:
+    items = [answers.TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]]
+    return answers.Listed(items, len(items))
 
 
-def actor_kinds() -> Listed[ActorKind]:
-    items = [ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES]
-    return Listed(items, len(items))
+def actor_kinds() -> answers.Listed[answers.ActorKind]:
+    items = [
+        answers.ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES
+    ]
+    return answers.Listed(items, len(items))
 
 
-def power_kinds(for_kings: bool, race: str | None = None) -> Listed[PowerKind]:
+def power_kinds(for_kings: bool, race: str | None = None) -> answers.Listed[answers.PowerKind]:
     """All powers, or those for kings; with a race, without the powers that spawn other races."""
     items = [
-        PowerKind(p.id, p.family, "world" if p.toggle else "tile", p.description, p.aim, p.faith, p.brush, p.toggle)
+        answers.PowerKind(
+            p.id, p.family, "world" if p.toggle else "tile", p.description, p.aim, p.faith, p.brush, p.toggle
+        )
         for p in POWERS.values()
         if not for_kings or (p.aim != "god" and (p.family != "spawn" or race in (None, p.id)))
     ]
-    return Listed(items, len(items))
+    return answers.Listed(items, len(items))
 
 
 # -- the world through a view ---------------------------------------------------------------------
-def world_state(view: View, paused: bool) -> WorldState:
+def world_state(view: View, paused: bool) -> answers.WorldState:
     """The counts that an eye may see: with fog, wild creatures are not counted."""
     sim = view.sim
     people = sum(k.people for k in sim.alive)
-    return WorldState(
+    return answers.WorldState(
         width=sim.land.width,
         height=sim.land.height,
         seed=sim.seed & 2**53 - 1 if view.everything else 0,  # with the seed the whole world could be reproduced
@@ -78,17 +70,17 @@ def world_state(view: View, paused: bool) -> WorldState:
     )
 
 
-def tile(view: View, x: int, y: int) -> Tile:
+def tile(view: View, x: int, y: int) -> answers.Tile:
     """One tile. If it is not seen, the answer is taken from the chart."""
     sim = view.sim
     land, cell = sim.land, sim.land.cell(x, y)
     if not view.sees(cell):
-        return Tile(x, y, GROUND[land.chart[cell]].id, _charted_height(sim, cell), [], 0, visible=False)
+        return answers.Tile(x, y, GROUND[land.chart[cell]].id, _charted_height(sim, cell), [], 0, visible=False)
     rows = view.rows()
     c = sim.creatures
     here = rows[(c.x[rows] == x) & (c.y[rows] == y)]
     city = sim.cities.get(int(land.city[cell]))
-    return Tile(
+    return answers.Tile(
         x,
         y,
         GROUND[land.ground[cell]].id,
@@ -107,7 +99,7 @@ def _charted_height(sim: Sim, cell: int) -> int:
     return int(sim.land.chart[cell]) * 255 // (len(GROUND) - 1)
 
 
-def kingdoms(view: View, include_wild: bool) -> Listed[KingdomLine]:
+def kingdoms(view: View, include_wild: bool) -> answers.Listed[answers.KingdomLine]:
     """Every kingdom. Public on purpose: diplomacy needs to know who exists."""
     sim = view.sim
     items = [_kingdom(view, k) for k in sim.alive]
@@ -115,17 +107,17 @@ def kingdoms(view: View, include_wild: bool) -> Listed[KingdomLine]:
         c = sim.creatures
         wild = _WILD_KINGDOM[c.species[c.kingdom == 0]] if view.everything else np.zeros(0, np.int64)
         items += [
-            KingdomLine(number, f"the {name}", name, 0, int(np.count_nonzero(wild == number)), True)
+            answers.KingdomLine(number, f"the {name}", name, 0, int(np.count_nonzero(wild == number)), True)
             for name, number in WILD_KINGDOMS.items()
         ]
-    return Listed(items, len(items))
+    return answers.Listed(items, len(items))
 
 
-def _kingdom(view: View, k: Kingdom) -> KingdomLine:
+def _kingdom(view: View, k: Kingdom) -> answers.KingdomLine:
     sim = view.sim
     capital = sim.cities.get(k.capital)
     king = sim.creatures.row(k.king)
-    return KingdomLine(
+    return answers.KingdomLine(
         k.id,
         k.name,
         k.race,
@@ -138,19 +130,19 @@ def _kingdom(view: View, k: Kingdom) -> KingdomLine:
     )
 
 
-def cities(view: View, kingdom_id: int | None) -> Listed[CityLine]:
+def cities(view: View, kingdom_id: int | None) -> answers.Listed[answers.CityLine]:
     sim = view.sim
     found = [
         _city(sim, city)
         for city in sim.cities.values()
         if view.knows(city.kingdom) and kingdom_id in (None, city.kingdom)
     ]
-    return Listed(found, len(found))
+    return answers.Listed(found, len(found))
 
 
-def _city(sim: Sim, city: City) -> CityLine:
+def _city(sim: Sim, city: City) -> answers.CityLine:
     leader = sim.creatures.row(city.leader)
-    return CityLine(
+    return answers.CityLine(
         city_id(sim, city),
         city.name,
         city.kingdom,
@@ -169,7 +161,7 @@ def _city(sim: Sim, city: City) -> CityLine:
 
 def actors(
     view: View, race: str | None, kingdom_id: int | None, in_rect: Rect | None, limit: int, offset: int
-) -> Actors:
+) -> answers.Actors:
     """The creatures that this eye may list: with fog, its own people."""
     c = view.sim.creatures
     rows: Rows = np.arange(c.n) if view.everything else np.flatnonzero(c.kingdom == (view.kingdom or -1))
@@ -182,7 +174,7 @@ def actors(
     if in_rect is not None:
         rows = _within(view.sim, rows, in_rect)
     page = rows[offset : offset + limit]
-    return Actors(
+    return answers.Actors(
         [_actor(view.sim, int(row)) for row in page],
         matched=len(rows),
         returned=len(page),
@@ -201,10 +193,10 @@ def _within(sim: Sim, rows: Rows, rect: Rect) -> Rows:
     return rows[inside]
 
 
-def _actor(sim: Sim, row: int) -> ActorLine:
+def _actor(sim: Sim, row: int) -> answers.ActorLine:
     c = sim.creatures
     species = int(c.species[row])
-    return ActorLine(
+    return answers.ActorLine(
         name_of(sim, row),
         SPECIES[species].id,
         int(c.x[row]),

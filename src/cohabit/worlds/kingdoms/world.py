@@ -25,52 +25,7 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.kingdoms import imagined, queries, save
-from cohabit.worlds.kingdoms.answers import (
-    ActorKind,
-    Actors,
-    CityLine,
-    Dismissed,
-    KingdomLine,
-    Listed,
-    Ordered,
-    Painted,
-    PowerKind,
-    PowerUsed,
-    Scheduled,
-    Screenshot,
-    Spawned,
-    Tile,
-    TileKind,
-    TopKind,
-    UiState,
-    WorldState,
-)
-from cohabit.worlds.kingdoms.arguments import (
-    MAX_ACTORS,
-    Adult,
-    BrushRadius,
-    Count,
-    DiscRadius,
-    DragEnd,
-    EntityId,
-    IncludeWild,
-    KingdomId,
-    Limit,
-    MaxDimension,
-    Offset,
-    PictureFormat,
-    PowerId,
-    Pulses,
-    Quality,
-    Race,
-    Rect,
-    TileId,
-    TopId,
-    X,
-    Y,
-    Zones,
-)  # fmt: skip
+from cohabit.worlds.kingdoms import answers, arguments, imagined, queries, save
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
 from cohabit.worlds.kingdoms.drawing.map import colour_of
@@ -138,8 +93,8 @@ class Kingdoms(OrderActions):
 
     def __init__(
         self,
-        zones_x: Zones = 4,
-        zones_y: Zones = 4,
+        zones_x: arguments.Zones = 4,
+        zones_y: arguments.Zones = 4,
         kingdoms: Annotated[int, Range(0, 16, "number at the start; 0: as many as there are players, or 4")] = 0,
     ) -> None:
         self.zones_x = zones_x
@@ -284,46 +239,48 @@ class Kingdoms(OrderActions):
 
     # -- queries ----------------------------------------------------------------------------------
     @query(category="discovery", listed=False)
-    def list_tiles(self, eye: Eye) -> Listed[TileKind]:
+    def list_tiles(self, eye: Eye) -> answers.Listed[answers.TileKind]:
         """The kinds of ground."""
         return queries.tile_kinds()
 
     @query(category="discovery", listed=False)
-    def list_top_tiles(self, eye: Eye) -> Listed[TopKind]:
+    def list_top_tiles(self, eye: Eye) -> answers.Listed[answers.TopKind]:
         """What can cover the ground: grass, forest, road, fire …"""
         return queries.top_kinds()
 
     @query(category="discovery")
-    def list_actors(self, eye: Eye) -> Listed[ActorKind]:
+    def list_actors(self, eye: Eye) -> answers.Listed[answers.ActorKind]:
         """The species that can be spawned."""
         return queries.actor_kinds()
 
     @query(category="discovery")
     def list_powers(
         self, eye: Eye, for_kings: Annotated[bool, Range(doc="only powers that a kingdom's player may use")] = False
-    ) -> Listed[PowerKind]:
+    ) -> answers.Listed[answers.PowerKind]:
         """All powers: what they do, where a kingdom's player may aim them (own, any, god), and their cost in faith."""
         mine = self.sim.kingdoms.get(self.view(eye).kingdom or 0)
         return queries.power_kinds(for_kings, mine.race if mine is not None else None)
 
     @query()
-    def get_world_state(self, eye: Eye) -> WorldState:
+    def get_world_state(self, eye: Eye) -> answers.WorldState:
         """The size of the world, its tick, and its population."""
         return queries.world_state(self.view(eye), self.state.paused)
 
     @query()
-    def get_tile(self, eye: Eye, x: X, y: Y) -> Tile:
+    def get_tile(self, eye: Eye, x: arguments.X, y: arguments.Y) -> answers.Tile:
         """One tile: its ground, its cover and the creatures on it. An unseen tile is described from the chart."""
         self._on_map(x, y)
         return queries.tile(self.view(eye), x, y)
 
     @query(needs="read_own")
-    def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Listed[KingdomLine]:
+    def list_kingdoms(
+        self, eye: Eye, include_wild: arguments.IncludeWild = False
+    ) -> answers.Listed[answers.KingdomLine]:
         """All living kingdoms. Public, also with fog."""
         return queries.kingdoms(self.view(eye), include_wild)
 
     @query(needs="read_own")
-    def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Listed[CityLine]:
+    def list_cities(self, eye: Eye, kingdom_id: arguments.KingdomId | None = None) -> answers.Listed[answers.CityLine]:
         """The cities you may see: with fog, your own."""
         return queries.cities(self.view(eye), kingdom_id)
 
@@ -331,15 +288,15 @@ class Kingdoms(OrderActions):
     def query_actors(
         self,
         eye: Eye,
-        race: Race = None,
-        kingdom_id: KingdomId | None = None,
-        in_rect: Rect | None = None,
+        race: arguments.Race = None,
+        kingdom_id: arguments.KingdomId | None = None,
+        in_rect: arguments.Rect | None = None,
         alive: Annotated[bool, Range(doc="the dead are not stored, so false finds nobody")] = True,
-        limit: Limit = 500,
-        offset: Offset = 0,
-    ) -> Actors:
+        limit: arguments.Limit = 500,
+        offset: arguments.Offset = 0,
+    ) -> answers.Actors:
         """The creatures you may see, page by page: with fog, your own people."""
-        page = min(max(limit, 1), MAX_ACTORS)
+        page = min(max(limit, 1), arguments.MAX_ACTORS)
         view = self.view(eye) if alive else View(self.sim, None, False)
         return queries.actors(view, race, kingdom_id, in_rect, page, offset)
 
@@ -347,39 +304,39 @@ class Kingdoms(OrderActions):
     def screenshot(
         self,
         eye: Eye,
-        max_dimension: MaxDimension = 1280,
-        format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
-        quality: Quality = 80,
-    ) -> Screenshot:
+        max_dimension: arguments.MaxDimension = 1280,
+        format: arguments.PictureFormat = "jpg",  # noqa: A002 - the wire's name
+        quality: arguments.Quality = 80,
+    ) -> answers.Screenshot:
         """A picture of the whole map, where fog hides nothing from you. `picture` shows what you may see."""
         return picture.screenshot(self.view(eye), max_dimension, format, quality)
 
     @query(listed=False)
-    def get_ui_state(self, eye: Eye) -> UiState:
+    def get_ui_state(self, eye: Eye) -> answers.UiState:
         """Whether the game is paused, and whether a world is loading."""
         paused = self.state.paused
-        return UiState(False, paused, paused, self.state.pending is not None)
+        return answers.UiState(False, paused, paused, self.state.pending is not None)
 
     @query(category="control", needs="advance_time", listed=False)
-    def dismiss_window(self, eye: Eye) -> Dismissed:
+    def dismiss_window(self, eye: Eye) -> answers.Dismissed:
         """Close the open window. Kingdoms has no windows, so this does nothing."""
-        return Dismissed(False)
+        return answers.Dismissed(False)
 
     # -- actions ----------------------------------------------------------------------------------
     def scope(self, by: Seat, action: str, args: Mapping[str, Any]) -> str | None:
         return casting.out_of_scope(self.sim, self._realm(by), action, args)
 
-    @action(gives=PowerUsed, group="powers")
+    @action(gives=answers.PowerUsed, group="powers")
     def invoke_power(
         self,
         by: Seat | None,
-        power_id: PowerId,
-        x: X,
-        y: Y,
-        radius: BrushRadius | None = None,
-        pulses: Pulses = 1,
-        x2: DragEnd | None = None,
-        y2: DragEnd | None = None,
+        power_id: arguments.PowerId,
+        x: arguments.X,
+        y: arguments.Y,
+        radius: arguments.BrushRadius | None = None,
+        pulses: arguments.Pulses = 1,
+        x2: arguments.DragEnd | None = None,
+        y2: arguments.DragEnd | None = None,
     ) -> Outcome:
         """Use a power at a place."""
         self._must_be_ready()
@@ -388,15 +345,15 @@ class Kingdoms(OrderActions):
         use = casting.PowerUse(power, x, y, radius, pulses, x2, y2)
         return self._done(by, casting.invoke(self.sim, self._kingdom(by), use))
 
-    @action(gives=Spawned, group="powers")
+    @action(gives=answers.Spawned, group="powers")
     def spawn(
         self,
         by: Seat | None,
-        entity_id: EntityId,
-        x: X,
-        y: Y,
-        count: Count = 1,
-        adult: Adult = False,
+        entity_id: arguments.EntityId,
+        x: arguments.X,
+        y: arguments.Y,
+        count: arguments.Count = 1,
+        adult: arguments.Adult = False,
         spawn_height: Annotated[float, Range(doc="ignored; WorldBox clients send it")] = 6.0,
     ) -> Outcome:
         """Spawn creatures."""
@@ -405,28 +362,30 @@ class Kingdoms(OrderActions):
         self._on_map(x, y)
         return self._done(by, spawns.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
 
-    @action(gives=Painted, needs="act_global", group="powers")
+    @action(gives=answers.Painted, needs="act_global", group="powers")
     def paint_tile(
         self,
         by: Seat | None,
-        x: X,
-        y: Y,
-        tile_id: TileId = None,
-        top_id: TopId = None,
-        radius: DiscRadius = 0,
+        x: arguments.X,
+        y: arguments.Y,
+        tile_id: arguments.TileId = None,
+        top_id: arguments.TopId = None,
+        radius: arguments.DiscRadius = 0,
     ) -> Outcome:
         """Change the ground or the cover of tiles. Cells off the map are skipped."""
         self._must_be_ready()
         return self._done(by, terraform.paint(self.sim, x, y, tile_id, top_id, max(0, radius)))
 
-    @action(category="control", needs="control_world", gives=Scheduled, group="world", listed=False)
-    def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Outcome:
+    @action(category="control", needs="control_world", gives=answers.Scheduled, group="world", listed=False)
+    def generate_world(
+        self, by: Seat | None, zone_x: arguments.Zones | None = None, zone_y: arguments.Zones | None = None
+    ) -> Outcome:
         """Replace this world by a new one. Give both sizes, or neither."""
         both = zone_x is not None and zone_y is not None
         width, height = (zone_x, zone_y) if both else (self.zones_x, self.zones_y)
         self._schedule(Pending(width or self.zones_x, height or self.zones_y))
         note = "the new world begins at the next tick"
-        data = Scheduled(True, note, zone_x if both else None, zone_y if both else None)
+        data = answers.Scheduled(True, note, zone_x if both else None, zone_y if both else None)
         return Outcome("A new world begins at the next tick.", public="a new world is being generated", data=data)
 
     # -- helpers ----------------------------------------------------------------------------------
@@ -434,7 +393,7 @@ class Kingdoms(OrderActions):
         self._must_be_ready()
         mine = self._realm(by)
         message = give(mine)
-        return self._done(by, (Ordered(mine.id, name, message), message))
+        return self._done(by, (answers.Ordered(mine.id, name, message), message))
 
     def _done(self, by: Seat | None, answer: tuple[Any, str]) -> Outcome:
         """The outcome of an action: a message and data for the actor, and the news for everybody else."""

@@ -12,18 +12,8 @@ from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.suggest import nearest
 from cohabit.world import Eye, Outcome, Range, Seat, action, query
+from cohabit.worlds.starbound import choices
 from cohabit.worlds.starbound.body import Body
-from cohabit.worlds.starbound.choices import (
-    MAX_COUNT,
-    Aim,
-    Buyable,
-    Choice,
-    Craftable,
-    Destination,
-    JumpWay,
-    Placeable,
-    Way,
-)
 from cohabit.worlds.starbound.crafting import needs_text, shortage, why_not_craft
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM, ITEM_NAMES, RECIPES, Recipe
@@ -31,7 +21,7 @@ from cohabit.worlds.starbound.motion import MAX_WALK
 from cohabit.worlds.starbound.quests import QUEST, open_quests, progress
 
 Tiles = Annotated[int, Range(1, MAX_WALK, "how far; more than one tile costs energy")]
-Count = Annotated[int, Range(1, MAX_COUNT, "how many")]
+Count = Annotated[int, Range(1, choices.MAX_COUNT, "how many")]
 ItemOrNumber = Annotated[str, Meta(max_length=40, description="the name of an item, or its place in your inventory")]
 Target = Annotated[str, Meta(max_length=40, description="its name; default: the nearest")]
 
@@ -58,7 +48,7 @@ class PlanetActions(EmbodiedWorld):
 
     # -- moving ---------------------------------------------------------------------------------------
     @action(group="movement")
-    def move(self, by: Seat, direction: Way, tiles: Tiles = 1) -> Outcome:
+    def move(self, by: Seat, direction: choices.Way, tiles: Tiles = 1) -> Outcome:
         """Walk left or right, over steps of one tile; up and down on ladders and in water."""
         return self._choose(by, "move", direction=direction, tiles=tiles)
 
@@ -73,7 +63,7 @@ class PlanetActions(EmbodiedWorld):
         return self._choose(by, "move", direction="right", tiles=tiles)
 
     @action(group="movement")
-    def jump(self, by: Seat, direction: JumpWay = "up") -> Outcome:
+    def jump(self, by: Seat, direction: choices.JumpWay = "up") -> Outcome:
         """Jump up, or up and then to a side, onto what is there. How high depends on gravity."""
         return self._choose(by, "jump", direction=direction)
 
@@ -93,7 +83,7 @@ class PlanetActions(EmbodiedWorld):
         return self._choose(by, "beam_down")
 
     @action(group="movement")
-    def warp(self, by: Seat, destination: Destination) -> Outcome:
+    def warp(self, by: Seat, destination: choices.Destination) -> Outcome:
         """Fly your ship to another planet, which costs fuel; or beam to the ship or the surface."""
         return self._choose(by, "warp", destination=destination)
 
@@ -111,12 +101,12 @@ class PlanetActions(EmbodiedWorld):
 
     # -- the world ------------------------------------------------------------------------------------
     @action(group="interaction")
-    def use_tool(self, by: Seat, direction: Aim | None = None) -> Outcome:
+    def use_tool(self, by: Seat, direction: choices.Aim | None = None) -> Outcome:
         """Dig the tile next to you, or fell a tree or pick a plant there. Default: where you face."""
         return self._choose(by, "use_tool", direction=direction or "")
 
     @action(group="interaction")
-    def place(self, by: Seat, item: Placeable, direction: Aim | None = None) -> Outcome:
+    def place(self, by: Seat, item: choices.Placeable, direction: choices.Aim | None = None) -> Outcome:
         """Build with an item on the tile next to you. Default: where you face."""
         return self._choose(by, "place", item=item, direction=direction or "")
 
@@ -137,7 +127,7 @@ class PlanetActions(EmbodiedWorld):
 
     # -- items ----------------------------------------------------------------------------------------
     @action(group="items")
-    def craft(self, by: Seat, item: Craftable) -> Outcome:
+    def craft(self, by: Seat, item: choices.Craftable) -> Outcome:
         """Make an item from what you carry, near the station that it needs."""
         return self._choose(by, "craft", item=item)
 
@@ -179,7 +169,7 @@ class PlanetActions(EmbodiedWorld):
         return self._choose(by, "fetch", item=self._item(by, item), count=count)
 
     @action(group="ship", listed=False)
-    def buy(self, by: Seat, item: Buyable, count: Count = 1) -> Outcome:
+    def buy(self, by: Seat, item: choices.Buyable, count: Count = 1) -> Outcome:
         """Aboard: buy from the shop, for pixels."""
         return self._choose(by, "buy", item=item, count=count)
 
@@ -228,6 +218,3 @@ class PlanetActions(EmbodiedWorld):
             }
             for recipe in RECIPES
         ]
-
-
-__all__ = ["Choice", "PlanetActions"]

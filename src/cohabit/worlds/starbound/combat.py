@@ -17,9 +17,9 @@ def within(x: int, y: int, thing: Creature | Body | Bundle, reach: int = REACH) 
     return abs(across(x, thing.x)) <= reach and abs(thing.y - y) <= reach
 
 
-def creatures_near(land: Land, body: Body, reach: int = REACH) -> list[Creature]:
+def creatures_near(land: Land, body: Body) -> list[Creature]:
     """The creatures within reach, hostile ones first, then by distance."""
-    near = [creature for creature in land.creatures if within(body.x, body.y, creature, reach)]
+    near = [creature for creature in land.creatures if within(body.x, body.y, creature)]
     return sorted(
         near,
         key=lambda c: (not CREATURE[c.kind].damage, abs(across(body.x, c.x)) + abs(c.y - body.y), c.number),

@@ -4,25 +4,16 @@ Bodies and creatures are sorted into sections of a planet, so that the cost of a
 its square.
 """
 
+from cohabit.worlds.starbound import planets
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.harm import hurt
 from cohabit.worlds.starbound.land import Creature, Land, across
 from cohabit.worlds.starbound.motion import drop_down, step_aside
-from cohabit.worlds.starbound.planets import (
-    CREATURE,
-    CREATURES,
-    HEIGHT,
-    NIGHT_FACTOR,
-    WIDTH,
-    CreatureKind,
-    PlanetKind,
-    is_night,
-)
 from cohabit.worlds.starbound.tiles import LIQUIDS, SOLID
 
 SECTION = 16
-SECTIONS = WIDTH // SECTION
+SECTIONS = planets.WIDTH // SECTION
 FAR = 40  # columns from the nearest body at which a creature disappears
 SPAWN_NEAR, SPAWN_FAR = 9, 15
 MAX_PASSIVE, MAX_HOSTILE, MAX_AT_NIGHT = 3, 2, 3  # near one body
@@ -37,13 +28,13 @@ def step(game: Game) -> None:
     for land in game.lands.values():
         bodies = game.on(land.name)
         if not bodies:
-            land.creatures = [c for c in land.creatures if not CREATURE[c.kind].boss]
+            land.creatures = [c for c in land.creatures if not planets.CREATURE[c.kind].boss]
             continue
         assert land.kind is not None
         sections: Sections = {}
         for body in bodies:
             sections.setdefault(body.x // SECTION, []).append(body)
-        night = is_night(land.kind, game.step_number)
+        night = planets.is_night(land.kind, game.step_number)
         land.creatures = [c for c in land.creatures if _act(game, land, c, sections, night)]
         _spawn(game, land, land.kind, bodies, night)
 
@@ -59,7 +50,7 @@ def _near(sections: Sections, x: int, far: int) -> list[Body]:
 
 def _act(game: Game, land: Land, creature: Creature, sections: Sections, night: bool) -> bool:
     """One step of a creature. False: it disappears."""
-    kind = CREATURE[creature.kind]
+    kind = planets.CREATURE[creature.kind]
     near = _near(sections, creature.x, SECTION)
     if not near:
         return bool(_near(sections, creature.x, FAR))
@@ -79,10 +70,10 @@ def _act(game: Game, land: Land, creature: Creature, sections: Sections, night: 
             creature.facing = -creature.facing
     if not kind.flies:
         drop_down(land, creature)
-    return creature.health > 0 and creature.y < HEIGHT - 1
+    return creature.health > 0 and creature.y < planets.HEIGHT - 1
 
 
-def _target(kind: CreatureKind, creature: Creature, near: list[Body]) -> Body | None:
+def _target(kind: planets.CreatureKind, creature: Creature, near: list[Body]) -> Body | None:
     """The nearest body in sight. One that crouches is noticed from half as far."""
     best, found = kind.sight + 1, None
     for body in near:
@@ -92,12 +83,12 @@ def _target(kind: CreatureKind, creature: Creature, near: list[Body]) -> Body | 
     return found
 
 
-def _hunt(game: Game, land: Land, creature: Creature, kind: CreatureKind, body: Body, night: bool) -> None:
+def _hunt(game: Game, land: Land, creature: Creature, kind: planets.CreatureKind, body: Body, night: bool) -> None:
     dx, dy = across(creature.x, body.x), body.y - creature.y
     if abs(dx) <= REACH and abs(dy) <= REACH:
         if not creature.rest:
             creature.rest = REST
-            strength = round(kind.damage * NIGHT_FACTOR) if night and not kind.boss else kind.damage
+            strength = round(kind.damage * planets.NIGHT_FACTOR) if night and not kind.boss else kind.damage
             hurt(game, body, max(1, strength - body.defence), "combat", f"A {kind.name} hits you", kind.name)
             if kind.poison and body.alive:
                 body.poison = max(body.poison, kind.poison)
@@ -106,7 +97,7 @@ def _hunt(game: Game, land: Land, creature: Creature, kind: CreatureKind, body: 
         _go(land, creature, kind, (dx > 0) - (dx < 0), (dy > 0) - (dy < 0))
 
 
-def _go(land: Land, creature: Creature, kind: CreatureKind, dx: int, dy: int) -> bool:
+def _go(land: Land, creature: Creature, kind: planets.CreatureKind, dx: int, dy: int) -> bool:
     if dx:
         creature.facing = dx
     if kind.flies:
@@ -115,7 +106,7 @@ def _go(land: Land, creature: Creature, kind: CreatureKind, dx: int, dy: int) ->
             creature.y += dy
             moved = True
         if dx and land.is_open(creature.x + dx, creature.y):
-            creature.x = (creature.x + dx) % WIDTH
+            creature.x = (creature.x + dx) % planets.WIDTH
             moved = True
         return moved
     if not dx or land.at(creature.x + dx, creature.y + 1) in LIQUIDS:
@@ -124,10 +115,10 @@ def _go(land: Land, creature: Creature, kind: CreatureKind, dx: int, dy: int) ->
 
 
 # -- appearing ------------------------------------------------------------------------------------------
-def _spawn(game: Game, land: Land, planet: PlanetKind, bodies: list[Body], night: bool) -> None:
+def _spawn(game: Game, land: Land, planet: planets.PlanetKind, bodies: list[Body], night: bool) -> None:
     counts: dict[int, list[int]] = {}
     for creature in land.creatures:
-        counts.setdefault(creature.x // SECTION, [0, 0])[CREATURE[creature.kind].damage > 0] += 1
+        counts.setdefault(creature.x // SECTION, [0, 0])[planets.CREATURE[creature.kind].damage > 0] += 1
     for body in bodies:
         if body.presence != "awake" or not game.draws.chance(1, SPAWN_CHANCE):
             continue
@@ -137,7 +128,7 @@ def _spawn(game: Game, land: Land, planet: PlanetKind, bodies: list[Body], night
         deep = body.y > land.surface[body.x] + UNDERGROUND
         kinds = [
             kind
-            for kind in CREATURES
+            for kind in planets.CREATURES
             if planet.name in kind.planets
             and (kind.where == "cave") == deep
             and (night or not kind.night_only)
@@ -147,8 +138,8 @@ def _spawn(game: Game, land: Land, planet: PlanetKind, bodies: list[Body], night
             _appear(game, land, game.draws.choice(kinds), body)
 
 
-def _appear(game: Game, land: Land, kind: CreatureKind, body: Body) -> None:
-    x = (body.x + game.draws.choice((-1, 1)) * game.draws.between(SPAWN_NEAR, SPAWN_FAR)) % WIDTH
+def _appear(game: Game, land: Land, kind: planets.CreatureKind, body: Body) -> None:
+    x = (body.x + game.draws.choice((-1, 1)) * game.draws.between(SPAWN_NEAR, SPAWN_FAR)) % planets.WIDTH
     if kind.where == "surface":
         y = land.top(x) - (4 if kind.flies else 0)
         if y < 1 or land.at(x, y) in LIQUIDS or land.at(x, y + 1) in LIQUIDS:
@@ -156,7 +147,7 @@ def _appear(game: Game, land: Land, kind: CreatureKind, body: Body) -> None:
     else:
         rows = [
             row
-            for row in range(max(body.y - 6, land.surface[x] + 3), min(body.y + 7, HEIGHT - 3))
+            for row in range(max(body.y - 6, land.surface[x] + 3), min(body.y + 7, planets.HEIGHT - 3))
             if not SOLID[land.at(x, row)] and SOLID[land.at(x, row + 1)] and land.at(x, row) not in LIQUIDS
         ]
         if not rows:
@@ -167,6 +158,6 @@ def _appear(game: Game, land: Land, kind: CreatureKind, body: Body) -> None:
 
 def add_creature(game: Game, land: Land, kind: str, x: int, y: int) -> Creature:
     game.creatures_made += 1
-    creature = Creature(game.creatures_made, kind, x % WIDTH, y, CREATURE[kind].health)
+    creature = Creature(game.creatures_made, kind, x % planets.WIDTH, y, planets.CREATURE[kind].health)
     land.creatures.append(creature)
     return creature

@@ -185,10 +185,6 @@ def _aboard(has: Callable[[Body], object], otherwise: str) -> Callable[[Situatio
     return why_not
 
 
-def _is_sold(item: str) -> bool:
-    return ITEM[item].worth > 0
-
-
 def _can_buy(body: Body) -> bool:
     return body.items.get(PIXELS, 0) >= min(ship.price_of(body, item) for item in FOR_SALE)
 
@@ -214,7 +210,7 @@ _REASONS: dict[str, Callable[[Situation], str | None]] = {
     "store": _aboard(lambda body: body.items, NOTHING),
     "fetch": _aboard(lambda body: body.locker, "your locker is empty"),
     "buy": _aboard(_can_buy, "you have too few pixels"),
-    "sell": _aboard(lambda body: any(map(_is_sold, body.items)), "you carry nothing that the shop buys"),
+    "sell": _aboard(lambda body: any(ITEM[item].worth for item in body.items), "you carry nothing that the shop buys"),
 }
 
 

@@ -7,13 +7,13 @@ from msgspec import Struct
 from cohabit.model.observation import Goal
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.items import PIXELS
-from cohabit.worlds.starbound.planets import PLANETS
+from cohabit.worlds.table_files import read_table
 
 QUEST_REWARD = 1.0
 ACHIEVEMENT_REWARD = 1.0
 
 
-class Quest(Struct, frozen=True, gc=False):
+class Quest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A quest: do ``deed`` so many times."""
 
     id: str
@@ -26,62 +26,16 @@ class Quest(Struct, frozen=True, gc=False):
     side: bool = False
 
 
-QUESTS = (
-    Quest("wood", "Collect 5 wood", "collect:wood", 5, hint="use_tool towards a tree (T) next to you"),
-    Quest("workbench", "Build a workbench", "place:workbench", hint="craft workbench, then place it on the ground"),
-    Quest("pickaxe", "Craft a wooden pickaxe", "craft:wood_pickaxe", hint="stand near the workbench"),
-    Quest("stone", "Collect 10 stone", "collect:stone", 10, hint="dig down below the dirt", gift=(("torch", 4),)),
-    Quest("stone_pickaxe", "Craft a stone pickaxe", "craft:stone_pickaxe", pixels=15),
-    Quest("coal", "Collect 3 coal", "collect:coal", 3, pixels=15, hint="c on the map, a few tiles below the surface"),
-    Quest("furnace", "Build a furnace", "place:furnace", pixels=15, gift=(("bandage", 2),)),
-    Quest("iron", "Collect 5 iron", "collect:iron", 5, pixels=20, hint="i on the map, nine tiles down and deeper"),
-    Quest("anvil", "Build an anvil", "place:anvil", pixels=20, hint="craft it near a furnace"),
-    Quest("iron_pickaxe", "Craft an iron pickaxe", "craft:iron_pickaxe", pixels=30, gift=(("crystal", 1),)),
-    Quest("board", "Beam up to your ship", "beam_up", pixels=20, hint="under open sky"),
-    Quest("travel", "Visit another planet", "planets", 2, pixels=50,
-          hint="aboard: consume coal or crystal as fuel, warp to a planet, then beam_down"),
-    Quest("titanium", "Collect 4 titanium", "collect:titanium", 4, pixels=50, hint="best on frost, cinder and mire"),
-    Quest("suit", "Craft a hazard suit", "craft:hazard_suit", pixels=80, gift=(("crystal", 2),)),
-    Quest("system", "Visit every planet", "planets", len(PLANETS), pixels=150),
-    Quest("guardian", "Defeat the guardian of Cinder", "kill:guardian", pixels=500,
-          hint="its altar (A) is in a vault of brick, deep below the far side of Cinder"),
-    Quest("hunter", "Defeat 5 hostile creatures", "defeat", 5, pixels=40, side=True),
-    Quest("cook", "Cook meat", "craft:cooked_meat", pixels=15, hint="campfire or furnace", side=True),
-    Quest("home", "Place a bed", "place:bed", pixels=15, hint="you can respawn there", side=True),
-    Quest("scout", "See 20 sections of land", "explore", 20, pixels=30, side=True),
-    Quest("tech", "Use a tech", "tech", pixels=30, hint="dash and double_jump are made at an anvil", side=True),
-)  # fmt: skip
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+    quests: tuple[Quest, ...]
+    achievements: dict[str, tuple[str, int]]  # the deed, and how many times
+
+
+_TABLE = read_table(__file__, _Table)
+QUESTS, ACHIEVEMENTS = _TABLE.quests, _TABLE.achievements
 QUEST = {quest.id: quest for quest in QUESTS}
 _MAIN = tuple(quest for quest in QUESTS if not quest.side)
 _SIDE = tuple(quest for quest in QUESTS if quest.side)
-
-ACHIEVEMENTS: dict[str, tuple[str, int]] = {
-    "collect_wood": ("collect:wood", 1),
-    "collect_stone": ("collect:stone", 1),
-    "collect_coal": ("collect:coal", 1),
-    "collect_iron": ("collect:iron", 1),
-    "collect_titanium": ("collect:titanium", 1),
-    "collect_diamond": ("collect:diamond", 1),
-    "collect_crystal": ("collect:crystal", 1),
-    "place_workbench": ("place:workbench", 1),
-    "place_furnace": ("place:furnace", 1),
-    "place_anvil": ("place:anvil", 1),
-    "make_wood_pickaxe": ("craft:wood_pickaxe", 1),
-    "make_stone_pickaxe": ("craft:stone_pickaxe", 1),
-    "make_iron_pickaxe": ("craft:iron_pickaxe", 1),
-    "make_titanium_pickaxe": ("craft:titanium_pickaxe", 1),
-    "make_iron_sword": ("craft:iron_sword", 1),
-    "cook_meat": ("craft:cooked_meat", 1),
-    "eat": ("eat", 1),
-    "first_blood": ("defeat", 1),
-    "slayer": ("defeat", 10),
-    "survive_a_night": ("nights", 1),
-    "builder": ("build", 25),
-    "explorer": ("explore", 32),
-    "space_traveller": ("planets", 2),
-    "pioneer_of_all": ("planets", len(PLANETS)),
-    "guardian_slayer": ("kill:guardian", 1),
-}
 
 
 def open_quests(body: Body) -> Iterator[Quest]:

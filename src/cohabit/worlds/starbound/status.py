@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cohabit.model.observation import Effect, Entity, Event, Location, Observation, Terrain
+from cohabit.worlds.shifted_view import offset
 from cohabit.worlds.starbound import text
 from cohabit.worlds.starbound.body import MAX_BREATH, Body
 from cohabit.worlds.starbound.crafting import craftable
@@ -91,7 +92,7 @@ def _entity(thing: Seen) -> Entity:
     away = abs(thing.x) + abs(thing.y)
     kind, _, name = thing.name.partition(" ")
     return Entity(
-        kind, name or None, away, text.offset(thing.x, thing.y), thing.state or None, interactable=away <= 2,
+        kind, name or None, away, offset(thing.x, thing.y), thing.state or None, interactable=away <= 2,
         description=f"{thing.name} {thing.health}".strip(),
     )  # fmt: skip
 

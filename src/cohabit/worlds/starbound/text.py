@@ -6,9 +6,9 @@ it tells everything: the map shifts by the body's move, edges that came into vie
 tiles that changed are listed.
 """
 
-from functools import lru_cache
 from typing import Any
 
+from cohabit.worlds.shifted_view import changed_cells, new_edges, offset
 from cohabit.worlds.starbound.land import across
 from cohabit.worlds.starbound.planets import PLANET, SHIP
 from cohabit.worlds.starbound.senses import nearest_tile
@@ -26,14 +26,6 @@ MAX_SHIFT = 4
 MAX_CHANGED = 10
 _PLAIN_FIELDS = ("health", "energy", "food", "breath")
 _THING_LETTERS = {"bundle": "$", "player": "O"}
-
-
-@lru_cache(2048)
-def offset(x: int, y: int) -> str:
-    """An offset in letters: R right, L left, U up, D down; ``here`` for the body's own place."""
-    side = f"{'R' if x > 0 else 'L'}{abs(x)}" if x else ""
-    down = f"{'D' if y > 0 else 'U'}{abs(y)}" if y else ""
-    return side + down or "here"
 
 
 def thing_letter(name: str, state: str) -> str:
@@ -153,12 +145,12 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     dx, dy = across(before["position"][0], now["position"][0]), now["position"][1] - before["position"][1]
     if abs(dx) + abs(dy) > MAX_SHIFT:
         return None
-    changed = _changed_tiles(before["map"], now["map"], dx, dy)
+    changed = changed_cells(before["map"], now["map"], dx, dy, lambda letter: NAME_OF_LETTER.get(letter, "unseen"))
     if len(changed) > MAX_CHANGED:
         return None
     moved = f", you moved {offset(dx, dy)}" if dx or dy else ""
     where = f", {place_text(now)}" if place_text(now) != place_text(before) else ""
-    lines = [f"Step {now['step']}{moved}{where}, facing {now['facing']}.", *_new_edges(map_rows(now), dx, dy)]
+    lines = [f"Step {now['step']}{moved}{where}, facing {now['facing']}.", *new_edges(map_rows(now), dx, dy, "|")]
     if changed:
         lines.append(f"Now {', '.join(changed)}.")
     if new := [part for part in legend(now).split(", ") if part and part not in legend(before).split(", ")]:
@@ -175,29 +167,6 @@ def changes_text(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     if now["events"]:
         lines.append(" ".join(now["events"]))
     return "\n".join(lines)
-
-
-def _new_edges(rows: list[str], dx: int, dy: int) -> list[str]:
-    """The edges of the view that are new: columns from top to bottom, rows from left to right, the outer one last."""
-    width, height = len(rows[0]), len(rows)
-    columns = [width - step if dx > 0 else step - 1 for step in range(abs(dx), 0, -1)]
-    lines = [height - step if dy > 0 else step - 1 for step in range(abs(dy), 0, -1)]
-    right, bottom = ("right" if dx > 0 else "left"), ("bottom" if dy > 0 else "top")
-    sides = [f"New {right} |{''.join(row[column] for row in rows)}|" for column in columns]
-    return sides + [f"New {bottom} |{rows[line]}|" for line in lines]
-
-
-def _changed_tiles(before: list[str], now: list[str], dx: int, dy: int) -> list[str]:
-    """Tiles that are in both views and differ, with what they are now."""
-    height, width = len(now), len(now[0])
-    changed = []
-    for row in range(max(0, -dy), min(height, height - dy)):
-        for column in range(max(0, -dx), min(width, width - dx)):
-            letter = now[row][column]
-            if before[row + dy][column + dx] != letter:
-                where = offset(column - width // 2, row - height // 2)
-                changed.append(f"{where} {NAME_OF_LETTER.get(letter, 'unseen')}")
-    return changed
 
 
 def _facts(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

@@ -2,13 +2,14 @@
 
 from msgspec import Struct
 
+from cohabit.worlds.table_files import read_table
 from cohabit.worlds.words import with_article
 
 UNBREAKABLE = 99
 HANDS = 0  # the tool tier of bare hands
 
 
-class Tile(Struct, frozen=True, gc=False):
+class Tile(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One kind of tile. ``tier``: the tool tier that digs it. ``letter``: how text maps show it."""
 
     name: str
@@ -21,46 +22,7 @@ class Tile(Struct, frozen=True, gc=False):
     warm: bool = False
 
 
-TILES = (
-    Tile("air", ".", tier=UNBREAKABLE),
-    Tile("dirt", "o", solid=True, drop="dirt"),
-    Tile("grass", "^", solid=True, drop="dirt"),
-    Tile("stone", "#", solid=True, tier=1, drop="stone"),
-    Tile("sand", ":", solid=True, drop="sand"),
-    Tile("snow", "*", solid=True, drop="snow"),
-    Tile("ice", "=", solid=True, tier=1, drop="ice"),
-    Tile("ash", ";", solid=True, drop="ash"),
-    Tile("obsidian", "%", solid=True, tier=3, drop="obsidian"),
-    Tile("coal", "c", solid=True, tier=1, drop="coal"),
-    Tile("iron", "i", solid=True, tier=2, drop="iron"),
-    Tile("titanium", "t", solid=True, tier=3, drop="titanium"),
-    Tile("diamond", "d", solid=True, tier=3, drop="diamond"),
-    Tile("crystal", "x", solid=True, tier=2, drop="crystal", light=2),
-    Tile("tree", "T", drop="wood"),
-    Tile("leaves", "l", drop="fiber"),
-    Tile("bush", "b", drop="berries"),
-    Tile("cactus", "y", drop="fiber"),
-    Tile("mushroom", "m", drop="mushroom", light=1),
-    Tile("water", "~", tier=UNBREAKABLE, liquid=True),
-    Tile("lava", "!", tier=UNBREAKABLE, liquid=True, light=4, warm=True),
-    Tile("acid", "&", tier=UNBREAKABLE, liquid=True, light=1),
-    Tile("bedrock", "X", solid=True, tier=UNBREAKABLE),
-    Tile("plank", "w", solid=True, drop="wood"),
-    Tile("platform", "-", drop="platform"),
-    Tile("ladder", "H", drop="ladder"),
-    Tile("torch", "f", drop="torch", light=5, warm=True),
-    Tile("campfire", "F", drop="campfire", light=6, warm=True),
-    Tile("workbench", "W", drop="workbench"),
-    Tile("furnace", "U", drop="furnace", light=4, warm=True),
-    Tile("anvil", "V", drop="anvil"),
-    Tile("bed", "B", drop="bed"),
-    Tile("hull", "|", solid=True, tier=UNBREAKABLE, light=9),
-    Tile("locker", "L", tier=UNBREAKABLE),
-    Tile("console", "N", tier=UNBREAKABLE, light=9),
-    Tile("teleporter", "P", tier=UNBREAKABLE, light=9),
-    Tile("altar", "A", tier=UNBREAKABLE, light=3),
-    Tile("brick", "+", solid=True, tier=3, drop="stone"),
-)
+TILES = read_table(__file__, dict[str, tuple[Tile, ...]])["tiles"]
 ID = {tile.name: number for number, tile in enumerate(TILES)}
 NAME_OF_LETTER = {tile.letter: tile.name for tile in TILES}
 LETTER_OF_NAME = {tile.name: tile.letter for tile in TILES}

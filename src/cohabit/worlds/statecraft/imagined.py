@@ -12,7 +12,7 @@ import msgspec
 from cohabit.model.stream import Stream
 from cohabit.worlds.statecraft.pledges import Pledges
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import Amounts, Flows, GameState, Ledgers, Territories, TurnResult
+from cohabit.worlds.statecraft.state import Amounts, Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
 from cohabit.worlds.statecraft.visibility import FLOW_LEDGERS, Visibility
 
@@ -61,16 +61,12 @@ def known_pledges(pledges: Pledges, viewer: Visibility, open_messages: bool) -> 
     return viewer.by_sender(pledges, open_messages=open_messages)
 
 
-def _income(territories: Territories, nation: str, rules: Rules) -> int:
-    return len(territories.get(nation, ())) * rules.c_money_per_territory
-
-
 def _earlier(state: GameState, rules: Rules, stream: Stream) -> GameState:
     """The state before the last turn: armies that an income can pay for, and welfare that it can have become."""
     mils: Amounts = {}
     welfare: Amounts = {}
     for name in state.nations:
-        income = _income(state.territories, name, rules)
+        income = len(state.territories.get(name, ())) * rules.c_money_per_territory
         mils[name] = stream.between(0, income // max(rules.c_mil_upkeep_price, 1))
         welfare[name] = stream.between(0, income * max(state.turn - 1, 0))
     return GameState(state.turn - 1, mils, state.territories, welfare, state.capitals, state.graph)

@@ -166,15 +166,10 @@ def _only_object_in_text(text: str, error: ValueError) -> dict[Any, Any]:
         objects = list(objects_in_text(answer))
     except ValueError as too_many:
         raise InvalidValue(f"must be one JSON object, but the text has {too_many}") from None
-    found = [action for action in objects if any(map(_is_field, action))] or [
-        action for action in objects if not action
-    ]
+    found = [action for action in objects if any(name_key(name) in _READERS_BY_KEY for name in action)]
+    found = found or [action for action in objects if not action]
     if not found:
         raise InvalidValue(f"must be a JSON object, but is not valid JSON: {error}")
     if any(action != found[0] for action in found):
         raise InvalidValue(f"must be one JSON object, but the text has {len(found)} different ones")
     return found[-1]
-
-
-def _is_field(name: str) -> bool:
-    return name_key(name) in _READERS_BY_KEY

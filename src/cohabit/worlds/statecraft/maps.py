@@ -1,6 +1,7 @@
 """Maps of territories as graphs: generated from a seed, the built-in map of the world, or supplied and validated."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from cohabit.errors import BadArgs
 from cohabit.model.stream import Stream
@@ -19,39 +20,6 @@ SHAPES: dict[str, tuple[Cell, ...]] = {
 """The directions in which a generated map grows, one after the other."""
 DIRECTION_WEIGHT = 5
 """How much more likely the map grows in its direction than elsewhere."""
-
-BORDERS = """
-Arctic Canada: Pacific Coast, Great Lakes, Scandinavia
-Pacific Coast: Great Lakes, Deep South, Mesoamerica, Siberia
-Great Lakes: Deep South, British Isles
-Deep South: Mesoamerica
-Mesoamerica: Northern Andes
-Northern Andes: Amazonia, Southern Cone
-Amazonia: Southern Cone, Guinea Coast
-British Isles: Scandinavia, Gaul
-Scandinavia: Gaul, Volga
-Gaul: Iberia, Danube
-Iberia: Maghreb
-Danube: Anatolia, Volga
-Volga: Anatolia, Siberia, Turkestan
-Maghreb: Sahel, Nile Valley
-Sahel: Guinea Coast, Nile Valley, Congo Basin
-Guinea Coast: Congo Basin
-Nile Valley: Anatolia, Arabia, East Africa
-Congo Basin: East Africa, Cape
-East Africa: Cape, Arabia
-Anatolia: Arabia, Persia
-Arabia: Persia
-Persia: Turkestan, Hindustan
-Turkestan: Mongolia, Hindustan
-Siberia: Mongolia, Japan
-Mongolia: Yellow River
-Hindustan: Mekong
-Yellow River: Mekong, Japan
-Mekong: Sunda Islands
-Sunda Islands: Australia, Japan
-Australia: Cape
-"""
 
 
 def make_map(choice: str | Mapping[str, Iterable[str]], seed: int, size: int, shape: str) -> Graph:
@@ -173,5 +141,5 @@ def _parse_borders(borders: str) -> Graph:
     return {name: sorted(dict.fromkeys(found[name])) for name in sorted(found)}
 
 
-WORLD_MAP: Graph = _parse_borders(BORDERS)
+WORLD_MAP: Graph = _parse_borders(Path(__file__).with_name("borders.txt").read_text())
 """33 regions of the world, connected by land or by a short sea route."""

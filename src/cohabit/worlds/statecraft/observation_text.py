@@ -31,7 +31,7 @@ def text_for_nation(known: Known, submitted: str) -> str:
     """The text for a nation. ``submitted`` describes the orders that it has already submitted."""
     me = known["self"]
     sections = [
-        _heading(known),
+        f"You are {known['self']}. Turn {known['turn']}; {_turns_left(known['turns_left'])}",
         _own_nation(known),
         _other_nations(known),
         _rules_in_short(known["constants"]) if known["turns_left"] else "",
@@ -71,10 +71,6 @@ def _standings(known: Known) -> str:
         won = welfare[me] == max(welfare.values())
         lines.append("You have the most welfare: you won." if won else f"{best_first[0]} won; you did not.")
     return "\n".join(["FINAL STANDINGS:", *lines])
-
-
-def _heading(known: Known) -> str:
-    return f"You are {known['self']}. Turn {known['turn']}; {_turns_left(known['turns_left'])}"
 
 
 def _turns_left(turns: int) -> str:

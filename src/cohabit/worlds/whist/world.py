@@ -24,6 +24,7 @@ from cohabit.world import (
     action,
     query,
 )
+from cohabit.worlds.whist import status
 from cohabit.worlds.whist.redeal import redealt, with_played
 from cohabit.worlds.whist.rules import (
     DECK,
@@ -49,16 +50,6 @@ from cohabit.worlds.whist.rules import (
     suit_of,
     team_of,
     winning_play,
-)
-from cohabit.worlds.whist.status import (
-    STATUS_SCHEMA,
-    Phase,
-    ShownDeal,
-    ShownHand,
-    ShownPlay,
-    ShownTrick,
-    Status,
-    as_plain,
 )
 from cohabit.worlds.whist.text import (
     NAMES,
@@ -128,7 +119,7 @@ class Whist(World):
         name="whist", version=3, title="Whist", seats=SEATS, seat_names=("north", "east", "south", "west"),
         pace="turns", quick=True, tell_rewards=False, deals_once=True, front_end="table.html",
     )  # fmt: skip
-    view_schema = STATUS_SCHEMA
+    view_schema = status.STATUS_SCHEMA
 
     def __init__(self, points: Annotated[int, Range(1, 100, "the score that wins the game")] = GAME_POINTS) -> None:
         self.points = points
@@ -282,15 +273,15 @@ class Whist(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         seen = self._status(eye)
-        return Observation(as_plain(seen), text=table_text(seen), step=self.moves, text_says_all=True)
+        return Observation(status.as_plain(seen), text=table_text(seen), step=self.moves, text_says_all=True)
 
-    def _status(self, eye: Eye) -> Status:
+    def _status(self, eye: Eye) -> status.Status:
         me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None
         table = self.table if self.is_dealt else None  # the hand that is played now
         dealer = self._next_dealer() if table is None else table.dealer
         hands = [list(hand) for hand in table.hands] if table is not None else [[], [], [], []]
         trick = Trick(next_seat(dealer)) if table is None else table.trick
-        return Status(
+        return status.Status(
             phase=self._phase(table),
             hand_number=self._hand_number(),
             dealer=dealer,
@@ -313,30 +304,30 @@ class Whist(World):
             hands=hands if eye.sees == "all" else None,
         )
 
-    def _phase(self, table: Table | None) -> Phase:
+    def _phase(self, table: Table | None) -> status.Phase:
         if table is None:
             return "cut" if self.draw.phase == "commit" else "reveal"
         return "gameOver" if table.phase == "gameOver" else "playing"
 
-    def _shown_deal(self) -> ShownDeal:
+    def _shown_deal(self) -> status.ShownDeal:
         draw = self.draw
-        return ShownDeal(
+        return status.ShownDeal(
             draw.game, draw.number, draw.commitment, list(draw.cut), list(draw.commitments),
             [nonce is not None for nonce in draw.nonces], list(self.missed),
             sum(1 for hand in self.finished if hand.missed),
         )  # fmt: skip
 
-    def _last_trick(self) -> ShownTrick | None:
+    def _last_trick(self) -> status.ShownTrick | None:
         if self.table is None or self.table.last_trick is None:
             return None
         return _shown_trick(self.table.last_trick, self.table.trump)
 
-    def _last_hand(self) -> ShownHand | None:
+    def _last_hand(self) -> status.ShownHand | None:
         """The result of the hand before; at the end of the game, of the last one."""
         for hand in reversed(self.finished):
             if hand.trump_card is not None and hand.tricks_won is not None:
                 won, points = list(hand.tricks_won), list(hand_points(hand.tricks_won))
-                return ShownHand(hand.hand_number, hand.dealer, suit_of(hand.trump_card), won, points)
+                return status.ShownHand(hand.hand_number, hand.dealer, suit_of(hand.trump_card), won, points)
         return None
 
     def _hand_number(self) -> int:
@@ -398,10 +389,10 @@ def _why_illegal(table: Table, seat: int, card: str) -> str:
     return f"you do not hold {card[:MAX_ECHO_CHARS]!r}; play one of: {' '.join(legal)}"
 
 
-def _shown_trick(trick: Trick, trump: Suit | None) -> ShownTrick:
+def _shown_trick(trick: Trick, trump: Suit | None) -> status.ShownTrick:
     best = winning_play(trick, trump)
-    plays = [ShownPlay(play.seat, play.card) for play in trick.plays]
-    return ShownTrick(trick.leader, plays, best.seat if best is not None else None)
+    plays = [status.ShownPlay(play.seat, play.card) for play in trick.plays]
+    return status.ShownTrick(trick.leader, plays, best.seat if best is not None else None)
 
 
 def _played(table: Table | None) -> list[str]:

@@ -10,20 +10,7 @@ from cohabit.agents.brains.crafter.pasture import best_pasture
 from cohabit.agents.brains.crafter.paths import cheapest
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.crafter.rules import (
-    ACTIVE_DISTANCE,
-    COAL,
-    DIAMOND,
-    GRASS,
-    IRON,
-    LAVA,
-    PATH,
-    RIPE_AFTER,
-    SAND,
-    STONE,
-    TREE,
-    WATER,
-)
+from cohabit.worlds.crafter import rules
 
 WALK, DIG, FELL, BRIDGE = 1, 2, 4, 4
 """Steps to enter a cell: open ground, rock, a tree (which is better kept for its wood), or water.
@@ -37,7 +24,7 @@ DUSK, DAWN, MORNING = 0.65, 0.8, 0.97
 """The night begins and ends with this daylight; zombies stay on the meadows for some time."""
 WEAK, STRONG = 2, 5
 """With so little health it rests until it has so much."""
-PASSABLE = (*OPEN, STONE, COAL, IRON, DIAMOND, TREE, WATER)
+PASSABLE = (*OPEN, rules.STONE, rules.COAL, rules.IRON, rules.DIAMOND, rules.TREE, rules.WATER)
 """What a way can lead through, with the right tools."""
 SEARCH_FURTHER = 30
 """What looking in a promising place may cost."""
@@ -91,7 +78,7 @@ class Situation:
         elif self.health >= STRONG:
             self.weak = False
         self.done = frozenset(status["achievements"])
-        if self.plant is not None and distance(self.map.here, self.plant) < ACTIVE_DISTANCE:
+        if self.plant is not None and distance(self.map.here, self.plant) < rules.ACTIVE_DISTANCE:
             self.growth += 1
 
     # -- what it has ---------------------------------------------------------------------------------------
@@ -132,7 +119,7 @@ class Situation:
 
     @property
     def plant_is_growing(self) -> bool:
-        return self.plant is not None and self.growth <= RIPE_AFTER
+        return self.plant is not None and self.growth <= rules.RIPE_AFTER
 
     def stay_near_plant(self) -> None:
         """Plan only over cells from which the plant keeps growing, until ``leash`` is 0 again."""
@@ -208,13 +195,13 @@ class Situation:
             return self.turn(cell, why)
         if self.map.ahead != cell:
             return self.turn(cell, why)
-        if self.map.cells[cell] == WATER:
+        if self.map.cells[cell] == rules.WATER:
             return Action("place_stone", {}, f"a bridge: {why}")
         return Action("do", {}, f"clears the way: {why}")
 
     def turn(self, cell: int, why: str) -> Action:
         """Move towards a neighbouring cell; if it is blocked, the player only turns."""
-        if self.map.cells[cell] == LAVA:
+        if self.map.cells[cell] == rules.LAVA:
             return Action("noop", {}, "stays away from the lava")
         return Action(DIRECTIONS[cell - self.map.here], {}, why)
 
@@ -261,7 +248,7 @@ def _near(plant: int) -> int:
     """A mask with 255 for each cell that is near enough to the plant."""
     mask = bytearray(STRIDE * STRIDE)
     for cell in range(len(mask)):
-        if distance(cell, plant) < ACTIVE_DISTANCE:
+        if distance(cell, plant) < rules.ACTIVE_DISTANCE:
             mask[cell] = 255
     return int.from_bytes(mask, "little")
 
@@ -275,17 +262,17 @@ def _marks(materials: frozenset[int]) -> bytes:
 def _cost_table(wood: bool, stone: bool, iron: bool, stones: bool, zombies: int, also: frozenset[int]) -> bytes:
     """Costs by material, with these pickaxes, with or without stones to place, by day or at night."""
     table = bytearray(256)
-    table[GRASS] = table[SAND] = MEADOW[zombies]
-    table[PATH] = TUNNEL
-    table[TREE] = FELL
+    table[rules.GRASS] = table[rules.SAND] = MEADOW[zombies]
+    table[rules.PATH] = TUNNEL
+    table[rules.TREE] = FELL
     if wood:
-        table[STONE] = table[COAL] = DIG
+        table[rules.STONE] = table[rules.COAL] = DIG
     if stone:
-        table[IRON] = DIG
+        table[rules.IRON] = DIG
     if iron:
-        table[DIAMOND] = DIG
+        table[rules.DIAMOND] = DIG
     if wood and stones:
-        table[WATER] = BRIDGE
+        table[rules.WATER] = BRIDGE
     for material in also:
         table[material] = table[material] or WALK
     return bytes(table)

@@ -9,28 +9,12 @@ matter; and a thing that changes no cell takes part in no round.
 from typing import Any
 
 from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.batch.draws import StepDraws, under
 from cohabit.worlds.crafter.batch.games import Games
 from cohabit.worlds.crafter.batch.library import Array
 from cohabit.worlds.crafter.batch.players import thing_at
 from cohabit.worlds.crafter.batch.tables import MATERIAL_BITS, STAY, THING_BITS, standing
-from cohabit.worlds.crafter.rules import (
-    ACTIVE_DISTANCE,
-    ARROW,
-    ARROW_DAMAGE,
-    COW,
-    FURNACE,
-    PATH,
-    PLANT,
-    PLAYER,
-    SKELETON,
-    SKELETON_RELOAD,
-    TABLE,
-    ZOMBIE,
-    ZOMBIE_DAMAGE,
-    ZOMBIE_DAMAGE_TO_SLEEPERS,
-    ZOMBIE_PAUSE,
-)
 
 _WALKS, _HUNTS, _FLIES, _GROWS = range(4)  # how a thing takes part in a round
 _NOT = -1
@@ -43,7 +27,7 @@ def update(games: Games, draws: StepDraws) -> None:
     if not active.index.shape[0]:
         return
     active.decide(draws)
-    zombies = active.of_kind(ZOMBIE)
+    zombies = active.of_kind(rules.ZOMBIE)
     rounds = _Rounds(active)
     rounds.play()
     rounds.finish()
@@ -63,7 +47,7 @@ class _Active:
 
         away = xp.abs(by_slot(games.x) - games.player_x[:, None])
         away += xp.abs(by_slot(games.y) - games.player_y[:, None])
-        found = library.where(xp.reshape(away < ACTIVE_DISTANCE, (-1,)))
+        found = library.where(xp.reshape(away < rules.ACTIVE_DISTANCE, (-1,)))
         self.game = found // slots
         self.index = found + self.game * (games.slots - slots)
         self.kind = games.kind[self.index]
@@ -80,15 +64,15 @@ class _Active:
     def decide(self, draws: StepDraws) -> None:
         games = self.games
         put, xp = games.library.put, games.xp
-        for kind, rule in ((COW, _cows), (ZOMBIE, _zombies), (SKELETON, _skeletons)):
+        for kind, rule in ((rules.COW, _cows), (rules.ZOMBIE, _zombies), (rules.SKELETON, _skeletons)):
             chosen = self.of_kind(kind)
             if chosen.shape[0]:
                 rule(self, draws, chosen)
-        creature = (self.kind != ARROW) & (self.kind != PLANT)
+        creature = (self.kind != rules.ARROW) & (self.kind != rules.PLANT)
         self.dead = creature & (games.health[self.index] <= 0)
         walks = ((self.direction != STAY) | self.dead) & (self.part == _NOT)
         self.part = xp.where(walks, _WALKS, self.part)
-        arrows = self.of_kind(ARROW)
+        arrows = self.of_kind(rules.ARROW)
         if arrows.shape[0]:
             # Whatever an arrow can kill must be there at its turn, even if it does not want to move.
             in_danger = xp.zeros_like(games.sleeping)
@@ -99,10 +83,14 @@ class _Active:
             put(self.direction, arrows, direction)
             place = self.game[arrows] * games.tables.cells + self.cell[arrows]
             target = games.map[place + games.tables.delta[direction]]
-            put(self.in_turn, arrows, ((target & THING_BITS) == _PLAYER) | (target == TABLE) | (target == FURNACE))
+            put(
+                self.in_turn,
+                arrows,
+                ((target & THING_BITS) == _PLAYER) | (target == rules.TABLE) | (target == rules.FURNACE),
+            )
         # What appears in this step acts from the next one on.
         appeared = games.chunk_since[self.index] == games.step[self.game]
-        plants = games.library.where((self.kind == PLANT) & ~appeared)
+        plants = games.library.where((self.kind == rules.PLANT) & ~appeared)
         put(self.part, plants, _GROWS)
         grown = self.index[plants]
         put(games.timer, grown, games.timer[grown] + 1)
@@ -236,11 +224,11 @@ class _Rounds:
         self.dead_before = self.games.library.host(total[bounds]).tolist()
 
     def play(self) -> None:
-        rules = {_WALKS: self._walk, _HUNTS: self._hunt, _FLIES: self._fly, _GROWS: self._grow}
+        ways = {_WALKS: self._walk, _HUNTS: self._hunt, _FLIES: self._fly, _GROWS: self._grow}
         for number, (first, end) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
             if first < end:
                 dead = self.dead_before[number] < self.dead_before[number + 1]
-                rules[number % 4](slice(first, end), dead)
+                ways[number % 4](slice(first, end), dead)
 
     def _walk(self, these: slice, some_are_dead: bool) -> None:
         games = self.games
@@ -288,9 +276,9 @@ class _Rounds:
     def _shoot(self, these: slice, who: Array) -> None:
         games, put = self.games, self.games.library.put
         game, index, direction = self.game[these][who], self.index[these][who], self.direction[these][who]
-        put(games.timer, index, SKELETON_RELOAD)
+        put(games.timer, index, rules.SKELETON_RELOAD)
         cell = self.cell[these][who] + games.tables.delta[direction]
-        arrows = games.add_one(game, ARROW, cell)
+        arrows = games.add_one(game, rules.ARROW, cell)
         self.shots.append((game, games.tables.chunk_at[cell], index % games.slots + 1))
         put(games.flight, arrows, games.xp.astype(direction, games.xp.int8))
 
@@ -310,24 +298,24 @@ class _Rounds:
         games.clear(place[stopped])
         thing = byte & THING_BITS
         hit = game[thing == _PLAYER]
-        left = games.vitality[hit] - ARROW_DAMAGE
+        left = games.vitality[hit] - rules.ARROW_DAMAGE
         put(games.vitality, hit, xp.where(left > 0, left, 0))
         struck = games.library.where((thing != 0) & (thing != _PLAYER))
         if struck.shape[0]:
             self._write(these.start)
             index = thing_at(games, game[struck], cell[struck])
             health = games.health[index]
-            put(games.health, index, xp.where(health > ARROW_DAMAGE, health - ARROW_DAMAGE, 0))
+            put(games.health, index, xp.where(health > rules.ARROW_DAMAGE, health - rules.ARROW_DAMAGE, 0))
             self._notice_the_killed(these.stop)
-        smashed = games.library.where((byte == TABLE) | (byte == FURNACE))
+        smashed = games.library.where((byte == rules.TABLE) | (byte == rules.FURNACE))
         if smashed.shape[0]:
-            games.set_material(game[smashed], cell[smashed], xp.full_like(smashed, PATH))
+            games.set_material(game[smashed], cell[smashed], xp.full_like(smashed, rules.PATH))
 
     def _notice_the_killed(self, after: int) -> None:
         """An arrow killed something, which is gone when it acts later in this step."""
         games, later = self.games, slice(after, None)
         kind, health = games.kind[self.index[later]], games.health[self.index[later]]
-        killed = (kind != ARROW) & (kind != PLANT) & (health <= 0)
+        killed = (kind != rules.ARROW) & (kind != rules.PLANT) & (health <= 0)
         self.dead[later] = killed
         self.gone[later] = killed
         self._count_the_dead()
@@ -385,11 +373,11 @@ def _attack(games: Games, active: _Active, zombies: Array) -> None:
         return
     game, index = active.game[near], active.index[near]
     timer = games.timer[index]
-    put(games.timer, index, xp.where(timer > 0, timer - 1, ZOMBIE_PAUSE))
+    put(games.timer, index, xp.where(timer > 0, timer - 1, rules.ZOMBIE_PAUSE))
     blows = xp.astype(games.library.counts(game[timer == 0], games.count), xp.int32)
-    more_to_sleepers = xp.astype(games.sleeping, xp.int32) * (ZOMBIE_DAMAGE_TO_SLEEPERS - ZOMBIE_DAMAGE)
-    left = games.vitality - blows * (ZOMBIE_DAMAGE + more_to_sleepers)
+    more_to_sleepers = xp.astype(games.sleeping, xp.int32) * (rules.ZOMBIE_DAMAGE_TO_SLEEPERS - rules.ZOMBIE_DAMAGE)
+    left = games.vitality - blows * (rules.ZOMBIE_DAMAGE + more_to_sleepers)
     games.vitality = xp.where(left > 0, left, 0)
 
 
-_PLAYER = standing(PLAYER)
+_PLAYER = standing(rules.PLAYER)

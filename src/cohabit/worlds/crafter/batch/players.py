@@ -1,46 +1,24 @@
 """What the players do in a step: walk, strike, collect, place, make, and live."""
 
 from cohabit.worlds.crafter import draws as purpose
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.batch.draws import StepDraws
 from cohabit.worlds.crafter.batch.games import Games
 from cohabit.worlds.crafter.batch.library import Array
 from cohabit.worlds.crafter.batch.tables import MATERIAL_BITS, NO_ITEM, THING_BITS, standing
-from cohabit.worlds.crafter.rules import (
-    ACHIEVEMENT,
-    ARROW,
-    COW,
-    COW_FOOD,
-    DAMAGE,
-    DO,
-    DOWN,
-    FURNACE,
-    ITEMS,
-    LAVA,
-    LEFT,
-    MOST,
-    PLANT,
-    PLANT_FOOD,
-    PLAYER,
-    RIPE_AFTER,
-    SKELETON,
-    SLEEP,
-    TABLE,
-    WATER,
-    ZOMBIE,
-)
 
 
 def act(games: Games, draws: StepDraws, actions: Array) -> None:
     """Carry out the actions. A sleeper goes on sleeping until it is rested."""
     xp, where = games.xp, games.library.where
-    tired = games.energy < MOST
+    tired = games.energy < rules.MOST
     rested = where(games.sleeping & ~tired)
-    actions = xp.where(games.sleeping & tired, SLEEP, actions)
+    actions = xp.where(games.sleeping & tired, rules.SLEEP, actions)
     games.sleeping = games.sleeping & tired
-    games.achieve(rested, ACHIEVEMENT["wake_up"])
-    _walk(games, where((actions >= LEFT) & (actions <= DOWN)), actions)
-    _do(games, draws, where(actions == DO))
-    games.sleeping = games.sleeping | ((actions == SLEEP) & tired)
+    games.achieve(rested, rules.ACHIEVEMENT["wake_up"])
+    _walk(games, where((actions >= rules.LEFT) & (actions <= rules.DOWN)), actions)
+    _do(games, draws, where(actions == rules.DO))
+    games.sleeping = games.sleeping | ((actions == rules.SLEEP) & tired)
     _place(games, where((actions >= games.tables.first_place) & (actions < games.tables.first_make)), actions)
     _make(games, where(actions >= games.tables.first_make), actions)
     _live(games)
@@ -52,7 +30,7 @@ def _in_front(games: Games, game: Array) -> Array:
 
 def _walk(games: Games, game: Array, actions: Array) -> None:
     xp, put, tables = games.xp, games.library.put, games.tables
-    direction = actions[game] - LEFT
+    direction = actions[game] - rules.LEFT
     put(games.facing, game, direction)
     start = game * tables.cells
     here = games.player_cell[game]
@@ -67,7 +45,7 @@ def _walk(games: Games, game: Array, actions: Array) -> None:
     put(games.player_y, movers, games.player_y[movers] + tables.dy[direction])
     games.enter(movers, tables.chunk_at[new], xp.zeros_like(movers))
     ground = games.map[game * tables.cells + games.player_cell[game]] & MATERIAL_BITS
-    put(games.vitality, game[ground == LAVA], 0)
+    put(games.vitality, game[ground == rules.LAVA], 0)
 
 
 def _do(games: Games, draws: StepDraws, game: Array) -> None:
@@ -76,16 +54,16 @@ def _do(games: Games, draws: StepDraws, game: Array) -> None:
     thing = byte & THING_BITS
     free = games.library.where(thing == 0)
     _collect(games, draws, game[free], target[free], games.xp.astype(byte[free], games.xp.int64))
-    touched = games.library.where((thing != 0) & (thing != standing(ARROW)))
+    touched = games.library.where((thing != 0) & (thing != standing(rules.ARROW)))
     if touched.shape[0]:
         _touch(games, game[touched], target[touched])
 
 
 def _collect(games: Games, draws: StepDraws, game: Array, target: Array, material: Array) -> None:
     xp, put, where, tables = games.xp, games.library.put, games.library.where, games.tables
-    put(games.thirst, game[material == WATER], 0)
+    put(games.thirst, game[material == rules.WATER], 0)
     tool = tables.collect_tool[material]
-    has_tool = games.items[game * len(ITEMS) + xp.where(tool == NO_ITEM, 0, tool)] > 0
+    has_tool = games.items[game * len(rules.ITEMS) + xp.where(tool == NO_ITEM, 0, tool)] > 0
     can = where((tables.collect_achievement[material] >= 0) & ((tool == NO_ITEM) | has_tool))
     game, target, material = game[can], target[can], material[can]
     leaves = tables.collect_leaves[material]
@@ -113,19 +91,19 @@ def _touch(games: Games, game: Array, target: Array) -> None:
     xp, put = games.xp, games.library.put
     index = thing_at(games, game, target)
     kind = games.kind[index]
-    eaten = games.library.where((kind == PLANT) & (games.timer[index] > RIPE_AFTER))
+    eaten = games.library.where((kind == rules.PLANT) & (games.timer[index] > rules.RIPE_AFTER))
     put(games.timer, index[eaten], 0)
-    _eat(games, game[eaten], PLANT_FOOD, ACHIEVEMENT["eat_plant"])
-    struck = games.library.where(kind != PLANT)
+    _eat(games, game[eaten], rules.PLANT_FOOD, rules.ACHIEVEMENT["eat_plant"])
+    struck = games.library.where(kind != rules.PLANT)
     game, index, kind = game[struck], index[struck], kind[struck]
     left = xp.astype(games.health[index], xp.int32) - _damage(games, game)
     put(games.health, index, xp.astype(xp.where(left > 0, left, 0), xp.int8))
     dead = left <= 0
-    for enemy, achievement in ((ZOMBIE, "defeat_zombie"), (SKELETON, "defeat_skeleton")):
-        games.achieve(game[dead & (kind == enemy)], ACHIEVEMENT[achievement])
-    fed = game[dead & (kind == COW)]
+    for enemy, achievement in ((rules.ZOMBIE, "defeat_zombie"), (rules.SKELETON, "defeat_skeleton")):
+        games.achieve(game[dead & (kind == enemy)], rules.ACHIEVEMENT[achievement])
+    fed = game[dead & (kind == rules.COW)]
     put(games.hunger, fed, 0)
-    _eat(games, fed, COW_FOOD, ACHIEVEMENT["eat_cow"])
+    _eat(games, fed, rules.COW_FOOD, rules.ACHIEVEMENT["eat_cow"])
 
 
 def _eat(games: Games, game: Array, food: int, achievement: int) -> None:
@@ -135,8 +113,8 @@ def _eat(games: Games, game: Array, food: int, achievement: int) -> None:
 
 def _damage(games: Games, game: Array) -> Array:
     damage = games.xp.ones_like(game, dtype=games.xp.int32)
-    for sword, amount in reversed(DAMAGE):
-        damage = games.xp.where(games.items[game * len(ITEMS) + sword] > 0, amount, damage)
+    for sword, amount in reversed(rules.DAMAGE):
+        damage = games.xp.where(games.items[game * len(rules.ITEMS) + sword] > 0, amount, damage)
     return damage
 
 
@@ -145,17 +123,17 @@ def _place(games: Games, game: Array, actions: Array) -> None:
     action = actions[game] - tables.first_place
     target = _in_front(games, game)
     byte = xp.astype(games.map[game * tables.cells + target], xp.int64)
-    stock = game * len(ITEMS) + tables.place_item[action]
+    stock = game * len(rules.ITEMS) + tables.place_item[action]
     can = where(tables.place_where[action * 256 + byte] & (games.items[stock] >= tables.place_amount[action]))
     game, action, target, stock = game[can], action[can], target[can], stock[can]
     put(games.items, stock, games.items[stock] - xp.astype(tables.place_amount[action], xp.int32))
     result = tables.place_result[action]
-    plant = where(result == PLANT)
+    plant = where(result == rules.PLANT)
     if plant.shape[0]:
         planted = game[plant]
-        games.add_one(planted, PLANT, target[plant])
+        games.add_one(planted, rules.PLANT, target[plant])
         games.enter(planted, tables.chunk_at[target[plant]], xp.zeros_like(planted))
-    built = where(result != PLANT)
+    built = where(result != rules.PLANT)
     games.set_material(game[built], target[built], result[built])
     games.achieve(game, tables.place_achievement[action])
 
@@ -170,13 +148,13 @@ def _make(games: Games, game: Array, actions: Array) -> None:
     for column in (-tables.stride, 0, tables.stride):
         for row in (-1, 0, 1):
             material = games.map[centre + (column + row)] & MATERIAL_BITS
-            near_table = near_table | (material == TABLE)
-            near_furnace = near_furnace | (material == FURNACE)
+            near_table = near_table | (material == rules.TABLE)
+            near_furnace = near_furnace | (material == rules.FURNACE)
     can = games.library.where(inside & near_table & (near_furnace | ~tables.make_furnace[action]))
     game, action = game[can], action[can]
     uses = xp.take(tables.make_uses, action, axis=0)
-    stock = game[:, None] * len(ITEMS) + games.library.arange(len(ITEMS))[None, :]
-    items = xp.take(xp.reshape(games.items, (games.count, len(ITEMS))), game, axis=0)
+    stock = game[:, None] * len(rules.ITEMS) + games.library.arange(len(rules.ITEMS))[None, :]
+    items = xp.take(xp.reshape(games.items, (games.count, len(rules.ITEMS))), game, axis=0)
     enough = xp.all(items >= uses, axis=1)
     left = xp.where(enough[:, None], items - xp.astype(uses, xp.int32), items)
     put(games.items, xp.reshape(stock, (-1,)), xp.reshape(left, (-1,)))
@@ -210,10 +188,10 @@ def _live(games: Games) -> None:
     better, worse = recovery > 50, recovery < -30
     games.recovery = xp.where(better | worse, 0, recovery)
     vitality = games.vitality + number(better) - number(worse & (games.vitality > 0))
-    games.vitality = xp.where(vitality > MOST, MOST, vitality)
-    games.food, games.drink, games.energy = (xp.clip(vital, 0, MOST) for vital in (food, drink, energy))
+    games.vitality = xp.where(vitality > rules.MOST, rules.MOST, vitality)
+    games.food, games.drink, games.energy = (xp.clip(vital, 0, rules.MOST) for vital in (food, drink, energy))
     games.sleeping = sleeping & ~(games.vitality < games.vitality_when_awake)
     games.vitality_when_awake = games.library.copy(games.vitality)
 
 
-_STANDS = standing(PLAYER)
+_STANDS = standing(rules.PLAYER)

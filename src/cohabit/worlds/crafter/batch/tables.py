@@ -9,38 +9,18 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.batch.library import Array, Library
 from cohabit.worlds.crafter.land import BORDER, FOUR_DIRECTIONS
-from cohabit.worlds.crafter.rules import (
-    ARROWS_FLY,
-    CHUNK,
-    COLLECT,
-    COW,
-    CREATURES_WALK,
-    DAY,
-    ITEMS,
-    MAKE,
-    MATERIALS,
-    NAMES,
-    PLACE,
-    PLAYER,
-    PLAYERS_WALK,
-    SKELETON,
-    TABLE,
-    VIEW_HEIGHT,
-    VIEW_WIDTH,
-    ZOMBIE,
-    daylight,
-)
 
 MATERIAL_BITS, THING_BITS = 0x0F, 0xF0
-NO_ITEM = len(ITEMS)
+NO_ITEM = len(rules.ITEMS)
 STAY = len(FOUR_DIRECTIONS)  # a direction that leads nowhere
 
 
 def standing(kind: int) -> int:
     """The upper half of a cell's byte for this thing."""
-    return (kind - PLAYER + 1) << 4
+    return (kind - rules.PLAYER + 1) << 4
 
 
 class Tables(Struct, frozen=True):
@@ -92,16 +72,18 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
     xp = library.xp
     stride = height + 2 * BORDER
     cells = (width + 2 * BORDER) * stride
-    down = -(-height // CHUNK)
-    chunks = -(-width // CHUNK) * down
+    down = -(-height // rules.CHUNK)
+    chunks = -(-width // rules.CHUNK) * down
     x, y = np.meshgrid(np.arange(width), np.arange(height), indexing="ij")
     chunk_at = np.zeros((width + 2 * BORDER, stride), np.int64)
-    chunk_at[BORDER:-BORDER, BORDER:-BORDER] = x // CHUNK * down + y // CHUNK
-    chunk_cells = np.zeros((chunks, CHUNK * CHUNK), np.int64)
-    chunk_cells[x // CHUNK * down + y // CHUNK, x % CHUNK * CHUNK + y % CHUNK] = (x + BORDER) * stride + y + BORDER
-    view_y, view_x = np.meshgrid(np.arange(VIEW_HEIGHT), np.arange(VIEW_WIDTH), indexing="ij")
-    view = (view_x - VIEW_WIDTH // 2) * stride + view_y - VIEW_HEIGHT // 2
-    light = [daylight(step) for step in range(DAY)]
+    chunk_at[BORDER:-BORDER, BORDER:-BORDER] = x // rules.CHUNK * down + y // rules.CHUNK
+    chunk_cells = np.zeros((chunks, rules.CHUNK * rules.CHUNK), np.int64)
+    chunk_cells[x // rules.CHUNK * down + y // rules.CHUNK, x % rules.CHUNK * rules.CHUNK + y % rules.CHUNK] = (
+        (x + BORDER) * stride + y + BORDER
+    )
+    view_y, view_x = np.meshgrid(np.arange(rules.VIEW_HEIGHT), np.arange(rules.VIEW_WIDTH), indexing="ij")
+    view = (view_x - rules.VIEW_WIDTH // 2) * stride + view_y - rules.VIEW_HEIGHT // 2
+    light = [rules.daylight(step) for step in range(rules.DAY)]
 
     def numbers(values: Any) -> Array:
         return library.array(np.asarray(values), xp.int64)
@@ -112,9 +94,10 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
     def by_byte(materials: frozenset[int]) -> list[bool]:
         return [byte in materials for byte in range(256)]
 
-    collected = [COLLECT.get(material) for material in range(len(MATERIALS))]
-    placed, made = list(PLACE.values()), list(MAKE.values())
-    assert all(TABLE in making.nearby for making in made)
+    collected = [rules.COLLECT.get(material) for material in range(len(rules.MATERIALS))]
+    placed, made = list(rules.PLACE.values()), list(rules.MAKE.values())
+    plant_eaters = {standing(kind) for kind in (rules.COW, rules.ZOMBIE, rules.SKELETON)}
+    assert all(rules.TABLE in making.nearby for making in made)
     return Tables(
         width=width, height=height, stride=stride, cells=cells, chunks=chunks,
         delta=numbers([dx * stride + dy for dx, dy in (*FOUR_DIRECTIONS, (0, 0))]),
@@ -126,23 +109,23 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
             dx * stride + dy for dx in range(-2, 3) for dy in range(-2, 3) if 0 < abs(dx) + abs(dy) <= 2
         ]),
         view=numbers(view.reshape(-1)),
-        walk=truths(by_byte(CREATURES_WALK)),
-        player_walks=truths(by_byte(PLAYERS_WALK)),
-        fly=truths(by_byte(ARROWS_FLY)),
-        eats_plants=truths([byte & THING_BITS in map(standing, (COW, ZOMBIE, SKELETON)) for byte in range(256)]),
+        walk=truths(by_byte(rules.CREATURES_WALK)),
+        player_walks=truths(by_byte(rules.PLAYERS_WALK)),
+        fly=truths(by_byte(rules.ARROWS_FLY)),
+        eats_plants=truths([byte & THING_BITS in plant_eaters for byte in range(256)]),
         seen=library.array(np.array([_seen(byte) for byte in range(256)]), xp.uint8),
         collect_tool=numbers([NO_ITEM if c is None or c.tool is None else c.tool for c in collected]),
         collect_item=numbers([NO_ITEM if c is None or c.item is None else c.item for c in collected]),
         collect_leaves=numbers([material if c is None else c.leaves for material, c in enumerate(collected)]),
         collect_achievement=numbers([-1 if c is None else c.achievement for c in collected]),
         collect_chance=numbers([int((1.0 if c is None else c.chance) * 2**32) for c in collected]),
-        first_place=min(PLACE), first_make=min(MAKE),
+        first_place=min(rules.PLACE), first_make=min(rules.MAKE),
         place_item=numbers([p.item for p in placed]),
         place_amount=numbers([p.amount for p in placed]),
         place_where=truths([where for p in placed for where in by_byte(p.where)]),
         place_result=numbers([p.places for p in placed]),
         place_achievement=numbers([p.achievement for p in placed]),
-        make_uses=numbers([[dict(m.uses).get(item, 0) for item in range(len(ITEMS))] for m in made]),
+        make_uses=numbers([[dict(m.uses).get(item, 0) for item in range(len(rules.ITEMS))] for m in made]),
         make_furnace=truths([len(m.nearby) > 1 for m in made]),
         make_result=numbers([m.gives for m in made]),
         make_achievement=numbers([m.achievement for m in made]),
@@ -154,5 +137,5 @@ def make_tables(library: Library, width: int, height: int) -> Tables:
 
 def _seen(byte: int) -> int:
     thing, material = byte >> 4, byte & MATERIAL_BITS
-    number = PLAYER + thing - 1 if thing else material
-    return number if number < len(NAMES) else 0
+    number = rules.PLAYER + thing - 1 if thing else material
+    return number if number < len(rules.NAMES) else 0

@@ -9,27 +9,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cohabit.errors import BadArgs
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.arrays import SYMBOLS, array_forms
 from cohabit.worlds.crafter.batch.engine import LENGTH, CrafterBatch, next_seed
-from cohabit.worlds.crafter.rules import (
-    ACHIEVEMENTS,
-    ACTIONS,
-    ITEMS,
-    MOST,
-    NAMES,
-    VIEW_HEIGHT,
-    VIEW_WIDTH,
-    VITALS,
-)
 
 _SPACES = {
-    "view": spaces.Box(0, len(NAMES) - 1, (VIEW_HEIGHT, VIEW_WIDTH), np.uint8),
-    "vitals": spaces.Box(0, MOST, (len(VITALS),), np.uint8),
-    "inventory": spaces.Box(0, MOST, (len(ITEMS),), np.uint8),
+    "view": spaces.Box(0, len(rules.NAMES) - 1, (rules.VIEW_HEIGHT, rules.VIEW_WIDTH), np.uint8),
+    "vitals": spaces.Box(0, rules.MOST, (len(rules.VITALS),), np.uint8),
+    "inventory": spaces.Box(0, rules.MOST, (len(rules.ITEMS),), np.uint8),
     "daylight": spaces.Box(0.0, 1.0, (), np.float32),
     "facing": spaces.Box(-1, 1, (2,), np.int8),
     "sleeping": spaces.Box(0, 1, (), np.uint8),
-    "achievements": spaces.MultiBinary(len(ACHIEVEMENTS)),
+    "achievements": spaces.MultiBinary(len(rules.ACHIEVEMENTS)),
 }
 """What a player knows, named as in ``Observation``. Achievements are those unlocked so far."""
 _SYMBOLS_SPACE = spaces.Box(0, array_forms()[SYMBOLS].high, array_forms()[SYMBOLS].shape, np.uint8)
@@ -62,7 +53,7 @@ class CrafterVectorEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium is not the
             raise BadArgs(f"observe must be {PARTS!r} or {SYMBOLS!r}, not {observe!r}")
         self._observes_symbols = observe == SYMBOLS
         self.single_observation_space = _SYMBOLS_SPACE if self._observes_symbols else spaces.Dict(_SPACES)
-        self.single_action_space = spaces.Discrete(len(ACTIONS))
+        self.single_action_space = spaces.Discrete(len(rules.ACTIONS))
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._autoreset_mode = autoreset_mode

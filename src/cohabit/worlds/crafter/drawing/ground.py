@@ -11,23 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.drawing.fixtures import WITH_FIXTURE, fixture
 from cohabit.worlds.crafter.drawing.pen import Pen, drawn, spread
-from cohabit.worlds.crafter.rules import (
-    COAL,
-    DIAMOND,
-    FURNACE,
-    GRASS,
-    IRON,
-    LAVA,
-    OUTSIDE,
-    PATH,
-    SAND,
-    STONE,
-    TABLE,
-    TREE,
-    WATER,
-)
 
 Cells = NDArray[np.uint8]
 VARIANTS = 6
@@ -110,18 +96,18 @@ class Surface(NamedTuple):
 
 
 SURFACES = (
-    Surface("#141820", _outside, "", "", 0, (OUTSIDE,)),
-    Surface("#3a87cf", _water, "", "#0c1016", 0.08, (WATER,)),
-    Surface("#e2501a", _lava, "", "#8e2410", 0.04, (LAVA,)),
-    Surface("#a08e77", _path, "", "#7a6a56", 0.04, (PATH,)),
-    Surface("#e3cd92", _sand, "#f3e5b8", "#b99c62", 0.08, (SAND,)),
-    Surface("#6cb048", _grass, "#8bcb62", "#43732f", 0.1, (GRASS, TREE)),
-    Surface("#868b97", _stone, "#b3b7c0", "#4b505c", 0.22, (STONE, COAL, IRON, DIAMOND)),
+    Surface("#141820", _outside, "", "", 0, (rules.OUTSIDE,)),
+    Surface("#3a87cf", _water, "", "#0c1016", 0.08, (rules.WATER,)),
+    Surface("#e2501a", _lava, "", "#8e2410", 0.04, (rules.LAVA,)),
+    Surface("#a08e77", _path, "", "#7a6a56", 0.04, (rules.PATH,)),
+    Surface("#e3cd92", _sand, "#f3e5b8", "#b99c62", 0.08, (rules.SAND,)),
+    Surface("#6cb048", _grass, "#8bcb62", "#43732f", 0.1, (rules.GRASS, rules.TREE)),
+    Surface("#868b97", _stone, "#b3b7c0", "#4b505c", 0.22, (rules.STONE, rules.COAL, rules.IRON, rules.DIAMOND)),
 )
-_SURFACE_OF = np.zeros(FURNACE + 1, np.uint8)
+_SURFACE_OF = np.zeros(rules.FURNACE + 1, np.uint8)
 for _number, _surface in enumerate(SURFACES):
     _SURFACE_OF[list(_surface.materials)] = _number
-_HAS_FIXTURE = np.zeros(FURNACE + 1, np.bool_)
+_HAS_FIXTURE = np.zeros(rules.FURNACE + 1, np.bool_)
 _HAS_FIXTURE[list(WITH_FIXTURE)] = True
 _DEEPEST = 0.25  # of a lip, in cells
 
@@ -189,10 +175,10 @@ def _plain(colour: str, size: tuple[int, int]) -> Image.Image:
 def _surfaces(cells: Cells) -> Cells:
     """The surface of each cell. Tables and furnaces stand on the ground next to them."""
     surfaces = _SURFACE_OF[cells]
-    for row, column in np.argwhere((cells == TABLE) | (cells == FURNACE)).tolist():
+    for row, column in np.argwhere((cells == rules.TABLE) | (cells == rules.FURNACE)).tolist():
         around = cells[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2].reshape(-1).tolist()
-        found = [material for material in around if material in (GRASS, SAND, PATH)]
-        surfaces[row, column] = _SURFACE_OF[max(found, key=found.count) if found else GRASS]
+        found = [material for material in around if material in (rules.GRASS, rules.SAND, rules.PATH)]
+        surfaces[row, column] = _SURFACE_OF[max(found, key=found.count) if found else rules.GRASS]
     return surfaces
 
 

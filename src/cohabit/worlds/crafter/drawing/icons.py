@@ -4,15 +4,8 @@ from functools import cache, partial
 
 from PIL import Image
 
+from cohabit.worlds.crafter.drawing import fixtures
 from cohabit.worlds.crafter.drawing.figures import SKETCHES
-from cohabit.worlds.crafter.drawing.fixtures import (
-    IRON_SHADES,
-    furnace,
-    gem,
-    nugget,
-    table,
-    young_plant,
-)
 from cohabit.worlds.crafter.drawing.pen import Pen, Sketch, figure
 
 VITAL_COLOURS = {"health": "#e5484d", "food": "#e79a3f", "drink": "#4aa8ea", "energy": "#f2cf3b"}
@@ -96,14 +89,14 @@ _ICONS: dict[str, Sketch] = {
     "food": _drumstick,
     "drink": _drop,
     "energy": _bolt,
-    "sapling": young_plant,
+    "sapling": fixtures.young_plant,
     "wood": _log,
     "stone": _rock,
-    "coal": partial(nugget, x=32, y=32, reach=26, shades=_COAL_ON_DARK),
-    "iron": partial(nugget, x=32, y=32, reach=26, shades=IRON_SHADES),
-    "diamond": partial(gem, x=32, y=32, reach=26),
-    "table": table,
-    "furnace": furnace,
+    "coal": partial(fixtures.nugget, x=32, y=32, reach=26, shades=_COAL_ON_DARK),
+    "iron": partial(fixtures.nugget, x=32, y=32, reach=26, shades=fixtures.IRON_SHADES),
+    "diamond": partial(fixtures.gem, x=32, y=32, reach=26),
+    "table": fixtures.table,
+    "furnace": fixtures.furnace,
     "moon": _moon,
     **{f"{metal}_pickaxe": partial(_pickaxe, metal=metal) for metal in METALS},
     **{f"{metal}_sword": partial(_sword, metal=metal) for metal in METALS},

@@ -5,30 +5,11 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw
 
+from cohabit.worlds.crafter.drawing import panel
 from cohabit.worlds.crafter.drawing.figures import colour_of, figure_of
 from cohabit.worlds.crafter.drawing.ground import Cells, draw_ground
 from cohabit.worlds.crafter.drawing.icons import achievement_icon, faint_icon, icon
 from cohabit.worlds.crafter.drawing.light import DARKEST, darkness, with_lights
-from cohabit.worlds.crafter.drawing.panel import (
-    BAD,
-    FAINT,
-    GOOD,
-    INK,
-    PAPER,
-    RULE,
-    SLOT,
-    Labels,
-    Place,
-    as_png,
-    bar,
-    condition,
-    fitted,
-    name_of,
-    time_of,
-    write,
-    write_right,
-    written,
-)
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, FURNACE, ITEMS, LAVA, MOST, VIEW_HEIGHT, VIEW_WIDTH, VITALS
@@ -44,13 +25,13 @@ _MIDDLE = (VIEW_WIDTH // 2, VIEW_HEIGHT // 2)
 
 def player_scene(game: Game, player: Player) -> bytes:
     """What this player sees and has, as a PNG."""
-    image = Image.new("RGB", SIZE, PAPER)
+    image = Image.new("RGB", SIZE, panel.PAPER)
     image.paste(_view(game, player), (GAP, GAP), _rounded(VIEW, 10))
     below = GAP + VIEW[1]
     _draw_vitals(image, player, below + 12)
     _draw_inventory(image, player, below + 52)
     _draw_panel(image, game, player, GAP + VIEW[0] + GAP)
-    return as_png(image)
+    return panel.as_png(image)
 
 
 # -- the view -----------------------------------------------------------------------------------------
@@ -82,7 +63,7 @@ def _view(game: Game, player: Player) -> Image.Image:
     image = with_lights(image, dark, [(x * CELL + CELL // 2, y * CELL + CELL // 2) for x, y in glowing], 2 * CELL)
     if player.alive and not player.sleeping:
         _put(image, _aim(), _MIDDLE[0] + player.dx, _MIDDLE[1] + player.dy)
-    labels = Labels(image)
+    labels = panel.Labels(image)
     for other, column, row in others:
         middle = column * CELL + CELL // 2, row * CELL + CELL // 2
         labels.put(other, 13, _NAME_WIDTH, middle, CELL // 2, must=True)
@@ -107,7 +88,7 @@ def _aim() -> Image.Image:
 
 
 @cache
-def _rounded(size: Place, radius: int) -> Image.Image:
+def _rounded(size: panel.Place, radius: int) -> Image.Image:
     mask = Image.new("L", (size[0] * 4, size[1] * 4))
     ImageDraw.Draw(mask).rounded_rectangle((0, 0, size[0] * 4 - 1, size[1] * 4 - 1), radius * 4, 255)
     return mask.resize(size, Image.Resampling.BOX)
@@ -120,8 +101,8 @@ def _draw_vitals(image: Image.Image, player: Player, top: int) -> None:
         amount, left = getattr(player, vital), GAP + place * wide
         symbol = icon(vital, 24)
         image.paste(symbol, (left, top + 1), symbol)
-        image.paste(bar(vital, amount, wide - 58, 12), (left + 29, top + 7))
-        write(image, (left + wide - 23, top + 3), str(amount), 16, INK if amount > MOST // 3 else BAD)
+        image.paste(panel.bar(vital, amount, wide - 58, 12), (left + 29, top + 7))
+        panel.write(image, (left + wide - 23, top + 3), str(amount), 16, panel.INK if amount > MOST // 3 else panel.BAD)
 
 
 def _draw_inventory(image: Image.Image, player: Player, top: int) -> None:
@@ -132,33 +113,33 @@ def _draw_inventory(image: Image.Image, player: Player, top: int) -> None:
         image.paste(slot, (left, top), slot)
         symbol = icon(item, 28) if amount else faint_icon(item, 28)
         image.paste(symbol, (left + (wide - 30) // 2, top + 5), symbol)
-        line = written(str(amount), 15, INK if amount else RULE)
+        line = panel.written(str(amount), 15, panel.INK if amount else panel.RULE)
         image.paste(line, (left + (wide - 2 - line.width) // 2, top + 36), line)
 
 
 @cache
-def _slot(size: Place) -> Image.Image:
-    image = Image.new("RGBA", size, SLOT)
+def _slot(size: panel.Place) -> Image.Image:
+    image = Image.new("RGBA", size, panel.SLOT)
     image.putalpha(_rounded(size, 6))
     return image
 
 
 def _draw_panel(image: Image.Image, game: Game, player: Player, left: int) -> None:
     """Who and when, and the achievements."""
-    right, state = left + SIDE, condition(player)
+    right, state = left + SIDE, panel.condition(player)
     image.paste(colour_of(player), (left, GAP + 2, left + 5, GAP + 40))
-    write(image, (left + 14, GAP - 2), fitted(name_of(player), 20, SIDE - 80), 20)
+    panel.write(image, (left + 14, GAP - 2), panel.fitted(panel.name_of(player), 20, SIDE - 80), 20)
     if state:
-        write_right(image, (right, GAP + 3), state, 14, BAD if state == "dead" else FAINT)
-    write(image, (left + 14, GAP + 25), time_of(game), 13, FAINT)
+        panel.write_right(image, (right, GAP + 3), state, 14, panel.BAD if state == "dead" else panel.FAINT)
+    panel.write(image, (left + 14, GAP + 25), panel.time_of(game), 13, panel.FAINT)
     top = GAP + 54
     done = sum(1 for times in player.achievements if times)
-    write(image, (left, top), "Achievements", 14)
-    write_right(image, (right, top), f"{done} of {len(ACHIEVEMENTS)}", 14, GOOD if done else FAINT)
-    image.paste(RULE, (left, top + 22, right, top + 23))
+    panel.write(image, (left, top), "Achievements", 14)
+    panel.write_right(image, (right, top), f"{done} of {len(ACHIEVEMENTS)}", 14, panel.GOOD if done else panel.FAINT)
+    image.paste(panel.RULE, (left, top + 22, right, top + 23))
     rows = (len(ACHIEVEMENTS) + 1) // 2
     for place, (name, times) in enumerate(zip(ACHIEVEMENTS, player.achievements, strict=True)):
         x, y = left + place // rows * (SIDE // 2 + 2), top + 31 + place % rows * 32
         symbol = achievement_icon(name, 24, bool(times))
         image.paste(symbol, (x, y), symbol)
-        write(image, (x + 29, y + 4), name.replace("_", " "), 12, INK if times else FAINT)
+        panel.write(image, (x + 29, y + 4), name.replace("_", " "), 12, panel.INK if times else panel.FAINT)

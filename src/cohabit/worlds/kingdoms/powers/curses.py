@@ -5,18 +5,32 @@ import numpy as np
 from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.creatures import Effect, Job
 from cohabit.worlds.kingdoms.powers import targets
-from cohabit.worlds.kingdoms.powers.power import Cast, Power
+from cohabit.worlds.kingdoms.powers.power import Cast, Powers
 from cohabit.worlds.kingdoms.powers.targets import affecting
 from cohabit.worlds.kingdoms.rules import realms
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import HEALTH, HUNGERS, LIFE, SPECIES_ROW
 
+POWERS = Powers("curse")
 OLDER_TICKS, HUNGRY_FOOD = 1000, 5
 LOYALTY_LOSS, WEARINESS_GAIN, FAITH_LOSS, OPINION_LOSS = 30, 30, 50, 30
 
+POWERS.power("Curses half of the creatures: they fight worse and lose health.", brush=True, called="curse")(
+    affecting("curse", Effect.CURSED, 2)
+)
+POWERS.power("Makes one in three creatures mad: they attack anybody.", brush=True, called="madness")(
+    affecting("madness", Effect.MAD, 3)
+)
+POWERS.power("Freezes half of the creatures where they stand.", brush=True, called="frost")(
+    affecting("frost", Effect.FROZEN, 2)
+)
+POWERS.power("Sets half of the creatures on fire.", brush=True, called="burning")(
+    affecting("burning", Effect.BURNING, 2)
+)
 
+
+@POWERS.power(f"Makes creatures {OLDER_TICKS} ticks older.", brush=True)
 def aging(sim: Sim, cast: Cast) -> bool:
-    """Makes creatures older, except those past their maximum age."""
     c = sim.creatures
     rows = targets.creatures(sim, cast)
     rows = rows[sim.tick - c.born[rows] < LIFE[c.species[rows]]]
@@ -24,8 +38,8 @@ def aging(sim: Sim, cast: Cast) -> bool:
     return bool(rows.size)
 
 
+@POWERS.power("Leaves the creatures under the brush almost without food.", brush=True)
 def hunger(sim: Sim, cast: Cast) -> bool:
-    """Leaves the creatures under the brush almost without food."""
     c = sim.creatures
     rows = targets.creatures(sim, cast)
     fed = rows[(c.food[rows] > HUNGRY_FOOD) & HUNGERS[c.species[rows]]]
@@ -33,8 +47,8 @@ def hunger(sim: Sim, cast: Cast) -> bool:
     return bool(fed.size)
 
 
+@POWERS.power("Kills the creatures on the tile.")
 def smite(sim: Sim, cast: Cast) -> bool:
-    """Kills the creatures on the tile."""
     rows = targets.creatures(sim, cast)
     if not rows.size:
         raise GameRejected(f"There is no creature at {cast.x},{cast.y}. Aim at a creature.")
@@ -42,8 +56,8 @@ def smite(sim: Sim, cast: Cast) -> bool:
     return True
 
 
+@POWERS.power("Turns one in four creatures into a zombie.", brush=True)
 def undeath(sim: Sim, cast: Cast) -> bool:
-    """Turns one in four creatures into a zombie without a kingdom."""
     c = sim.creatures
     zombie = SPECIES_ROW["zombie"]
     rows = targets.creatures(sim, cast)
@@ -56,8 +70,8 @@ def undeath(sim: Sim, cast: Cast) -> bool:
     return bool(rows.size)
 
 
+@POWERS.power("Makes soldiers workers again.", brush=True)
 def desertion(sim: Sim, cast: Cast) -> bool:
-    """Makes soldiers workers again."""
     c = sim.creatures
     rows = targets.creatures(sim, cast)
     soldiers = rows[c.job[rows] == Job.SOLDIER]
@@ -66,30 +80,30 @@ def desertion(sim: Sim, cast: Cast) -> bool:
     return bool(soldiers.size)
 
 
+@POWERS.power("Destroys the city's stored food.")
 def famine(sim: Sim, cast: Cast) -> bool:
-    """Destroys the stored food of a city."""
     city = targets.city(sim, cast)
     had, city.food = city.food, 0
     return had > 0
 
 
+@POWERS.power("Takes half of the city's wood, stone and gold.")
 def poverty(sim: Sim, cast: Cast) -> bool:
-    """Takes half of the wood, stone and gold of a city."""
     city = targets.city(sim, cast)
     had = city.wood + city.stone + city.gold
     city.wood, city.stone, city.gold = city.wood // 2, city.stone // 2, city.gold // 2
     return had > 0
 
 
+@POWERS.power(f"Lowers the city's loyalty by {LOYALTY_LOSS}.")
 def discord(sim: Sim, cast: Cast) -> bool:
-    """Lowers the loyalty of a city."""
     city = targets.city(sim, cast)
     had, city.loyalty = city.loyalty, max(0, city.loyalty - LOYALTY_LOSS)
     return city.loyalty < had
 
 
+@POWERS.power("Makes the city leave its kingdom.")
 def rebellion(sim: Sim, cast: Cast) -> bool:
-    """Makes a city leave its kingdom."""
     city = targets.city(sim, cast)
     if len(sim.cities_of(city.kingdom)) < 2:
         raise GameRejected(f"{city.name} is the only city of its kingdom, so there is nobody to rebel against.")
@@ -100,79 +114,37 @@ def rebellion(sim: Sim, cast: Cast) -> bool:
     return True
 
 
+@POWERS.power(f"Raises the kingdom's war weariness by {WEARINESS_GAIN}.")
 def weariness(sim: Sim, cast: Cast) -> bool:
-    """Raises the war weariness of a kingdom."""
     kingdom = targets.kingdom(sim, cast)
     had, kingdom.weariness = kingdom.weariness, min(100, kingdom.weariness + WEARINESS_GAIN)
     return kingdom.weariness > had
 
 
+@POWERS.power(f"Takes {FAITH_LOSS} faith from the kingdom.")
 def doubt(sim: Sim, cast: Cast) -> bool:
-    """Takes faith from a kingdom."""
     kingdom = targets.kingdom(sim, cast)
     had, kingdom.faith = kingdom.faith, max(0, kingdom.faith - FAITH_LOSS)
     return kingdom.faith < had
 
 
+@POWERS.power("Takes half of the city's culture.")
 def oblivion(sim: Sim, cast: Cast) -> bool:
-    """Takes half of the culture of a city."""
     city = targets.city(sim, cast)
     had, city.culture = city.culture, city.culture // 2
     return had > 0
 
 
+@POWERS.power(f"Lowers all other kingdoms' opinions of the kingdom by {OPINION_LOSS}.")
 def spite(sim: Sim, cast: Cast) -> bool:
-    """Worsens the opinions of a kingdom."""
     return targets.change_opinions(sim, targets.kingdom(sim, cast).id, -OPINION_LOSS)
 
 
+@POWERS.power("Kills the king of the kingdom.")
 def regicide(sim: Sim, cast: Cast) -> bool:
-    """Kills the king; the crown chooses the next one."""
     kingdom = targets.kingdom(sim, cast)
     row = sim.creatures.row(kingdom.king)
     if row is None:
         raise GameRejected(f"{kingdom.name} has no king.")
     sim.creatures.hp[row] = 0
     return True
-
-
-POWERS = (
-    Power(
-        "curse",
-        "curse",
-        "Curses half of the creatures: they fight worse and lose health.",
-        affecting("curse", Effect.CURSED, 2),
-        brush=True,
-    ),
-    Power(
-        "madness",
-        "curse",
-        "Makes one in three creatures mad: they attack anybody.",
-        affecting("madness", Effect.MAD, 3),
-        brush=True,
-    ),
-    Power(
-        "frost",
-        "curse",
-        "Freezes half of the creatures where they stand.",
-        affecting("frost", Effect.FROZEN, 2),
-        brush=True,
-    ),
-    Power(
-        "burning", "curse", "Sets half of the creatures on fire.", affecting("burning", Effect.BURNING, 2), brush=True
-    ),
-    Power("aging", "curse", f"Makes creatures {OLDER_TICKS} ticks older.", aging, brush=True),
-    Power("hunger", "curse", "Leaves the creatures under the brush almost without food.", hunger, brush=True),
-    Power("smite", "curse", "Kills the creatures on the tile.", smite),
-    Power("undeath", "curse", "Turns one in four creatures into a zombie.", undeath, brush=True),
-    Power("desertion", "curse", "Makes soldiers workers again.", desertion, brush=True),
-    Power("famine", "curse", "Destroys the city's stored food.", famine),
-    Power("poverty", "curse", "Takes half of the city's wood, stone and gold.", poverty),
-    Power("discord", "curse", f"Lowers the city's loyalty by {LOYALTY_LOSS}.", discord),
-    Power("rebellion", "curse", "Makes the city leave its kingdom.", rebellion),
-    Power("weariness", "curse", f"Raises the kingdom's war weariness by {WEARINESS_GAIN}.", weariness),
-    Power("doubt", "curse", f"Takes {FAITH_LOSS} faith from the kingdom.", doubt),
-    Power("oblivion", "curse", "Takes half of the city's culture.", oblivion),
-    Power("spite", "curse", f"Lowers all other kingdoms' opinions of the kingdom by {OPINION_LOSS}.", spite),
-    Power("regicide", "curse", "Kills the king of the kingdom.", regicide),
-)

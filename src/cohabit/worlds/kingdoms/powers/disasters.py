@@ -7,7 +7,7 @@ from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.creatures import Effect
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.powers import ground, targets
-from cohabit.worlds.kingdoms.powers.power import Cast, Power
+from cohabit.worlds.kingdoms.powers.power import Cast, Powers
 from cohabit.worlds.kingdoms.rules import life, vegetation
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.tiles import GROUND_ROW, IS_WATER, TOP_ROW
@@ -16,6 +16,7 @@ LAVA, SAND, SOIL_LOW = GROUND_ROW["lava1"], GROUND_ROW["sand"], GROUND_ROW["soil
 PIT, DEEP_PIT, ABYSS = (GROUND_ROW[name] for name in ("pit_shallow_waters", "pit_close_ocean", "pit_deep_ocean"))
 HEIGHTS = tuple(GROUND_ROW[name] for name in ("hills", "mountains", "summit"))
 NONE, SNOW, SWAMP, FARMLAND, BURNT = (TOP_ROW[name] for name in ("none", "snow", "swamp", "farmland", "burnt"))
+POWERS = Powers("disaster")
 
 
 class Blast(Struct, frozen=True):
@@ -54,36 +55,36 @@ def explode(sim: Sim, cast: Cast, blast: Blast) -> bool:
     return True
 
 
+@POWERS.power("A small explosion.")
 def grenade(sim: Sim, cast: Cast) -> bool:
-    """A small explosion."""
     return explode(sim, cast, GRENADE)
 
 
+@POWERS.power("An explosion that destroys the houses around it.")
 def bomb(sim: Sim, cast: Cast) -> bool:
-    """An explosion that destroys the houses around it."""
     return explode(sim, cast, BOMB)
 
 
+@POWERS.power("Strikes from the sky and leaves a crater of lava.")
 def meteorite(sim: Sim, cast: Cast) -> bool:
-    """An explosion that leaves a crater of lava."""
     return explode(sim, cast, METEORITE)
 
 
+@POWERS.power("Destroys a whole city and infects many creatures around it.")
 def nuke(sim: Sim, cast: Cast) -> bool:
-    """An explosion that destroys a city and infects many creatures around it."""
     explode(sim, cast, NUKE)
     near = targets.standing_on(sim, sim.land.disc(cast.x, cast.y, FALLOUT_RADIUS))
     targets.add_effect(sim, targets.some_creatures(sim, cast, "fallout", near, 1, 3), Effect.PLAGUE)
     return True
 
 
+@POWERS.power("Leaves nothing but a deep pit.")
 def antimatter_bomb(sim: Sim, cast: Cast) -> bool:
-    """Leaves nothing but a deep pit."""
     return explode(sim, cast, ANTIMATTER)
 
 
+@POWERS.power("Destroys houses and cracks the ground open.")
 def earthquake(sim: Sim, cast: Cast) -> bool:
-    """Destroys one house in four, hurts one creature in three, and cracks the ground open."""
     shaken = sim.land.disc(cast.x, cast.y, QUAKE_RADIUS)
     targets.report(sim, shaken, "An earthquake shakes")
     life.hurt(
@@ -105,8 +106,8 @@ def _crack(sim: Sim, cast: Cast) -> Cells:
     return sim.land.line(cast.x - CRACK_LENGTH, cast.y - lean, cast.x + CRACK_LENGTH, cast.y + lean)
 
 
+@POWERS.power("The sea floods low land near the coast.")
 def tsunami(sim: Sim, cast: Cast) -> bool:
-    """The sea floods low land nearby, hurts creatures and destroys houses."""
     land = sim.land
     if not IS_WATER[land.ground[land.disc(cast.x, cast.y, SEA_WITHIN)]].any():
         raise GameRejected(f"A tsunami needs water. Aim within {SEA_WITHIN} tiles of water.")
@@ -118,8 +119,8 @@ def tsunami(sim: Sim, cast: Cast) -> bool:
     return bool(flooded.size)
 
 
+@POWERS.power("Floods low land: fields turn into swamp and fires go out.", brush=True)
 def flood(sim: Sim, cast: Cast) -> bool:
-    """Floods low land: fields are lost, fires go out, and one house in twelve is destroyed."""
     cells = targets.cells(sim, cast)
     low = cells[np.isin(sim.land.ground[cells], (SAND, SOIL_LOW))]
     flooded = targets.some_cells(sim, cast, "flood", low, 1, 2)
@@ -137,32 +138,32 @@ def _drown(sim: Sim, cast: Cast, flooded: Cells, damage: int, one_house_in: int)
     ground.reshape(sim, flooded[~soil], top=NONE)
 
 
+@POWERS.power("Sets fire to half of the cells that can burn.", brush=True, called="fire")
 def wildfire(sim: Sim, cast: Cast) -> bool:
-    """Sets fire to half of the cells that can burn."""
     return vegetation.ignite(sim, targets.some_cells(sim, cast, "fire", targets.cells(sim, cast), 1, 2)) > 0
 
 
+@POWERS.power("Sets fire to everything that can burn, and to creatures.", brush=True)
 def napalm(sim: Sim, cast: Cast) -> bool:
-    """Sets fire to every cell that can burn, and to creatures."""
     lit = vegetation.ignite(sim, targets.cells(sim, cast))
     return targets.affect(sim, cast, Effect.BURNING, "napalm") | (lit > 0)
 
 
+@POWERS.power("Melts the ground; the lava cools to ash in time.", brush=True)
 def lava(sim: Sim, cast: Cast) -> bool:
-    """Melts the ground."""
     return ground.reshape(sim, targets.cells(sim, cast), ground=LAVA) > 0
 
 
+@POWERS.power("Infects half of the creatures under the brush; people spread it.", brush=True)
 def plague(sim: Sim, cast: Cast) -> bool:
-    """Infects half of the creatures under the brush."""
     sick = targets.affect(sim, cast, Effect.PLAGUE, "plague", one_in=2)
     if sick:
         targets.report(sim, targets.cells(sim, cast), "A plague has come to")
     return sick
 
 
+@POWERS.power("Locusts strip pastures, fields and food stores.", brush=True)
 def locusts(sim: Sim, cast: Cast) -> bool:
-    """Strip all pastures, half of the fields, and a quarter of the food that the cities there have stored."""
     cells = targets.cells(sim, cast)
     eaten = ground.strip(sim, cells)
     fields = targets.some_cells(sim, cast, "locusts", cells[sim.land.top[cells] == FARMLAND], 1, 2)
@@ -174,14 +175,14 @@ def locusts(sim: Sim, cast: Cast) -> bool:
     return stripped + eaten + len(raided) > 0
 
 
+@POWERS.power("The ground collapses into a pit.")
 def sinkhole(sim: Sim, cast: Cast) -> bool:
-    """The ground collapses, and the buildings on it with it."""
     hole = sim.land.disc(cast.x, cast.y, SINKHOLE_RADIUS)
     return ground.reshape(sim, hole[sim.land.is_dry(hole)], ground=PIT) > 0
 
 
+@POWERS.power("Snow slides down from the heights and buries creatures.")
 def avalanche(sim: Sim, cast: Cast) -> bool:
-    """Snow slides down from the heights and hurts the creatures it buries."""
     land = sim.land
     if not np.isin(land.ground[land.disc(cast.x, cast.y, AVALANCHE_RADIUS)], HEIGHTS).any():
         raise GameRejected(f"An avalanche needs heights. Aim within {AVALANCHE_RADIUS} tiles of hills or mountains.")
@@ -190,22 +191,3 @@ def avalanche(sim: Sim, cast: Cast) -> bool:
     hit = targets.standing_on(sim, buried)
     life.hurt(sim, hit, AVALANCHE_DAMAGE, "an avalanche")
     return ground.reshape(sim, buried, top=SNOW) + len(hit) > 0
-
-
-POWERS = (
-    Power("grenade", "disaster", "A small explosion.", grenade),
-    Power("bomb", "disaster", "An explosion that destroys the houses around it.", bomb),
-    Power("meteorite", "disaster", "Strikes from the sky and leaves a crater of lava.", meteorite),
-    Power("nuke", "disaster", "Destroys a whole city and infects many creatures around it.", nuke),
-    Power("antimatter_bomb", "disaster", "Leaves nothing but a deep pit.", antimatter_bomb),
-    Power("earthquake", "disaster", "Destroys houses and cracks the ground open.", earthquake),
-    Power("tsunami", "disaster", "The sea floods low land near the coast.", tsunami),
-    Power("flood", "disaster", "Floods low land: fields turn into swamp and fires go out.", flood, brush=True),
-    Power("fire", "disaster", "Sets fire to half of the cells that can burn.", wildfire, brush=True),
-    Power("napalm", "disaster", "Sets fire to everything that can burn, and to creatures.", napalm, brush=True),
-    Power("lava", "disaster", "Melts the ground; the lava cools to ash in time.", lava, brush=True),
-    Power("plague", "disaster", "Infects half of the creatures under the brush; people spread it.", plague, brush=True),
-    Power("locusts", "disaster", "Locusts strip pastures, fields and food stores.", locusts, brush=True),
-    Power("sinkhole", "disaster", "The ground collapses into a pit.", sinkhole),
-    Power("avalanche", "disaster", "Snow slides down from the heights and buries creatures.", avalanche),
-)

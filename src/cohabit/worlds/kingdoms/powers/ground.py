@@ -7,38 +7,27 @@ tracked so that it can cool.
 
 import numpy as np
 
+from cohabit.worlds.kingdoms import tiles
 from cohabit.worlds.kingdoms.land import Cells, Land
 from cohabit.worlds.kingdoms.powers import targets
 from cohabit.worlds.kingdoms.rules import cities, life, vegetation
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.species import LIVES_IN_WATER
 from cohabit.worlds.kingdoms.terrain import LAND, SEA
-from cohabit.worlds.kingdoms.tiles import (
-    BUILDINGS,
-    CAN_GROW,
-    GROUND,
-    GROUND_ROW,
-    IS_DEADLY,
-    IS_LAVA,
-    IS_WATER,
-    TOP_FOOD,
-    TOP_ROW,
-    TOPS,
-)
 
-LADDER = tuple(GROUND_ROW[band.ground] for band in SEA + LAND)
+LADDER = tuple(tiles.GROUND_ROW[band.ground] for band in SEA + LAND)
 """The kinds of ground by height, from the deepest to the highest."""
 _LIES_ANYWHERE = ("none", "desert", "snow", "road", "fire", "burnt", "wasteland", "wall", "crystal")
 _PITS = ("pit_deep_ocean", "pit_close_ocean", "pit_shallow_waters")
 
-HOLDS_BUILDINGS = ~(IS_WATER | IS_DEADLY | np.array([kind.id in _PITS for kind in GROUND]))
-FITS = CAN_GROW[:, None] | np.array([kind.id in _LIES_ANYWHERE for kind in TOPS])[None, :]
+HOLDS_BUILDINGS = ~(tiles.IS_WATER | tiles.IS_DEADLY | np.array([kind.id in _PITS for kind in tiles.GROUND]))
+FITS = tiles.CAN_GROW[:, None] | np.array([kind.id in _LIES_ANYWHERE for kind in tiles.TOPS])[None, :]
 """By row of the ground and row of the top: can this top be on this ground?"""
-FITS[IS_WATER | IS_DEADLY, 1:] = False
+FITS[tiles.IS_WATER | tiles.IS_DEADLY, 1:] = False
 STRANDED_DAMAGE = 2000
 """Damage to a water animal on dry land. Walking creatures can swim, and lava kills by itself."""
-_LEVEL = {GROUND_ROW[band.ground]: band.floor + 4 for band in SEA + LAND}
-HOTTEST_LAVA, COLDEST_LAVA, ASH = GROUND_ROW["lava0"], GROUND_ROW["lava3"], GROUND_ROW["ash"]
+_LEVEL = {tiles.GROUND_ROW[band.ground]: band.floor + 4 for band in SEA + LAND}
+HOTTEST_LAVA, COLDEST_LAVA, ASH = tiles.GROUND_ROW["lava0"], tiles.GROUND_ROW["lava3"], tiles.GROUND_ROW["ash"]
 LAVA_EVERY = 16  # ticks
 LAVA_COOLS_IN = 6  # one in this many cells cools by one step each time
 LAVA_KINDLES_IN = 8  # one in this many cells sets fire to its neighbours each time
@@ -62,7 +51,7 @@ def wreck(sim: Sim, cells: Cells) -> int:
     kinds, homes = land.built[fallen].tolist(), land.city[fallen].tolist()
     land.built[fallen] = 0
     for kind, home in zip(kinds, homes, strict=True):
-        city, name = sim.cities.get(home), BUILDINGS[kind].id
+        city, name = sim.cities.get(home), tiles.BUILDINGS[kind].id
         if city and city.buildings.get(name):
             city.buildings[name] -= 1
     for home in dict.fromkeys(homes):
@@ -78,9 +67,9 @@ def _change_ground(sim: Sim, cells: Cells, ground: int) -> None:
     land.ground[cells] = ground
     if ground in _LEVEL:
         land.level[cells] = _LEVEL[ground]
-    land.top[cells[~FITS[ground, land.top[cells]]]] = TOP_ROW["none"]
+    land.top[cells[~FITS[ground, land.top[cells]]]] = tiles.TOP_ROW["none"]
     _track_lava(land, cells)
-    if not IS_WATER[ground]:
+    if not tiles.IS_WATER[ground]:
         rows = targets.standing_on(sim, cells)
         life.hurt(sim, rows[LIVES_IN_WATER[sim.creatures.species[rows]]], STRANDED_DAMAGE, "dry land")
     if not HOLDS_BUILDINGS[ground]:
@@ -89,21 +78,21 @@ def _change_ground(sim: Sim, cells: Cells, ground: int) -> None:
 
 def _cover(sim: Sim, cells: Cells, top: int) -> None:
     land = sim.land
-    if top == TOP_ROW["fire"]:
+    if top == tiles.TOP_ROW["fire"]:
         vegetation.ignite(sim, cells)
         return
     cells = cells[FITS[land.ground[cells], top]]
     vegetation.put_out(sim, cells)
     land.top[cells] = top
     land.grazed[cells] = (
-        0 if TOP_FOOD[top] else sim.tick
+        0 if tiles.TOP_FOOD[top] else sim.tick
     )  # plants can be grazed at once; bare ground stays bare a while
 
 
 def regrow(sim: Sim, cells: Cells) -> int:
     """Let grazed plants on these cells regrow; returns how many cells had been grazed."""
     land = sim.land
-    grazed = cells[(TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] > 0)]
+    grazed = cells[(tiles.TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] > 0)]
     land.grazed[grazed] = 0
     return len(grazed)
 
@@ -111,7 +100,7 @@ def regrow(sim: Sim, cells: Cells) -> int:
 def strip(sim: Sim, cells: Cells) -> int:
     """Graze these cells bare; returns how many there were to graze."""
     land = sim.land
-    eaten = cells[(TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] < sim.tick)]
+    eaten = cells[(tiles.TOP_FOOD[land.top[cells]] > 0) & (land.grazed[cells] < sim.tick)]
     land.grazed[eaten] = sim.tick
     return len(eaten)
 
@@ -119,8 +108,8 @@ def strip(sim: Sim, cells: Cells) -> int:
 # -- lava -----------------------------------------------------------------------------------------
 def _track_lava(land: Land, cells: Cells) -> None:
     """Update the list of molten cells after the ground of these cells has changed."""
-    land.molten = land.molten[IS_LAVA[land.ground[land.molten]]]
-    fresh = cells[IS_LAVA[land.ground[cells]]]
+    land.molten = land.molten[tiles.IS_LAVA[land.ground[land.molten]]]
+    fresh = cells[tiles.IS_LAVA[land.ground[cells]]]
     if fresh.size:
         land.molten = np.union1d(land.molten, fresh)
 

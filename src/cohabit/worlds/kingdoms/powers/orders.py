@@ -319,12 +319,8 @@ def _muster(percent: int) -> Run:
     return _at_home(lambda sim, kingdom: muster(sim, kingdom, percent))
 
 
-def _fortify_on(sim: Sim, kingdom: Kingdom) -> str:
-    return fortify(sim, kingdom, True)
-
-
-def _fortify_off(sim: Sim, kingdom: Kingdom) -> str:
-    return fortify(sim, kingdom, False)
+def _fortify(on: bool) -> Run:
+    return _at_home(lambda sim, kingdom: fortify(sim, kingdom, on))
 
 
 def _order(name: str, description: str, run: Run) -> Power:
@@ -337,8 +333,8 @@ POWERS = (
     _order("settle", "The next settlers go to the place.", _at_place(settle)),
     _order("war", "Declares war on the owner of the place.", _at_kingdom(make_war)),
     _order("peace", "Offers peace to the owner of the place, or accepts its offer.", _at_kingdom(make_peace)),
-    _order("fortify", "The soldiers stay at home and man the walls.", _at_home(_fortify_on)),
-    _order("sally", "The soldiers may leave their cities again.", _at_home(_fortify_off)),
+    _order("fortify", "The soldiers stay at home and man the walls.", _fortify(True)),
+    _order("sally", "The soldiers may leave their cities again.", _fortify(False)),
     _order("muster", f"{MUSTER} percent of the people will be under arms.", _muster(MUSTER)),
     _order("levy", f"{MAX_MUSTER} percent of the people will be under arms.", _muster(MAX_MUSTER)),
     _order("furlough", f"Only {FURLOUGH} percent of the people will be under arms.", _muster(FURLOUGH)),

@@ -41,3 +41,22 @@ class Power(Struct, frozen=True):
     brush: bool = False  # does it take a radius?
     toggle: bool = False  # does it switch a law of the world on and off?
     faith: int = 0  # what a kingdom's player pays for a pulse
+
+
+class Powers(list[Power]):
+    """The powers of one family, in the order in which they are listed."""
+
+    def __init__(self, family: Family) -> None:
+        super().__init__()
+        self.family = family
+
+    def power(
+        self, description: str, aim: Aim = "god", *, brush: bool = False, faith: int = 0, called: str = ""
+    ) -> Callable[[Run], Run]:
+        """Adds a function as a power. Its id is the name of the function, unless another one is given."""
+
+        def add(run: Run) -> Run:
+            self.append(Power(called or run.__name__, self.family, description, run, aim, brush, faith=faith))
+            return run
+
+        return add

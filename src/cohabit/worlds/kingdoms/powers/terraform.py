@@ -10,7 +10,7 @@ from cohabit.worlds.kingdoms.answers import Painted, Point
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.powers import ground, targets
 from cohabit.worlds.kingdoms.powers.ground import LADDER
-from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
+from cohabit.worlds.kingdoms.powers.power import Cast, Power, Powers, Run
 from cohabit.worlds.kingdoms.sim import Sim
 from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND, GROUND_ROW, IS_WATER, TOP_ROW, TOPS
 
@@ -22,6 +22,7 @@ SEEDS = ("grass", "forest", "jungle", "savanna", "swamp", "taiga", "flowers", "m
 SEEDS_FOR_PLAYERS = {"grass": 2, "forest": 3, "flowers": 2}
 """What a kingdom may plant on its own land, and the faith it costs."""
 SPENT_SOIL = tuple(TOP_ROW[name] for name in ("none", "burnt", "wasteland", "desert"))
+POWERS = Powers("terraform")
 FAR_AWAY = 10**6
 """Beyond every map."""
 
@@ -54,13 +55,13 @@ def _disc_size(radius: int) -> int:
 
 
 # -- powers ---------------------------------------------------------------------------------------
+@POWERS.power("Turns every cell into the next higher kind of ground.", brush=True, called="raise")
 def raise_land(sim: Sim, cast: Cast) -> bool:
-    """Turns every cell into the next higher kind of ground."""
     return _climb(sim, targets.cells(sim, cast), LADDER)
 
 
+@POWERS.power("Turns every cell into the next lower kind of ground.", brush=True, called="lower")
 def lower_land(sim: Sim, cast: Cast) -> bool:
-    """Turns every cell into the next lower kind of ground."""
     return _climb(sim, targets.cells(sim, cast), LADDER[::-1])
 
 
@@ -74,8 +75,8 @@ def _replace(sim: Sim, cells: Cells, grounds: dict[int, int]) -> bool:
     return sum([ground.reshape(sim, cells[sim.land.ground[cells] == old], new) for old, new in grounds.items()]) > 0
 
 
+@POWERS.power("Digs pits, and makes pits deeper.", brush=True)
 def dig(sim: Sim, cast: Cast) -> bool:
-    """Turns dry ground into a pit, and makes pits deeper."""
     cells = targets.cells(sim, cast)
     rock = cells[ground.HOLDS_BUILDINGS[sim.land.ground[cells]]]
     shallow, close, deep = (GROUND_ROW[f"pit_{name}"] for name in ("shallow_waters", "close_ocean", "deep_ocean"))
@@ -83,24 +84,24 @@ def dig(sim: Sim, cast: Cast) -> bool:
     return (ground.reshape(sim, rock, shallow) > 0) | deeper
 
 
+@POWERS.power("Turns pits and ash into soil.", "own", brush=True, faith=4)
 def fill(sim: Sim, cast: Cast) -> bool:
-    """Turns pits and ash into soil."""
     spoiled = (*PIT_OF.values(), GROUND_ROW["ash"])
     return _replace(sim, targets.cells(sim, cast), dict.fromkeys(spoiled, SOIL))
 
 
+@POWERS.power("Fills pits with water.", brush=True)
 def flood_pits(sim: Sim, cast: Cast) -> bool:
-    """Fills pits with water."""
     return _replace(sim, targets.cells(sim, cast), {pit: water for water, pit in PIT_OF.items()})
 
 
+@POWERS.power("Removes water.", brush=True)
 def sponge(sim: Sim, cast: Cast) -> bool:
-    """Removes water; the sea leaves pits, a river leaves soil."""
     return _replace(sim, targets.cells(sim, cast), {**PIT_OF, RIVER: SOIL})
 
 
+@POWERS.power("Makes a river to the end of a drag, or under the brush.", brush=True)
 def river(sim: Sim, cast: Cast) -> bool:
-    """Makes a river from here to the end of the drag, or under the brush if there is no drag."""
     cells = targets.cells(sim, cast)
     if cast.x2 is not None and cast.y2 is not None:
         cells = sim.land.line(cast.x, cast.y, cast.x2, cast.y2)
@@ -120,23 +121,13 @@ def sow(top: str) -> Run:
     return run
 
 
+@POWERS.power("Makes bare soil flower and pastures regrow.", "own", brush=True, faith=4, called="fertilizer")
 def fertilise(sim: Sim, cast: Cast) -> bool:
-    """Lets grazed plants regrow, and flowers grow on bare or spoiled soil."""
     land = sim.land
     cells = targets.cells(sim, cast)
     regrown = ground.regrow(sim, cells)
     bare = cells[CAN_GROW[land.ground[cells]] & np.isin(land.top[cells], SPENT_SOIL) & (land.built[cells] == 0)]
     return ground.reshape(sim, bare, top=FLOWERS) + regrown > 0
-
-
-def clear(sim: Sim, cast: Cast) -> bool:
-    """Removes what covers the ground."""
-    return ground.reshape(sim, targets.cells(sim, cast), top=NONE) > 0
-
-
-def demolish(sim: Sim, cast: Cast) -> bool:
-    """Removes buildings."""
-    return ground.wreck(sim, targets.cells(sim, cast)) > 0
 
 
 def lay(top: int) -> Run:
@@ -147,6 +138,20 @@ def lay(top: int) -> Run:
         return ground.reshape(sim, cells[sim.land.built[cells] == 0], top=top) > 0
 
     return run
+
+
+POWERS.power("Lays one tile of road.", "own", faith=1, called="road")(lay(ROAD))
+POWERS.power("Builds one tile of wall.", "own", faith=3, called="wall")(lay(WALL))
+
+
+@POWERS.power("Removes what covers the ground.", "own", brush=True, faith=2)
+def clear(sim: Sim, cast: Cast) -> bool:
+    return ground.reshape(sim, targets.cells(sim, cast), top=NONE) > 0
+
+
+@POWERS.power("Removes buildings.", brush=True)
+def demolish(sim: Sim, cast: Cast) -> bool:
+    return ground.wreck(sim, targets.cells(sim, cast)) > 0
 
 
 def paint_ground(row: int) -> Run:
@@ -178,25 +183,8 @@ def _top_brush(row: int, name: str) -> Power:
     return Power(f"top_{name}", "terraform", description, paint_top(row), brush=True)
 
 
-TOOLS = (
-    Power("raise", "terraform", "Turns every cell into the next higher kind of ground.", raise_land, brush=True),
-    Power("lower", "terraform", "Turns every cell into the next lower kind of ground.", lower_land, brush=True),
-    Power("dig", "terraform", "Digs pits, and makes pits deeper.", dig, brush=True),
-    Power("fill", "terraform", "Turns pits and ash into soil.", fill, "own", brush=True, faith=4),
-    Power("flood_pits", "terraform", "Fills pits with water.", flood_pits, brush=True),
-    Power("sponge", "terraform", "Removes water.", sponge, brush=True),
-    Power("river", "terraform", "Makes a river to the end of a drag, or under the brush.", river, brush=True),
-    Power(
-        "fertilizer", "terraform", "Makes bare soil flower and pastures regrow.", fertilise, "own", brush=True, faith=4
-    ),
-    Power("road", "terraform", "Lays one tile of road.", lay(ROAD), "own", faith=1),
-    Power("wall", "terraform", "Builds one tile of wall.", lay(WALL), "own", faith=3),
-    Power("clear", "terraform", "Removes what covers the ground.", clear, "own", brush=True, faith=2),
-    Power("demolish", "terraform", "Removes buildings.", demolish, brush=True),
-)
-POWERS = (
-    *TOOLS,
+POWERS += [
     *(_seeds(top) for top in SEEDS),
     *(_tile_brush(row, kind.id) for row, kind in enumerate(GROUND)),
     *(_top_brush(row, kind.id) for row, kind in enumerate(TOPS)),
-)
+]

@@ -3,22 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from cohabit.worlds.kingdoms import species
 from cohabit.worlds.kingdoms.creatures import Effect, Job, Rows
 from cohabit.worlds.kingdoms.rules import life, vegetation, walk
 from cohabit.worlds.kingdoms.rules.neighbours import SAMPLED_BLOCKS, Neighbours
 from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.species import (
-    DAMAGE,
-    EATS,
-    FEARS,
-    FIERY,
-    FIGHTS,
-    IS_CIVIL,
-    IS_HUNTER,
-    IS_MONSTER,
-    IS_SHY,
-    SIGHT,
-)
 
 REACH = 2
 """The distance within which a creature can strike, once per turn."""
@@ -52,17 +41,21 @@ def step(sim: Sim, rows: Rows, neighbours: Neighbours) -> Rows:
     seen = _seen(sim, rows, neighbours)
     distances = np.maximum(abs(c.x[seen] - c.x[rows][:, None]), abs(c.y[seen] - c.y[rows][:, None])).astype(np.int64)
     kind, kinds = c.species[rows], c.species[seen]
-    unseen = (seen == rows[:, None]) | (distances > SIGHT[kind][:, None]) | (c.effects[seen] & Effect.INVISIBLE != 0)
+    unseen = (
+        (seen == rows[:, None]) | (distances > species.SIGHT[kind][:, None]) | (c.effects[seen] & Effect.INVISIBLE != 0)
+    )
     distances[unseen] = _NOBODY
     nearest, distance = _nearest(distances, _foes(sim, rows, seen, kind, kinds))
     target = seen[np.arange(len(rows)), nearest]
     strikes = distance <= REACH
     _strike(sim, rows[strikes], target[strikes])
-    chases = (~strikes | IS_HUNTER[kind]) & (distance < _NOBODY) & _chasers(sim, rows, kind)
-    chases &= ~(IS_CIVIL[kind] & IS_HUNTER[c.species[target]])  # people repel beasts of prey, they do not chase them
+    chases = (~strikes | species.IS_HUNTER[kind]) & (distance < _NOBODY) & _chasers(sim, rows, kind)
+    chases &= ~(
+        species.IS_CIVIL[kind] & species.IS_HUNTER[c.species[target]]
+    )  # people repel beasts of prey, they do not chase them
     _chase(sim, rows[chases], target[chases])
-    timid = np.flatnonzero(IS_SHY[kind])
-    _flee(sim, rows[timid], seen[timid], distances[timid], FEARS[kind[timid][:, None], kinds[timid]])
+    timid = np.flatnonzero(species.IS_SHY[kind])
+    _flee(sim, rows[timid], seen[timid], distances[timid], species.FEARS[kind[timid][:, None], kinds[timid]])
     calm: Rows = rows[~(strikes | chases)]
     return calm
 
@@ -74,7 +67,7 @@ def _seen(sim: Sim, rows: Rows, neighbours: Neighbours) -> Rows:
     sentry does not miss the enemy in a crowd of farmers.
     """
     c = sim.creatures
-    fierce = IS_HUNTER[c.species] | IS_MONSTER[c.species] | (c.effects & Effect.MAD != 0)
+    fierce = species.IS_HUNTER[c.species] | species.IS_MONSTER[c.species] | (c.effects & Effect.MAD != 0)
     dangerous = Neighbours(sim, np.flatnonzero(fierce | (c.job >= Job.SOLDIER)))
     hunts = fierce[rows]
     seen = np.empty((len(rows), len(SAMPLED_BLOCKS)), np.int64)
@@ -97,8 +90,8 @@ def _foes(sim: Sim, rows: Rows, seen: Rows, kind: NDArray[np.int16], kinds: NDAr
     """
     c = sim.creatures
     mine, theirs = c.kingdom[rows][:, None], c.kingdom[seen]
-    foes = FIGHTS[kind[:, None], kinds]
-    foes |= EATS[kind[:, None], kinds] & (c.food[rows] < HUNTS_BELOW)[:, None]
+    foes = species.FIGHTS[kind[:, None], kinds]
+    foes |= species.EATS[kind[:, None], kinds] & (c.food[rows] < HUNTS_BELOW)[:, None]
     foes &= (mine == 0) | (mine != theirs)
     foes |= sim.at_war[mine, theirs] & (c.job[seen] >= Job.SOLDIER) & (c.job[rows] == Job.SOLDIER)[:, None]
     foes |= (c.effects[rows] & Effect.MAD != 0)[:, None]
@@ -108,7 +101,7 @@ def _foes(sim: Sim, rows: Rows, seen: Rows, kind: NDArray[np.int16], kinds: NDAr
 def _chasers(sim: Sim, rows: Rows, kind: NDArray[np.int16]) -> NDArray[np.bool_]:
     """Soldiers, beasts of prey, monsters and mad creatures run after their enemies."""
     c = sim.creatures
-    chasers: NDArray[np.bool_] = (c.job[rows] == Job.SOLDIER) | IS_HUNTER[kind] | IS_MONSTER[kind]
+    chasers: NDArray[np.bool_] = (c.job[rows] == Job.SOLDIER) | species.IS_HUNTER[kind] | species.IS_MONSTER[kind]
     chasers |= c.effects[rows] & Effect.MAD != 0
     return chasers
 
@@ -117,7 +110,7 @@ def _chase(sim: Sim, rows: Rows, targets: Rows) -> None:
     """Run to the target. A beast of prey aims beyond it, because its prey keeps running."""
     c = sim.creatures
     x, y = c.x[targets].astype(np.int64), c.y[targets].astype(np.int64)
-    beyond = IS_HUNTER[c.species[rows]]
+    beyond = species.IS_HUNTER[c.species[rows]]
     walk.send(sim, rows, x + beyond * (x - c.x[rows]), y + beyond * (y - c.y[rows]))
 
 
@@ -144,9 +137,9 @@ def _strike(sim: Sim, rows: Rows, targets: Rows) -> None:
     _, first = np.unique(targets[killed], return_index=True)
     killers = rows[killed[first]]
     np.add.at(c.kills, killers, np.int16(1))
-    eaters = killers[IS_HUNTER[c.species[killers]]]
+    eaters = killers[species.IS_HUNTER[c.species[killers]]]
     c.food[eaters] = np.minimum(c.food[eaters] + PREY_FOOD, life.FULL)
-    fiery = targets[FIERY[c.species[rows]]]
+    fiery = targets[species.FIERY[c.species[rows]]]
     if len(fiery):
         alight = fiery[sim.chance.hits(*IGNITE_CHANCE, "alight", sim.tick, c.public[fiery])]
         vegetation.ignite(sim, sim.land.cells(c.x[alight], c.y[alight]))
@@ -156,7 +149,7 @@ def blows(sim: Sim, rows: Rows) -> NDArray[np.int64]:
     """The damage of one blow of each of these creatures."""
     c = sim.creatures
     percent = np.full(len(rows), 100, np.int64)
-    civil = IS_CIVIL[c.species[rows]]
+    civil = species.IS_CIVIL[c.species[rows]]
     percent[civil] = WORKER_BLOW
     percent[c.job[rows] == Job.SOLDIER] = SOLDIER_BLOW
     percent[~life.grown_up(sim, rows)] = CHILD_BLOW
@@ -165,4 +158,4 @@ def blows(sim: Sim, rows: Rows) -> NDArray[np.int64]:
     percent = np.where(effects & Effect.BLESSED, percent * BLESSED_BLOW // 100, percent)
     percent = np.where(effects & Effect.CURSED, percent * CURSED_BLOW // 100, percent)
     luck = 100 - LUCK + sim.chance.below(2 * LUCK + 1, "blow", sim.tick, c.public[rows])
-    return (DAMAGE[c.species[rows]].astype(np.int64) * percent * luck + 5000) // 10000
+    return (species.DAMAGE[c.species[rows]].astype(np.int64) * percent * luck + 5000) // 10000

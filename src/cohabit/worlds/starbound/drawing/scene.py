@@ -27,7 +27,7 @@ def body_scene(game: Game, body: Body) -> bytes:
     view = view_of(game, body)
     land = game.land_of(body)
     wide, high = sight(body)
-    rows = [[_tile(letter) for letter in row] for row in view.rows]
+    rows = [[-1 if letter == UNSEEN else ID[NAME_OF_LETTER[letter]] for letter in row] for row in view.rows]
     canvas = _background(game, land, body, wide, high)
     _draw_tiles(canvas, land, rows, body, wide, high)
     for thing in reversed(view.things):
@@ -42,10 +42,6 @@ def body_scene(game: Game, body: Body) -> bytes:
     _draw_names(whole, view.things, wide, high)
     draw_hud(whole, game, body, image.shape[0])
     return encode_rgb(whole.width, whole.tobytes())
-
-
-def _tile(letter: str) -> int:
-    return -1 if letter == UNSEEN else ID[NAME_OF_LETTER[letter]]
 
 
 def _figure_of(game: Game, body: Body, name: str, state: str) -> tuple[str, int, str]:

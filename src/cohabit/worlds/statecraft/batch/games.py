@@ -10,16 +10,7 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs
 from cohabit.worlds.array_library import compatible
-from cohabit.worlds.statecraft.batch.arrays import (
-    NONE,
-    Array,
-    BatchLedgers,
-    BatchOrders,
-    BatchState,
-    by_nation,
-    by_pair,
-    games_last,
-)
+from cohabit.worlds.statecraft.batch import arrays
 from cohabit.worlds.statecraft.batch.convert import make_board
 from cohabit.worlds.statecraft.batch.deal import deal, random_numbers
 from cohabit.worlds.statecraft.batch.engine import step
@@ -35,13 +26,13 @@ class BatchResult(Struct, frozen=True):
     """The results of a batch. Nations are in name order. The first axis of the arrays is the turn."""
 
     nations: tuple[str, ...]
-    end: BatchState
-    welfare: Array  # turns x games x nations: gained in that turn
-    income: Array
-    mils: Array  # at the end of the turn
-    attacking: Array  # mils sent
-    damage: Array  # received
-    given: Array  # grants paid
+    end: arrays.BatchState
+    welfare: arrays.Array  # turns x games x nations: gained in that turn
+    income: arrays.Array
+    mils: arrays.Array  # at the end of the turn
+    attacking: arrays.Array  # mils sent
+    damage: arrays.Array  # received
+    given: arrays.Array  # grants paid
 
 
 def play(
@@ -57,9 +48,9 @@ def play(
     if not 0 <= noise <= 100:
         raise BadArgs("noise: must be from 0 to 100")
     state = initial_batch_state(sorted(lineup), games, seed, mils=mils, graph=graph, xp=xp)
-    memories: list[Array | None] = [None] * len(policies)
-    last: BatchLedgers | None = None
-    history: list[tuple[BatchState, BatchLedgers]] = []
+    memories: list[arrays.Array | None] = [None] * len(policies)
+    last: arrays.BatchLedgers | None = None
+    history: list[tuple[arrays.BatchState, arrays.BatchLedgers]] = []
     for turns_left in range(turns, 0, -1):
         decisions = decide(Situation(state, rules, last, turns_left), policies, memories)
         if noise:
@@ -71,7 +62,7 @@ def play(
     return _result(state, history)
 
 
-def _arrives(state: BatchState, seed: int, noise: int) -> Array:
+def _arrives(state: arrays.BatchState, seed: int, noise: int) -> arrays.Array:
     """games x nations: whether the answer of the nation arrives in this turn."""
     drawn = random_numbers(seed, f"noise in turn {state.turn}", state.games, state.board.size)
     return state.xp.asarray(drawn.astype(np.int64) * 100 >= noise * 2**31)
@@ -80,7 +71,7 @@ def _arrives(state: BatchState, seed: int, noise: int) -> Array:
 def initial_batch_state(
     nations: Sequence[str], games: int, seed: int,
     *, mils: int = 0, graph: Mapping[str, Sequence[str]] | None = None, xp: Any = np,
-) -> BatchState:  # fmt: skip
+) -> arrays.BatchState:  # fmt: skip
     """The start of a batch: one map, and for each game its own assignment of territories."""
     if games < 1:
         raise BadArgs("games: must be at least 1")
@@ -89,9 +80,9 @@ def initial_batch_state(
         raise BadArgs(f"map: {len(nations)} nations need at least as many territories, but there are {len(shared_map)}")
     xp = compatible(xp)
     owner, capitals = deal(xp, shared_map, len(nations), games, seed)
-    army = games_last(xp, xp.full((games, len(nations)), mils, dtype=xp.int64))
+    army = arrays.games_last(xp, xp.full((games, len(nations)), mils, dtype=xp.int64))
     board = make_board(nations, list(shared_map), shared_map, xp)
-    return BatchState(board=board, turn=0, mils=army, welfare=army * 0, owner=owner, capitals=capitals)
+    return arrays.BatchState(board=board, turn=0, mils=army, welfare=army * 0, owner=owner, capitals=capitals)
 
 
 def _default_map(nations: int, seed: int) -> Graph:
@@ -104,33 +95,33 @@ def _policy(kind: str) -> Policy:
     return POLICIES[kind]
 
 
-def decide(situation: Situation, policies: Sequence[Policy], memories: Sequence[Array | None]) -> list[Decision]:
+def decide(situation: Situation, policies: Sequence[Policy], memories: Sequence[arrays.Array | None]) -> list[Decision]:
     """The decision of each nation, in name order."""
     return [
         policy(View(situation, me, memory)) for me, (policy, memory) in enumerate(zip(policies, memories, strict=True))
     ]
 
 
-def combine_decisions(state: BatchState, decisions: Sequence[Decision]) -> BatchOrders:
+def combine_decisions(state: arrays.BatchState, decisions: Sequence[Decision]) -> arrays.BatchOrders:
     """The decisions of all nations as orders. Scripted nations cede nothing."""
     xp = state.xp
-    ceded = xp.full((state.games, state.board.size, 0), NONE, dtype=xp.int64)
-    return BatchOrders(
-        purchase=by_nation(xp, [d.purchase for d in decisions]),
-        attacks=by_pair(xp, [d.attacks for d in decisions]),
-        grants=by_pair(xp, [d.grants for d in decisions]),
-        disband=by_nation(xp, [d.disband for d in decisions]),
+    ceded = xp.full((state.games, state.board.size, 0), arrays.NONE, dtype=xp.int64)
+    return arrays.BatchOrders(
+        purchase=arrays.by_nation(xp, [d.purchase for d in decisions]),
+        attacks=arrays.by_pair(xp, [d.attacks for d in decisions]),
+        grants=arrays.by_pair(xp, [d.grants for d in decisions]),
+        disband=arrays.by_nation(xp, [d.disband for d in decisions]),
         ceded=ceded,
         ceded_to=ceded,
-        keeps_word=by_pair(xp, [d.keeps_word for d in decisions]),
-        aggressor=by_pair(xp, [d.aggressor for d in decisions]),
+        keeps_word=arrays.by_pair(xp, [d.keeps_word for d in decisions]),
+        aggressor=arrays.by_pair(xp, [d.aggressor for d in decisions]),
     )
 
 
-def _result(end: BatchState, history: Sequence[tuple[BatchState, BatchLedgers]]) -> BatchResult:
+def _result(end: arrays.BatchState, history: Sequence[tuple[arrays.BatchState, arrays.BatchLedgers]]) -> BatchResult:
     xp = end.xp
 
-    def over_time(tables: list[Array]) -> Array:
+    def over_time(tables: list[arrays.Array]) -> arrays.Array:
         return xp.stack(tables, axis=0) if tables else xp.zeros((0, *end.mils.shape), dtype=xp.int64)
 
     return BatchResult(
