@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
 from cohabit.faces import kibitz_script
-from cohabit.faces.guard import Guard, error_response, send_error, split_names
+from cohabit.faces.guard import Guard, error_response, split_names
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
@@ -103,7 +103,7 @@ class Switch:
         try:
             await self._http(scope, receive, send)
         except CohabitError as refusal:  # raised while the body was read
-            await send_error(send, refusal)
+            await error_response(refusal)(scope, receive, send)
 
 
 async def _page(request: Request) -> Response:

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from cohabit.errors import BadArgs, Unauthorized
-from cohabit.faces.guard import bearer, send_error
+from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
 from cohabit.faces.mcp.headers import TrimmedHeaders
 from cohabit.faces.mcp.protocol import LISTS, Protocol
@@ -81,7 +81,7 @@ class McpFace:
             credential = self._house.identify(bearer(headers))
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
         except (Unauthorized, BadArgs) as refusal:
-            await send_error(send, refusal)
+            await error_response(refusal)(scope, receive, send)
             return
         whole = await _whole_request(receive) if scope["method"] == "POST" else receive
         if whole is None:  # the client is gone, and the SDK would log that as an error
