@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
-from cohabit.nexus.achievements import RECENT, matching
 from cohabit.nexus.items import to_portable
-from cohabit.nexus.memories import MAX_MEMORY, MEMORIES_KEPT, forget, remember
-from cohabit.nexus.packages import began, entry, leave, so_far
-from cohabit.nexus.skills import VISITS_KEPT
+from cohabit.nexus.packages import MAX_MEMORY, MEMORIES_KEPT, began, entry, forget, leave, remember, so_far
+from cohabit.nexus.skills import RECENT, VISITS_KEPT, matching
 from cohabit.nexus.values import (
     Achievement,
     EntryPackage,

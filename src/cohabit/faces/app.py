@@ -1,5 +1,6 @@
 """All interfaces of a house in one ASGI app: HTTP, WebSocket, MCP and the web page."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,13 +10,12 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
-from cohabit.faces import kibitz_script
 from cohabit.faces.guard import Guard, error_response, split_names
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
@@ -42,7 +42,7 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
         face = McpFace(house) if mcp is True else mcp
         routes += face.routes()
-    routes += kibitz_script.ROUTES
+    routes += [Route("/kibitz.js", _module), Route("/kibitz.global.js", _global)]
     routes.append(Route("/", _page))
     routes.append(Route("/frame", _frame))
     routes.append(Mount("/web", Fresh(directory=PAGE)))
@@ -141,3 +141,30 @@ def _no_such_route(request: Request, error: Exception) -> Response:
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, CohabitError)
     return error_response(error)
+
+
+# -- the JavaScript module for agents -----------------------------------------------------------
+MODULE = PAGE / "kibitz" / "kibitz.js"
+HEADERS = {"cache-control": "no-cache", "x-content-type-options": "nosniff", "access-control-allow-origin": "*"}
+"""Any page may load the scripts. What they may do in a house depends on its tokens and on `allowed_origins`."""
+_EXPORT = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
+
+
+def global_script(module: str) -> str:
+    """A module as a classic script that defines one global: what the module exports.
+
+    The module imports nothing, and exports only what it declares at the beginning of a line.
+    """
+    exported = _EXPORT.findall(module)
+    body = re.sub(r"^export ", "", module, flags=re.MULTILINE)
+    kibitz = f"globalThis.Kibitz = Object.freeze({{ {', '.join(exported)} }});"
+    return f'(() => {{\n"use strict";\n{body}\n{kibitz}\n}})();\n'
+
+
+async def _module(request: Request) -> Response:
+    return FileResponse(MODULE, media_type="text/javascript", headers=HEADERS)
+
+
+async def _global(request: Request) -> Response:
+    text = global_script(MODULE.read_text(encoding="utf-8"))
+    return PlainTextResponse(text, media_type="text/javascript", headers=HEADERS)

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import msgspec
+from msgspec.structs import asdict
+
 from cohabit.model.travel import DOMAINS, Travel
-from cohabit.nexus.achievements import PREFIX
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
-from cohabit.nexus.skills import VISITS_KEPT
+from cohabit.nexus.skills import PREFIX, VISITS_KEPT
 from cohabit.nexus.values import (
     Achievement,
     EntryPackage,
@@ -64,27 +66,13 @@ def games_json(games: Sequence[GameInfo], dialect: Dialect) -> Json:
 
 
 def game_json(game: GameInfo, dialect: Dialect) -> Json:
-    known: Json = {
-        "id": game.id,
-        "name": game.name,
-        "description": game.description,
-        "status": game.status,
-        "genre": list(game.genre),
-        "dimensions": game.dimensions,
-        "multiplayer": game.multiplayer,
-        "persistent_world": game.persistent_world,
-        "skill_domains": list(game.skill_domains),
-        "wsap_version": game.wsap_version,
-        "transit_compatible": game.transit_compatible,
-        "active_agents": game.active_agents,
-        "bridge_url": game.bridge_url,
-    }
+    known: Json = msgspec.to_builtins(game)
     if dialect == "C":
         return {name: known[name] for name in GAME_FIELDS_C}
+    del known["world"]
     if dialect == "A":
-        del known["bridge_url"]
-        return known
-    return _camel(known | {"max_agents": game.max_agents})
+        del known["bridge_url"], known["max_agents"]
+    return cased(dialect, known)
 
 
 # -- agents ---------------------------------------------------------------------------------------------------
@@ -139,28 +127,14 @@ def _evidence(one: Evidence) -> Json:
 
 
 def achievement_json(one: Achievement, dialect: Dialect) -> Json:
-    return cased(
-        dialect,
-        {
-            "id": one.id,
-            "name": one.name,
-            "description": one.description or one.name,
-            "game_origin": one.game_origin,
-            "timestamp": time_text(one.timestamp),
-            "rarity": one.rarity,
-        },
-    )
+    known = asdict(one) | {"description": one.description or one.name, "timestamp": time_text(one.timestamp)}
+    return cased(dialect, known)
 
 
 def item_json(item: PortableItem, dialect: Dialect, travels: Travels) -> Json:
     """A carried item, and what it would be in each world. No description has a field for the count."""
-    known: Json = {
-        "category": item.category,
-        "tier": item.tier,
-        "properties": {"count": item.count},
-        "origin": item.origin,
-        "equivalence_hints": _hints(item, travels),
-    }
+    known = asdict(item) | {"properties": {"count": item.count}, "equivalence_hints": _hints(item, travels)}
+    del known["count"]
     if dialect != "B":
         return known
     return _camel({"id": item.origin} | known | {"origin_game": item.origin.partition(":")[0]})
@@ -328,14 +302,7 @@ def _hints(item: PortableItem, travels: Travels) -> dict[str, str]:
 
 def _requirements(goal: MetaGoal) -> list[Json]:
     return [
-        {
-            "type": one.type,
-            "target": one.target,
-            "what": one.what,
-            "games": list(one.games) or ("all" if one.count is None else "any"),
-            "count": one.count,
-        }
-        for one in goal.requirements
+        asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")} for one in goal.requirements
     ]
 
 
@@ -351,10 +318,7 @@ def _goal_names(profile: Profile) -> list[str]:
 
 
 def _suggestion(one: Suggestion, dialect: Dialect) -> Json:
-    return cased(
-        dialect,
-        {"game_id": one.game_id, "game_name": one.game_name, "score": one.score, "reasons": list(one.reasons)},
-    )
+    return cased(dialect, msgspec.to_builtins(one))
 
 
 def _body(game: str, one: LeftBody, dialect: Dialect) -> Json:

@@ -14,8 +14,7 @@ from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import is_close, nearest
 from cohabit.model.travel import DOMAINS, Domain
-from cohabit.nexus.achievements import achieved
-from cohabit.nexus.skills import learn
+from cohabit.nexus.skills import achieved, learn
 from cohabit.nexus.values import (
     Evidence,
     GameInfo,
@@ -269,9 +268,7 @@ def find(text: str) -> MetaGoal | None:
     return next((goal for goal in GOALS.values() if plain in (goal.id, goal.name.casefold().replace(" ", "_"))), None)
 
 
-def set_goal(
-    profile: Profile, text: str, games: Sequence[GameInfo], at: int, ongoing: Ongoing | None = None
-) -> Profile:
+def set_goal(profile: Profile, text: str, games: Sequence[GameInfo], at: int) -> Profile:
     """The profile with one more goal: one of the house by its id or name, or one in the agent's own words."""
     goal = find(text)
     words = one_line(text).strip()
@@ -293,7 +290,7 @@ def set_goal(
         named = ", ".join(one.goal for one in active(profile))
         raise GameRejected(f"you pursue {MAX_ACTIVE} goals, which is the limit; abandon one of {named} first")
     new = GoalProgress(goal.id) if goal else GoalProgress(_own_id(profile), words)
-    return progressed(replace(profile, goals=[*profile.goals, new]), games, at, ongoing)
+    return progressed(replace(profile, goals=[*profile.goals, new]), games, at)
 
 
 def abandon(profile: Profile, goal: str) -> Profile:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from cohabit.model.travel import DOMAINS, Domain, Lesson, Travel
-from cohabit.nexus.values import Evidence, Profile, WorldTotals
+from cohabit.nexus.values import Achievement, Evidence, ExitPackage, Profile, WorldTotals
 
 LESSONS_PER_DEED = 10.0  # reached with 1,023 repetitions
 EVIDENCE_KEPT = 50
@@ -90,3 +90,45 @@ def _points(travel: Travel, before: Mapping[str, int], now: Mapping[str, int]) -
     if before.get(STEPS, 0) < NEW_WORLD_STEPS <= now.get(STEPS, 0):
         found[NEW_WORLD] = (NEW_WORLD_LESSON.domain, NEW_WORLD_LESSON.points)
     return found
+
+
+# -- achievements -------------------------------------------------------------------------------
+PREFIX = "achievement:"
+RECENT = 10
+
+
+def achieved(deeds: Mapping[str, int]) -> list[str]:
+    """The names of the achievements among some deeds."""
+    return sorted(name.removeprefix(PREFIX) for name, count in deeds.items() if count > 0 and name.startswith(PREFIX))
+
+
+def title_of(name: str) -> str:
+    """A name in words: "collect_diamond" is "Collect diamond"."""
+    return name.replace("_", " ").capitalize()
+
+
+def earned(profile: Profile, travel: Travel, package: ExitPackage) -> list[Achievement]:
+    """What an agent achieved in a visit for the first time in that world."""
+    known = {achievement.id for achievement in profile.achievements}
+    return [
+        Achievement(
+            f"{package.world}:{name}",
+            title_of(name),
+            game_origin=package.game,
+            timestamp=package.at,
+            rarity=travel.rarities.get(name, "common"),
+        )
+        for name in achieved(package.deeds)
+        if f"{package.world}:{name}" not in known
+    ]
+
+
+def matching(profile: Profile, wanted: str) -> list[Achievement]:
+    """The achievements of a game, of a rarity, or the newest ones; all of them if nothing is asked for."""
+    if wanted == "recent":
+        return sorted(profile.achievements, key=lambda one: -one.timestamp)[:RECENT]
+    return [
+        one
+        for one in profile.achievements
+        if not wanted or wanted in (one.rarity, one.game_origin, one.id.partition(":")[0])
+    ]

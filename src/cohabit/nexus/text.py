@@ -8,9 +8,9 @@ from cohabit.features.visits.transit import Receipt
 from cohabit.model.exit_conditions import Kind, exit_condition
 from cohabit.model.observation import Goal, one_line
 from cohabit.model.travel import DOMAINS, Domain, Travel
-from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS
 from cohabit.nexus.items import local_names
+from cohabit.nexus.packages import bonuses
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
 
 TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}

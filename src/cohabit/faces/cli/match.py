@@ -1,10 +1,12 @@
-"""``cohabit match``: games between agents in one world."""
+"""``cohabit match``: games between agents in one world. ``cohabit check``: whether a world or an agent meets its
+contract."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cohabit.faces.cli.options import check_above_0
 from cohabit.faces.cli.say import UsageError, clean, paint, table, tell
 
 if TYPE_CHECKING:
@@ -121,3 +123,40 @@ def show(results: Any) -> int:
     for problem in problems:
         tell(paint("red", f"FAILED: {problem}."))
     return 1 if problems else 0
+
+
+def check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="NAME", help="a .py file, FILE.py:ClassName, or the name of a world or brain")
+    parser.add_argument("--in", dest="play_in", metavar="WORLD", default="", help="where an agent plays (default: nim)")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of an agent's decision (default: 5)")
+
+
+def check(args: argparse.Namespace) -> int:
+    """Check that a world meets the world contract: it is deterministic, reading it does not change it,
+    refused actions change nothing, it can be restored from a snapshot, and more. Exit code 1 if it does not.
+
+    The class of an agent is checked, too: every method, in a game of the lab and in a room of a house. One that hangs,
+    raises or crashes is named.
+
+    Examples:
+      cohabit check ./mygame.py
+      cohabit check ./mygame.py:MyGame
+      cohabit check nim
+      cohabit check ./mybot.py:Bot --in tictactoe
+    """
+    from cohabit.testing.sources import is_agent
+
+    if is_agent(args.world):
+        from cohabit.testing.agent_checker import check_agent
+
+        check_above_0("--seconds", args.seconds)
+        found = check_agent(args.world, world=args.play_in, seconds=args.seconds)
+        tell(clean(found, lines=True))
+        return 0 if found.ok else 1
+    from cohabit.lab.progress import progress_bar
+    from cohabit.testing.checker import check_world
+
+    with progress_bar(f"checking {args.world}") as on_progress:
+        report = check_world(args.world, on_progress=on_progress)
+    tell(clean(report, lines=True))
+    return 0 if report.ok else 1

@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         *(Verb(*verb) for verb in cli_verbs()),
         Verb("mcp", "", "serve MCP on stdin and stdout, for clients that launch a subprocess", "stdio"),
         Verb("links", "[ROOM]", "show the addresses of rooms, and make new links for members", "links"),
-        Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "rebind"),
+        Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "links"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),
     "Take part": (
@@ -39,7 +39,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Look around": (
         Verb("rooms", "", "list the rooms of a house", "lists"),
         Verb("worlds", "", "list the worlds and scenarios", "lists"),
-        Verb("check", "NAME", "check that a world or an agent meets its contract", "check"),
+        Verb("check", "NAME", "check that a world or an agent meets its contract", "match"),
     ),
     "Records": (
         Verb("replay", "ROOM|FILE", "replay a record and print its events", "records"),
