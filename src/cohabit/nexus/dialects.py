@@ -34,7 +34,6 @@ from cohabit.nexus.values import (
     Profile,
     Reward,
     Session,
-    Suggestion,
     Visit,
 )
 
@@ -164,7 +163,7 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     known: Json = {
         "agent": agent_json(me, dialect, travels),
         "available_games": [game_json(game, dialect) for game in view.available_games],
-        "suggested_games": [_suggestion(one, dialect) for one in view.suggested_games],
+        "suggested_games": [cased(dialect, msgspec.to_builtins(one)) for one in view.suggested_games],
     }
     if me.onward is not None and me.onward.refused:
         known["onward"] = onward_json(me.onward, "", dialect)
@@ -315,10 +314,6 @@ def _rewards(reward: Reward) -> list[str]:
 
 def _goal_names(profile: Profile) -> list[str]:
     return [GOALS[goal.goal].description if goal.goal in GOALS else goal.description for goal in active(profile)]
-
-
-def _suggestion(one: Suggestion, dialect: Dialect) -> Json:
-    return cased(dialect, msgspec.to_builtins(one))
 
 
 def _body(game: str, one: LeftBody, dialect: Dialect) -> Json:
