@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
+from cohabit.model.travel import EntryPackage
 from cohabit.nexus.items import to_portable
 from cohabit.nexus.packages import MAX_MEMORY, MEMORIES_KEPT, began, entry, forget, leave, remember, so_far
 from cohabit.nexus.skills import RECENT, VISITS_KEPT, matching
 from cohabit.nexus.values import (
     Achievement,
-    EntryPackage,
     GameInfo,
     GoalProgress,
     PortableItem,

@@ -54,7 +54,10 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
                 await stack.enter_async_context(face.lifespan())
             yield
 
-    handlers: dict[Any, Any] = {CohabitError: _refused, HTTPException: _no_such_route}
+    handlers: dict[Any, Any] = {
+        CohabitError: lambda request, error: error_response(error),
+        HTTPException: _no_such_route,
+    }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(
         Switch(_for_other_origins(inner, house.settings), WsFace(house)),
@@ -136,11 +139,6 @@ def _no_such_route(request: Request, error: Exception) -> Response:
     problem = "method not allowed at" if error.status_code == 405 else "no route for"
     refusal = UnknownCommand(f"{problem} {request.url.path[:200]}; see /openapi.json")
     return error_response(refusal, error.status_code)
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, CohabitError)
-    return error_response(error)
 
 
 # -- the JavaScript module for agents -----------------------------------------------------------

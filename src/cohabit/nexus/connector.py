@@ -11,6 +11,7 @@ import msgspec
 
 from cohabit import errors
 from cohabit.model.observation import one_line
+from cohabit.model.travel import DOMAINS
 from cohabit.nexus import goals
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.packages import bonuses, forget, remember
@@ -18,7 +19,7 @@ from cohabit.nexus.skills import matching
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, goal_of, onward_text
 from cohabit.nexus.transit import Transit
-from cohabit.nexus.values import DOMAINS, Profile, Wishes
+from cohabit.nexus.values import Profile, Wishes
 from cohabit.nexus.world import Nexus
 from cohabit.room.remote import Ask, Sent
 

@@ -15,18 +15,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import asdict
 
-from cohabit.model.travel import DOMAINS, Travel
+from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
 from cohabit.nexus.skills import PREFIX, VISITS_KEPT
 from cohabit.nexus.values import (
     Achievement,
-    EntryPackage,
     Evidence,
-    ExitPackage,
     GameInfo,
     GoalProgress,
-    LeftBody,
     MetaGoal,
     NexusView,
     Onward,
@@ -173,7 +170,11 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     recent = [_visit(visit, names, dialect) for visit in reversed(me.visits[-VISITS_KEPT:])]
     known["active_meta_goals"] = [goal_json(goal, dialect) for goal in active(me)]
     known["recent_games" if dialect == "A" else "recent_sessions"] = recent
-    known["avatars"] = [_body(game, one, dialect) for game, left in me.bodies.items() for one in left]
+    known["avatars"] = [  # the bodies that wait, as they were when the agent left
+        cased(dialect, {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state})
+        for game, left in me.bodies.items()
+        for one in left
+    ]
     return cased(dialect, known)
 
 
@@ -314,12 +315,6 @@ def _rewards(reward: Reward) -> list[str]:
 
 def _goal_names(profile: Profile) -> list[str]:
     return [GOALS[goal.goal].description if goal.goal in GOALS else goal.description for goal in active(profile)]
-
-
-def _body(game: str, one: LeftBody, dialect: Dialect) -> Json:
-    """A body that waits in a game, as it was when the agent left."""
-    known = {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state}
-    return cased(dialect, known)
 
 
 def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:

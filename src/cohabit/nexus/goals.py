@@ -289,7 +289,8 @@ def set_goal(profile: Profile, text: str, games: Sequence[GameInfo], at: int) ->
     if len(active(profile)) >= MAX_ACTIVE:
         named = ", ".join(one.goal for one in active(profile))
         raise GameRejected(f"you pursue {MAX_ACTIVE} goals, which is the limit; abandon one of {named} first")
-    new = GoalProgress(goal.id) if goal else GoalProgress(_own_id(profile), words)
+    numbers = [int(one.goal[len(OWN) :]) for one in profile.goals if one.goal.startswith(OWN)]
+    new = GoalProgress(goal.id) if goal else GoalProgress(f"{OWN}{max(numbers, default=0) + 1}", words)
     return progressed(replace(profile, goals=[*profile.goals, new]), games, at)
 
 
@@ -321,8 +322,3 @@ def _active_goal(profile: Profile, goal: str) -> GoalProgress:
     named = ", ".join(one.goal for one in active(profile))
     advice = f"your goals are {named}" if named else "you have set no goal"
     raise GameRejected(f"you do not pursue the goal {one_line(goal)!r}; {advice}")
-
-
-def _own_id(profile: Profile) -> str:
-    numbers = [int(one.goal[len(OWN) :]) for one in profile.goals if one.goal.startswith(OWN)]
-    return f"{OWN}{max(numbers, default=0) + 1}"

@@ -12,23 +12,11 @@ from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
-from cohabit.model.travel import BonusRule, Difficulty, Travel
+from cohabit.model.travel import BonusRule, Difficulty, EntryPackage, ExitPackage, LeftBody, Travel
 from cohabit.nexus.goals import GOALS, progressed
 from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
 from cohabit.nexus.skills import VISITS_KEPT, earned, evidence, gains, learn, lifetime
-from cohabit.nexus.values import (
-    EntryPackage,
-    ExitPackage,
-    GameInfo,
-    LeftBody,
-    Ongoing,
-    Onward,
-    Profile,
-    Session,
-    Visit,
-    Wishes,
-    WorldTotals,
-)
+from cohabit.nexus.values import GameInfo, Ongoing, Onward, Profile, Session, Visit, Wishes, WorldTotals
 
 GAMES_WITH_BODIES = 50
 """Of how many games a profile knows the bodies that wait there."""
@@ -81,7 +69,13 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
     if session is None or session.ticket != package.ticket or profile.agent_id != package.identity:
         return profile
     before = profile.worlds.get(package.world, WorldTotals())
-    totals = _added(before, package)
+    totals = WorldTotals(
+        visits=before.visits + 1,
+        steps=before.steps + package.steps,
+        playtime_ms=before.playtime_ms + package.playtime_ms,
+        deaths=before.deaths + package.deaths,
+        deeds=_sum(before.deeds, package.deeds),
+    )
     taught = gains(travel, lifetime(before), lifetime(totals), profile)
     proof = evidence(package.game, travel, lifetime(before), lifetime(totals), profile, package.at)
     achievements = earned(profile, travel, package)
@@ -138,16 +132,6 @@ def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapp
     before = profile.worlds.get(world, WorldTotals())
     now = replace(before, steps=before.steps + steps, deeds=_sum(before.deeds, deeds))
     return Ongoing(world, steps, dict(deeds), gains=gains(travel, lifetime(before), lifetime(now), profile))
-
-
-def _added(before: WorldTotals, package: ExitPackage) -> WorldTotals:
-    return WorldTotals(
-        visits=before.visits + 1,
-        steps=before.steps + package.steps,
-        playtime_ms=before.playtime_ms + package.playtime_ms,
-        deaths=before.deaths + package.deaths,
-        deeds=_sum(before.deeds, package.deeds),
-    )
 
 
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -16,12 +16,13 @@ from cohabit import errors
 from cohabit.house.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
+from cohabit.model.travel import EntryPackage, ExitPackage
 from cohabit.nexus import dialects, requests
 from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Onward, Profile, Session, Visit
+from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Session, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")

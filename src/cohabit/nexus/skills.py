@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from cohabit.model.travel import DOMAINS, Domain, Lesson, Travel
-from cohabit.nexus.values import Achievement, Evidence, ExitPackage, Profile, WorldTotals
+from cohabit.model.travel import DOMAINS, Domain, ExitPackage, Lesson, Travel
+from cohabit.nexus.values import Achievement, Evidence, Profile, WorldTotals
 
 LESSONS_PER_DEED = 10.0  # reached with 1,023 repetitions
 EVIDENCE_KEPT = 50

@@ -4,7 +4,7 @@ What the Nexus knows of an agent is its ``Profile``, stored per identity of the 
 profiles, from the rooms that are registered as games, and from what their worlds declare (``model.travel``).
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -12,20 +12,12 @@ from cohabit.model.travel import (
     DOMAINS,
     Difficulty,
     Domain,
-    Entering,
-    EntryPackage,
-    ExitPackage,
     ItemCategory,
     LeftBody,
     Rarity,
     Spawn,
 )
 
-__all__ = [
-    "DOMAINS", "Achievement", "Difficulty", "Domain", "Entering", "EntryPackage", "Evidence", "ExitPackage", "GameInfo",
-    "GoalProgress", "LeftBody", "MetaGoal", "NexusView", "Ongoing", "Onward", "Plain", "PortableItem", "Profile",
-    "Rarity", "Requirement", "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
-]  # fmt: skip
 Status = Literal["available", "busy", "offline", "maintenance"]
 
 
@@ -259,6 +251,3 @@ class MetaGoal(Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if not self.requirements:
             raise ValueError(f"the meta-goal {self.id} has no requirement")
-
-
-Plain = dict[str, Any]

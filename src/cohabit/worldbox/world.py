@@ -112,7 +112,8 @@ class WorldBox(RemoteWorld):
         return Polled(told)
 
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
-        summary = _summary(sent.action, answer)
+        shown = [f"{name} {answer[name]}" for name in SHOWN_FIELDS if name in answer]
+        summary = ", ".join([sent.action.replace("_", " "), *shown])
         if sent.action in ("pause", "resume"):
             self.now = msgspec.structs.replace(self.now, paused=bool(answer.get("paused")))
         public = summary if sent.action in PUBLIC_ACTIONS else ""
@@ -406,8 +407,3 @@ def _page(items: list[Answer], matched: int, limit: int, offset: int, people: in
         "items": items, "matched": matched, "returned": len(items), "offset": offset, "limit": limit,
         "total_scanned": max(matched, people), "has_more": offset + len(items) < matched,
     }  # fmt: skip
-
-
-def _summary(action: str, answer: Mapping[str, Any]) -> str:
-    """An answer in one line, for the feed."""
-    return ", ".join([action.replace("_", " "), *(f"{k} {answer[k]}" for k in SHOWN_FIELDS if k in answer)])

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -435,7 +436,7 @@ def _greeting(
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown only once, when a room is created. To replace a lost one:"
-        yield f"  cohabit token rotate {_shell(missing[0])} --room {plan.room}{data_hint(args)}"
+        yield f"  cohabit token rotate {shlex.quote(clean(missing[0]))} --room {plan.room}{data_hint(args)}"
         yield ""
     elif new:
         yield "These tokens are shown only once; keep them."
@@ -490,9 +491,3 @@ def json_snippet(url: str, room: str | None, who: str, token: str) -> str:
     """The same for clients with an ``mcp.json``."""
     server = {"url": _mcp_url(url, room), "headers": {"Authorization": f"Bearer {token}"}}
     return json.dumps({"mcpServers": {f"cohabit-{_slug(who)}": server}})
-
-
-def _shell(word: str) -> str:
-    import shlex
-
-    return shlex.quote(clean(word))
