@@ -220,10 +220,7 @@ class AdapterWorld(World):
             parameters = _checked(made, given)
             result = self._act(made.name, parameters)
             return Outcome(
-                result.message,
-                reward=result.reward,
-                achievements=tuple(result.achievements),
-                success=result.success,
+                result.message, reward=result.reward, achievements=tuple(result.achievements), success=result.success
             )
 
         return run

@@ -15,16 +15,7 @@ from cohabit.model.observation import one_line
 from cohabit.model.suggest import is_close, nearest
 from cohabit.model.travel import DOMAINS, Domain
 from cohabit.nexus.skills import achieved, learn
-from cohabit.nexus.values import (
-    Evidence,
-    GameInfo,
-    GoalProgress,
-    MetaGoal,
-    Ongoing,
-    Profile,
-    Requirement,
-    Reward,
-)
+from cohabit.nexus.values import Evidence, GameInfo, GoalProgress, MetaGoal, Ongoing, Profile, Requirement, Reward
 
 MAX_ACTIVE = 5
 MAX_OWN_GOAL = 200  # characters

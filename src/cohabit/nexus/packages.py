@@ -20,11 +20,7 @@ from cohabit.nexus.values import GameInfo, Ongoing, Onward, Profile, Session, Vi
 
 GAMES_WITH_BODIES = 50
 """Of how many games a profile knows the bodies that wait there."""
-REFUSALS = {
-    "busy": "is busy",
-    "offline": "is offline",
-    "maintenance": "is closed for maintenance",
-}
+REFUSALS = {"busy": "is busy", "offline": "is offline", "maintenance": "is closed for maintenance"}
 
 
 def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: GameInfo) -> EntryPackage:

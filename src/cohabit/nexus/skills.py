@@ -38,12 +38,7 @@ def worth(count: int) -> float:
 
 
 def evidence(
-    game: str,
-    travel: Travel,
-    deeds_before: Mapping[str, int],
-    deeds_now: Mapping[str, int],
-    profile: Profile,
-    at: int,
+    game: str, travel: Travel, deeds_before: Mapping[str, int], deeds_now: Mapping[str, int], profile: Profile, at: int
 ) -> tuple[Evidence, ...]:
     """What each deed has taught. Both mappings count the deeds of the agent's whole life in this world."""
     points = _points(travel, deeds_before, deeds_now)

@@ -8,15 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from cohabit.model.travel import (
-    DOMAINS,
-    Difficulty,
-    Domain,
-    ItemCategory,
-    LeftBody,
-    Rarity,
-    Spawn,
-)
+from cohabit.model.travel import DOMAINS, Difficulty, Domain, ItemCategory, LeftBody, Rarity, Spawn
 
 Status = Literal["available", "busy", "offline", "maintenance"]
 

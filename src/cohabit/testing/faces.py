@@ -98,10 +98,7 @@ def table() -> Scenario:
         scenario="nim",
         world="nim",
         config={"stones": 5_000},
-        agents=[
-            AgentSpec(id="fay", role="player", claim="auto:0"),
-            AgentSpec(id="sol", role="player", claim="auto:1"),
-        ],
+        agents=[AgentSpec(id="fay", role="player", claim="auto:0"), AgentSpec(id="sol", role="player", claim="auto:1")],
     )
 
 

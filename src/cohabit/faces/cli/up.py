@@ -36,10 +36,7 @@ BOTS_REMATCH_SECONDS = 15
 
 def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "scenario",
-        nargs="?",
-        metavar="SCENARIO",
-        help="a scenario by name or file, or a world by name or .py file",
+        "scenario", nargs="?", metavar="SCENARIO", help="a scenario by name or file, or a world by name or .py file"
     )
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
