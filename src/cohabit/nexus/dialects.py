@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import msgspec
 from msgspec.structs import asdict
 
 from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
@@ -62,7 +61,7 @@ def games_json(games: Sequence[GameInfo], dialect: Dialect) -> Json:
 
 
 def game_json(game: GameInfo, dialect: Dialect) -> Json:
-    known: Json = msgspec.to_builtins(game)
+    known = asdict(game) | {"genre": list(game.genre), "skill_domains": list(game.skill_domains)}
     if dialect == "C":
         return {name: known[name] for name in GAME_FIELDS_C}
     del known["world"]
@@ -160,7 +159,9 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     known: Json = {
         "agent": agent_json(me, dialect, travels),
         "available_games": [game_json(game, dialect) for game in view.available_games],
-        "suggested_games": [cased(dialect, msgspec.to_builtins(one)) for one in view.suggested_games],
+        "suggested_games": [
+            cased(dialect, asdict(one) | {"reasons": list(one.reasons)}) for one in view.suggested_games
+        ],
     }
     if me.onward is not None and me.onward.refused:
         known["onward"] = onward_json(me.onward, "", dialect)
