@@ -265,8 +265,8 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
         seen = board.keys(board.text_of(ws, JOURNAL))
-    after = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
-    shown, entries = board.new_entries(ws, seen, after, JOURNAL_TAIL if span.base else FIRST_VISIT)
+    since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
+    shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items
     answer["for_anyone"] = anyone
     answer["journal"] = shown
