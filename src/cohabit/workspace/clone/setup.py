@@ -18,9 +18,8 @@ from urllib.parse import unquote
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
 from cohabit.workspace import answers, driver
-from cohabit.workspace.clone import commits, lfs, remotes
+from cohabit.workspace.clone import commits, lfs, remotes, template
 from cohabit.workspace.clone.git import Git
-from cohabit.workspace.formats import template
 from cohabit.workspace.formats.quoting import listed
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Now, Workspace, utc_now
