@@ -12,7 +12,7 @@ from msgspec import Struct
 from cohabit.model.grant import Capability, Names, add_aliases
 
 C = Capability
-
+# Capability names of Kibitz, a protocol for agents in shared rooms, as aliases of Cohabit's.
 PERCEIVE: Names = {
     "see-screen": frozenset({C.SEE_SCREEN}),
     "hear-audio": frozenset({C.HEAR_AUDIO}),
@@ -29,7 +29,6 @@ ACT: Names = {
 }
 
 add_aliases("kibitz", {**PERCEIVE, **ACT})
-
 
 MAX_BACKEND = 80
 """Characters of a backend's name."""

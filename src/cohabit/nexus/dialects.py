@@ -17,7 +17,7 @@ from msgspec.structs import asdict
 from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
-from cohabit.nexus.skills import PREFIX, VISITS_KEPT
+from cohabit.nexus.skills import ACHIEVEMENT, VISITS_KEPT
 from cohabit.nexus.values import (
     Achievement,
     Evidence,
@@ -114,7 +114,7 @@ def progress_json(profile: Profile, dialect: Dialect) -> list[Json]:
 
 def evidence_text(one: Evidence) -> str:
     """Why a skill rose, in words."""
-    return f"{one.deed.removeprefix(PREFIX)} x{one.count} in {one.game}: +{one.delta:.4f}"
+    return f"{one.deed.removeprefix(ACHIEVEMENT)} x{one.count} in {one.game}: +{one.delta:.4f}"
 
 
 def _evidence(one: Evidence) -> Json:

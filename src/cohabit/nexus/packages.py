@@ -209,30 +209,32 @@ def _by_rule(rule: BonusRule, profile: Profile) -> float:
 # -- memories -----------------------------------------------------------------------------------
 MEMORIES_KEPT = 20  # of each kind
 MAX_MEMORY = 300  # characters
-Kind = Literal["memory", "strategy"]
+MemoryKind = Literal["memory", "strategy"]
 
 
-def remember(profile: Profile, text: str, kind: Kind = "memory") -> Profile:
+def remember(profile: Profile, text: str, kind: MemoryKind = "memory") -> Profile:
     """The profile with one more memory. The oldest is forgotten if there are too many."""
     words = one_line(text).strip()
     if not words:
         raise GameRejected("there is nothing to remember; say it in a sentence")
     if len(words) > MAX_MEMORY:
         raise GameRejected(f"a memory has at most {MAX_MEMORY} characters, not {len(words)}; shorten it")
-    return _with(profile, kind, [*(one for one in _of(profile, kind) if one != words), words][-MEMORIES_KEPT:])
+    return _with_memories(
+        profile, kind, [*(one for one in _memories(profile, kind) if one != words), words][-MEMORIES_KEPT:]
+    )
 
 
-def forget(profile: Profile, text: str, kind: Kind = "memory") -> Profile:
+def forget(profile: Profile, text: str, kind: MemoryKind = "memory") -> Profile:
     """The profile without a memory."""
     words = one_line(text).strip()
-    if words not in _of(profile, kind):
+    if words not in _memories(profile, kind):
         raise GameRejected("you have no such memory; give its exact text")
-    return _with(profile, kind, [one for one in _of(profile, kind) if one != words])
+    return _with_memories(profile, kind, [one for one in _memories(profile, kind) if one != words])
 
 
-def _of(profile: Profile, kind: Kind) -> list[str]:
+def _memories(profile: Profile, kind: MemoryKind) -> list[str]:
     return profile.core_memories if kind == "memory" else profile.strategies
 
 
-def _with(profile: Profile, kind: Kind, kept: list[str]) -> Profile:
+def _with_memories(profile: Profile, kind: MemoryKind, kept: list[str]) -> Profile:
     return replace(profile, core_memories=kept) if kind == "memory" else replace(profile, strategies=kept)

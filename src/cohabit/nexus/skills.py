@@ -88,13 +88,15 @@ def _points(travel: Travel, before: Mapping[str, int], now: Mapping[str, int]) -
 
 
 # -- achievements -------------------------------------------------------------------------------
-PREFIX = "achievement:"
-RECENT = 10
+ACHIEVEMENT = "achievement:"
+RECENT_ACHIEVEMENTS = 10
 
 
 def achieved(deeds: Mapping[str, int]) -> list[str]:
     """The names of the achievements among some deeds."""
-    return sorted(name.removeprefix(PREFIX) for name, count in deeds.items() if count > 0 and name.startswith(PREFIX))
+    return sorted(
+        name.removeprefix(ACHIEVEMENT) for name, count in deeds.items() if count > 0 and name.startswith(ACHIEVEMENT)
+    )
 
 
 def title_of(name: str) -> str:
@@ -121,7 +123,7 @@ def earned(profile: Profile, travel: Travel, package: ExitPackage) -> list[Achie
 def matching(profile: Profile, wanted: str) -> list[Achievement]:
     """The achievements of a game, of a rarity, or the newest ones; all of them if nothing is asked for."""
     if wanted == "recent":
-        return sorted(profile.achievements, key=lambda one: -one.timestamp)[:RECENT]
+        return sorted(profile.achievements, key=lambda one: -one.timestamp)[:RECENT_ACHIEVEMENTS]
     return [
         one
         for one in profile.achievements

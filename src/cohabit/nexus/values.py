@@ -228,7 +228,7 @@ class Reward(Struct, frozen=True, omit_defaults=True):
     """What a completed meta-goal gives for good."""
 
     title: str = ""
-    bonuses: dict[str, float] = {}  # added on entry to the worlds that have such a bonus; see ``nexus.bonuses``
+    bonuses: dict[str, float] = {}  # added on entry to the worlds that have such a bonus; see ``nexus.packages``
     skills: dict[Domain, float] = {}
 
 

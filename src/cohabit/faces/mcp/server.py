@@ -139,7 +139,10 @@ def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUse
 
 # -- headers ------------------------------------------------------------------------------------
 class TrimmedHeaders:
-    """ASGI middleware: passes requests on with trimmed headers."""
+    """ASGI middleware: passes requests on with header values as RFC 9110 defines them, without white space around them.
+
+    The HTTP parser in use (httptools) strips only leading white space, and MCP compares headers with the body character
+    by character. A client must not be refused for a trailing space."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -268,7 +268,8 @@ REPORT_EVERY_S: Final = 5.0
 async def reporting(
     ctx: ServerRequestContext[Any, Any], info: CommandInfo, args: Mapping[str, Any]
 ) -> AsyncIterator[None]:
-    """Report how much of its time to wait a call has used, for as long as the block runs."""
+    """Report how much of its time to wait a call has used, for as long as the block runs, to a client that asks for it.
+    It would give up on a call that is silent for too long."""
     wait_ms = _wait_ms(info, args)
     if wait_ms <= 0 or ctx.meta is None or "progress_token" not in ctx.meta:
         yield
