@@ -50,24 +50,19 @@ class GameAdapter(Protocol):
     @property
     def game_description(self) -> str:
         """What the game is, its goals and mechanics. Sent once."""
-        ...
 
     @property
     def action_space(self) -> ActionSpace:
         """The actions that the agent can take."""
-        ...
 
     def observe(self) -> Observation:
         """The current state. Changes nothing."""
-        ...
 
     def act(self, action: Action) -> ActionResult:
         """Execute an action."""
-        ...
 
     def reset(self) -> Observation:
         """Reset the game to its initial state."""
-        ...
 
 
 def is_adapter(value: Any) -> bool:
@@ -126,12 +121,9 @@ def _init_like(adapter: type) -> Callable[..., None]:
 
 def _is_generic(cls: type) -> bool:
     """Whether the constructor of this class says nothing about the adapter."""
-    return cls is object or cls is Protocol or getattr(cls, "_is_protocol", False) or _is_replaced(cls)
-
-
-def _is_replaced(cls: type) -> bool:
-    """Whether Python put the constructor of a protocol into a class that has none of its own."""
-    return getattr(vars(cls).get("__init__"), "__module__", "") == "typing"
+    # Python puts the constructor of a protocol into a class that has none of its own.
+    replaced = getattr(vars(cls).get("__init__"), "__module__", "") == "typing"
+    return cls is object or cls is Protocol or getattr(cls, "_is_protocol", False) or replaced
 
 
 class AdapterWorld(World):
@@ -228,10 +220,7 @@ class AdapterWorld(World):
             parameters = _checked(made, given)
             result = self._act(made.name, parameters)
             return Outcome(
-                result.message,
-                reward=result.reward,
-                achievements=tuple(result.achievements),
-                success=result.success,
+                result.message, reward=result.reward, achievements=tuple(result.achievements), success=result.success
             )
 
         return run

@@ -22,7 +22,8 @@ DepartMode = Literal["left", "removed", "dormant", "suspend", "despawn"]
 class Death(Struct, frozen=True, omit_defaults=True):
     """How a body died."""
 
-    cause: str  # combat, fall, drowning, starvation, … ; see ``model.avatar.DEATH_CAUSES``
+    # combat, fall, drowning, starvation, dehydration, poison, fire, cold, radiation, explosion, environmental, script
+    cause: str
     killer: str | None = None
     items_dropped: dict[str, int] = {}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cohabit.errors import CohabitError
-from cohabit.faces.kibitz_script import MODULE
+from cohabit.faces.app import MODULE
 from cohabit.kibitz import create_agent, open_room
 
 NODE_AGENT = Path(__file__).with_name("node_agent.mjs")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cohabit import kibitz
-from cohabit.faces.kibitz_script import MODULE
+from cohabit.faces.app import MODULE
 from cohabit.kibitz.agent import Chat, Listeners
 
 from .claims import CLAIMS, Claim

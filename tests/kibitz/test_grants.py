@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.kibitz.grants import (
+    ACT,
     EVERYTHING,
     NOTHING,
+    PERCEIVE,
     Grant,
     can,
     default_grant,
@@ -18,7 +20,6 @@ from cohabit.kibitz.grants import (
     is_expired,
     sanitize_grant,
 )
-from cohabit.kibitz.names import ACT, PERCEIVE
 
 ALL = {*PERCEIVE, *ACT}
 TALKER = Grant(("read-chat",), ("send-chat",))

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from tests.faces.page import Running, Visit, token
 from tests.faces.serving import served
 
-from cohabit.faces.kibitz_script import MODULE, global_script
+from cohabit.faces.app import MODULE, global_script
 
 from .claims import CLAIMS
 from .test_claims import IDS, RUNNER

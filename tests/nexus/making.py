@@ -6,8 +6,8 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from cohabit.model.travel import DOMAINS, BonusRule, ItemCategory, Lesson, Portable, Travel
-from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, Profile, Session
+from cohabit.model.travel import DOMAINS, BonusRule, EntryPackage, ExitPackage, ItemCategory, Lesson, Portable, Travel
+from cohabit.nexus.values import GameInfo, Profile, Session
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 
 CATEGORIES = get_args(ItemCategory)

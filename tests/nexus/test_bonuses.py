@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.model.travel import BonusRule, Domain, Travel
-from cohabit.nexus.bonuses import bonuses
+from cohabit.nexus.packages import bonuses
 from cohabit.nexus.values import GoalProgress
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 

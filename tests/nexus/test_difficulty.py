@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.model.travel import scaled
-from cohabit.nexus.difficulty import damage_for
+from cohabit.nexus.packages import damage_for
 
 from .games import Journeys
 from .making import agent

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.model.travel import Portable, Travel
+from cohabit.model.travel import Entering, Portable, Travel
 from cohabit.nexus.items import equivalents, pack, settle, taken_of, to_portable
-from cohabit.nexus.values import Entering, PortableItem
+from cohabit.nexus.values import PortableItem
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 
 from .making import NAMES, PLANETS, TABLES

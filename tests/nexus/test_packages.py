@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
-from cohabit.nexus.achievements import RECENT, matching
+from cohabit.model.travel import EntryPackage
 from cohabit.nexus.items import to_portable
-from cohabit.nexus.memories import MAX_MEMORY, MEMORIES_KEPT, forget, remember
-from cohabit.nexus.packages import began, entry, leave, so_far
-from cohabit.nexus.skills import VISITS_KEPT
+from cohabit.nexus.packages import MAX_MEMORY, MEMORIES_KEPT, began, entry, forget, leave, remember, so_far
+from cohabit.nexus.skills import RECENT_ACHIEVEMENTS, VISITS_KEPT, matching
 from cohabit.nexus.values import (
     Achievement,
-    EntryPackage,
     GameInfo,
     GoalProgress,
     PortableItem,
@@ -260,8 +258,8 @@ def test_achievements_are_listed_by_game_world_or_rarity_or_the_newest_first() -
     assert matching(profile, "rare") == [new]
     assert matching(profile, "camp") == matching(profile, "crafter") == [old, new]
     assert matching(profile, "moon") == []
-    many = agent(achievements=[replace(old, timestamp=at) for at in range(RECENT + 1)])
-    assert [one.timestamp for one in matching(many, "recent")] == list(range(RECENT, 0, -1))
+    many = agent(achievements=[replace(old, timestamp=at) for at in range(RECENT_ACHIEVEMENTS + 1)])
+    assert [one.timestamp for one in matching(many, "recent")] == list(range(RECENT_ACHIEVEMENTS, 0, -1))
 
 
 # -- memories -------------------------------------------------------------------------------------------------

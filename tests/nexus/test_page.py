@@ -7,7 +7,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from cohabit.nexus import goals, memories, skills, suggestions
+from cohabit.nexus import goals, packages, skills, suggestions
 from cohabit.nexus.values import Profile, Requirement, Reward
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 
@@ -90,8 +90,8 @@ def test_the_weights_of_suggestions_are_those_of_the_code() -> None:
         f"above {suggestions.STRONG:g}",
         f"at most {suggestions.WEAK:g}",
         f"the last {suggestions.RECENT} visits",
-        f"{memories.MEMORIES_KEPT} memories and {memories.MEMORIES_KEPT} strategies",
-        f"{memories.MAX_MEMORY} characters",
+        f"{packages.MEMORIES_KEPT} memories and {packages.MEMORIES_KEPT} strategies",
+        f"{packages.MAX_MEMORY} characters",
     ],
 )
 def test_the_numbers_on_the_page_are_those_of_the_code(sentence: str) -> None:

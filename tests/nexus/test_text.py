@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from cohabit.features.visits.transit import Receipt
+from cohabit.model.travel import LeftBody
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import (
     GAMES_SHOWN,
@@ -17,16 +18,7 @@ from cohabit.nexus.text import (
     nexus_text,
     profile_text,
 )
-from cohabit.nexus.values import (
-    Achievement,
-    GoalProgress,
-    LeftBody,
-    NexusView,
-    PortableItem,
-    Session,
-    Visit,
-    WorldTotals,
-)
+from cohabit.nexus.values import Achievement, GoalProgress, NexusView, PortableItem, Session, Visit, WorldTotals
 
 from .making import CAMP, GAMES, ORBIT, PLANETS, TRAVELS, agent
 

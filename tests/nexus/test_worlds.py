@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.model.travel import DOMAINS
-from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS
 from cohabit.nexus.items import equivalents, pack, settle, to_portable
+from cohabit.nexus.packages import bonuses
 from cohabit.nexus.values import GoalProgress
 from cohabit.registry import find_world, known_games
 

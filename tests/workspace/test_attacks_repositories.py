@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from cohabit.errors import CohabitError, PermissionDenied
-from cohabit.workspace.formats import template
+from cohabit.workspace.clone import template
 from cohabit.workspace.session import Session
 from cohabit.workspace.sharing import origin
 from cohabit.workspace.tools import tools

@@ -1,8 +1,8 @@
 """The files of a new workspace."""
 
+from cohabit.workspace.clone.template import FOLDERS, INBOX, JOURNAL, NAME, PURPOSE, README, files
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
-from cohabit.workspace.formats.template import FOLDERS, INBOX, JOURNAL, NAME, PURPOSE, README, files
 
 
 def test_every_folder_of_the_layout_exists_and_the_name_is_filled_in():

@@ -1,5 +1,6 @@
 """All interfaces of a house in one ASGI app: HTTP, WebSocket, MCP and the web page."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -9,14 +10,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import CohabitError, UnknownCommand
-from cohabit.faces import kibitz_script
-from cohabit.faces.guard import Guard, error_response, send_error
+from cohabit.faces.guard import Guard, error_response
 from cohabit.faces.http import http_routes
 from cohabit.faces.ws import WsFace
 from cohabit.house.house import House
@@ -42,7 +42,7 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
         face = McpFace(house) if mcp is True else mcp
         routes += face.routes()
-    routes += kibitz_script.ROUTES
+    routes += [Route("/kibitz.js", _module), Route("/kibitz.global.js", _global)]
     routes.append(Route("/", _page))
     routes.append(Route("/frame", _frame))
     routes.append(Mount("/web", Fresh(directory=PAGE)))
@@ -54,7 +54,10 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
                 await stack.enter_async_context(face.lifespan())
             yield
 
-    handlers: dict[Any, Any] = {CohabitError: _refused, HTTPException: _no_such_route}
+    handlers: dict[Any, Any] = {
+        CohabitError: lambda request, error: error_response(error),
+        HTTPException: _no_such_route,
+    }
     inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(
         Switch(_for_other_origins(inner, house.settings), WsFace(house)),
@@ -103,7 +106,7 @@ class Switch:
         try:
             await self._http(scope, receive, send)
         except CohabitError as refusal:  # raised while the body was read
-            await send_error(send, refusal)
+            await error_response(refusal)(scope, receive, send)
 
 
 async def _page(request: Request) -> Response:
@@ -138,6 +141,28 @@ def _no_such_route(request: Request, error: Exception) -> Response:
     return error_response(refusal, error.status_code)
 
 
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, CohabitError)
-    return error_response(error)
+# -- the JavaScript module for agents -----------------------------------------------------------
+MODULE = PAGE / "kibitz" / "kibitz.js"
+HEADERS = {"cache-control": "no-cache", "x-content-type-options": "nosniff", "access-control-allow-origin": "*"}
+"""Any page may load the scripts. What they may do in a house depends on its tokens and on `allowed_origins`."""
+_EXPORT = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
+
+
+def global_script(module: str) -> str:
+    """A module as a classic script that defines one global: what the module exports.
+
+    The module imports nothing, and exports only what it declares at the beginning of a line.
+    """
+    exported = _EXPORT.findall(module)
+    body = re.sub(r"^export ", "", module, flags=re.MULTILINE)
+    kibitz = f"globalThis.Kibitz = Object.freeze({{ {', '.join(exported)} }});"
+    return f'(() => {{\n"use strict";\n{body}\n{kibitz}\n}})();\n'
+
+
+async def _module(request: Request) -> Response:
+    return FileResponse(MODULE, media_type="text/javascript", headers=HEADERS)
+
+
+async def _global(request: Request) -> Response:
+    text = global_script(MODULE.read_text(encoding="utf-8"))
+    return PlainTextResponse(text, media_type="text/javascript", headers=HEADERS)

@@ -3,25 +3,60 @@
 To prevent DNS rebinding, the Host must be allowed, and so must the Origin if there is one.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cohabit.errors import CohabitError, PermissionDenied, TooLarge
+from cohabit.errors import CohabitError, PermissionDenied, TooLarge, internal_error
 from cohabit.faces.addresses import ALL_INTERFACES, LOOPBACK, is_address
 from cohabit.house.settings import Settings, split_names
 
+Handler = Callable[[Request], Awaitable[Response]]
+Refused = Callable[[CohabitError], Response]
+
+
+def error_response(error: CohabitError, status: int | None = None) -> Response:
+    """The HTTP response of an error, with its own status unless another one is given."""
+    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if error.status == 401 else None
+    body = msgspec.json.encode({"ok": False, "error": error.as_wire()})
+    return Response(body, status or error.status, headers, "application/json")
+
+
+def answering(handler: Handler, refused: Refused = error_response) -> Handler:
+    """A handler whose errors become responses."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except CohabitError as refusal:
+            return refused(refusal)
+        except ClientDisconnect:  # while the body was read; nobody reads this response
+            return Response(status_code=400)
+        except Exception as bug:
+            return refused(internal_error(bug, request.url.path))
+
+    return answer
+
 
 class Guard:
-    """ASGI middleware that refuses requests with a wrong Host or Origin, or too large a body."""
+    """ASGI middleware that refuses requests with a wrong Host or Origin, or too large a body. ``refused`` makes the
+    response of an error: other protocols have other formats."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, stopping: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: Settings,
+        stopping: Callable[[], None] = lambda: None,
+        refused: Refused = error_response,
+    ) -> None:
         self.app = app
         self.stopping = stopping
+        self._refused = refused
         self._hosts = {*LOOPBACK, settings.host, *split_names(settings.allowed_hosts)}
         if settings.public_url:
             self._hosts.add(_hostname(settings.public_url))
@@ -42,11 +77,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4403, "reason": refusal.message[:120]})
         else:
-            await self.refuse(send, refusal)
-
-    async def refuse(self, send: Send, refusal: CohabitError) -> None:
-        """Answer a refused request. Other protocols have other formats for errors."""
-        await send_error(send, refusal)
+            await self._refused(refusal)(scope, receive, send)
 
     def _refusal(self, headers: dict[bytes, bytes]) -> CohabitError | None:
         host = _hostname("//" + headers.get(b"host", b"").decode("latin-1"))
@@ -80,20 +111,6 @@ def _hostname(address: str) -> str:
         return urlsplit(address).hostname or ""
     except ValueError:  # malformed
         return ""
-
-
-def error_response(error: CohabitError, status: int | None = None) -> Response:
-    """The HTTP response of an error, with its own status unless another one is given."""
-    headers = {"www-authenticate": 'Bearer realm="cohabit"'} if error.status == 401 else None
-    body = msgspec.json.encode({"ok": False, "error": error.as_wire()})
-    return Response(body, status or error.status, headers, "application/json")
-
-
-async def send_error(send: Send, error: CohabitError) -> None:
-    """Send an error as an HTTP response."""
-    response = error_response(error)
-    await send({"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers})
-    await send({"type": "http.response.body", "body": response.body})
 
 
 def bearer(headers: Any) -> str | None:

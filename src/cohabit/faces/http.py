@@ -10,16 +10,15 @@
 Replies are ``{"ok": true, "result": …}`` or ``{"ok": false, "error": {code, message, …}}``.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand, internal_error
-from cohabit.faces.guard import bearer, error_response
+from cohabit.errors import BadArgs, TooLarge, UnknownCommand
+from cohabit.faces.guard import answering, bearer
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
@@ -30,7 +29,7 @@ from cohabit.model.identity import Credential
 from cohabit.version import __version__
 
 MAX_JOIN_BODY = 16 * 1024
-Handler = Callable[[Request], Awaitable[Response]]
+"""It needs no token."""
 
 
 def http_routes(house: House) -> list[Route]:
@@ -49,7 +48,7 @@ def http_routes(house: House) -> list[Route]:
         return _json({"ok": True, "result": result})
 
     async def come_in(request: Request) -> Response:
-        args = _body_args(await _short_body(request))
+        args = _body_args(await short_body(request, MAX_JOIN_BODY))
         return _json({"ok": True, "result": await knock(house.door, args, bearer(request.headers))})
 
     async def challenge(request: Request) -> Response:
@@ -76,55 +75,42 @@ def http_routes(house: House) -> list[Route]:
 
     both = ["GET", "POST"]
     return [
-        Route("/health", _answering(health)),
-        Route("/metrics", _answering(metrics)),
-        Route("/openapi.json", _answering(document)),
-        Route("/.well-known/cohabit-key.json", _answering(public_key)),
-        Route("/api/join", _answering(come_in), methods=["POST"]),
-        Route("/api/join/challenge", _answering(challenge)),
-        Route("/api/rooms/{room}/{command}", _answering(call), methods=both),
-        Route("/api/{command}", _answering(call), methods=both),
-        Route("/api/{rest:path}", _answering(not_found), methods=both),
+        Route("/health", answering(health)),
+        Route("/metrics", answering(metrics)),
+        Route("/openapi.json", answering(document)),
+        Route("/.well-known/cohabit-key.json", answering(public_key)),
+        Route("/api/join", answering(come_in), methods=["POST"]),
+        Route("/api/join/challenge", answering(challenge)),
+        Route("/api/rooms/{room}/{command}", answering(call), methods=both),
+        Route("/api/{command}", answering(call), methods=both),
+        Route("/api/{rest:path}", answering(not_found), methods=both),
     ]
-
-
-def _answering(handler: Handler) -> Handler:
-    """Convert errors to the standard error response."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except CohabitError as refusal:
-            return error_response(refusal)
-        except ClientDisconnect:  # while the body was read; nobody reads this response
-            return Response(status_code=400)
-        except Exception as bug:
-            return error_response(internal_error(bug, request.url.path))
-
-    return answer
 
 
 def _json(value: Any) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json", headers={"cache-control": "no-store"})
 
 
-async def _short_body(request: Request) -> bytes:
-    """The body of a request that needs no token, so it may be short only."""
+async def short_body(request: Request, limit: int) -> bytes:
+    """The body of a request that may be short only."""
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > MAX_JOIN_BODY:
-            raise TooLarge(f"the body may have at most {MAX_JOIN_BODY} bytes")
+        if len(body) > limit:
+            raise TooLarge(f"the body may have at most {limit} bytes")
     return body
 
 
-def _body_args(body: bytes) -> Any:
-    if not body:
-        return {}
+def decoded(body: bytes) -> Any:
+    """The JSON of a body; None if it is empty."""
     try:
-        args = msgspec.json.decode(body)
+        return msgspec.json.decode(body) if body else None
     except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
         raise BadArgs(f"the body is not JSON: {wrong}") from None
+
+
+def _body_args(body: bytes) -> Any:
+    args = decoded(body) if body else {}
     if not isinstance(args, dict):
         raise BadArgs("the body must be a JSON object with the arguments")
     return args

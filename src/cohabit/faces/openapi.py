@@ -119,8 +119,4 @@ def _error_schema() -> dict[str, Any]:
         },
         "required": ["code", "message"],
     }
-    return {
-        "type": "object",
-        "properties": {"ok": {"const": False}, "error": error},
-        "required": ["ok", "error"],
-    }
+    return {"type": "object", "properties": {"ok": {"const": False}, "error": error}, "required": ["ok", "error"]}

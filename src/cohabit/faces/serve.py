@@ -55,19 +55,7 @@ def side_servers(house: House) -> list[SideServer]:
 async def serving_beside(house: House, app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
     """Serve the app of another protocol for as long as the block runs, with the limits of the house's own port."""
     connections = Connections(house.settings, house.clock, house.overload)
-    config = ServerConfig(
-        app,
-        connections,
-        http=HttpProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=3,
-    )
-    server = GuestServer(config)
+    server = guest_server(app, connections)
     running = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         yield
@@ -204,6 +192,15 @@ class GuestServer(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def guest_server(app: ASGIApp, connections: Connections) -> GuestServer:
+    """A server for the app of another protocol."""
+    config = ServerConfig(
+        app, connections, http=HttpProtocol, ws="none", lifespan="off", log_config=None, access_log=False,
+        server_header=False, date_header=False, timeout_graceful_shutdown=3,
+    )  # fmt: skip
+    return GuestServer(config)
 
 
 def listen(host: str, port: int, option: str = "--port", more: str = "") -> socket.socket:

@@ -7,7 +7,7 @@ await agent.say("hello")
 
 from typing import TYPE_CHECKING, Any
 
-from cohabit.kibitz.names import ACT, PERCEIVE
+from cohabit.kibitz.grants import ACT, PERCEIVE
 
 if TYPE_CHECKING:
     from cohabit.kibitz.agent import Agent, BridgeAgent, Cooldown, cooldown, create_agent, create_agent_from_bridge

@@ -260,13 +260,10 @@ class RoomController:
 
     async def _catch_up(self, client: Client) -> None:
         if self._cursor is None:
-            self._cursor = await self._newest(client)
+            self._cursor = str((await client.call("events", {"last": 1}, room=self.room))["cursor"])
             await self._fetch_app_view(client)
         await self._fetch_schemas(client)
         await self._fetch_roster(client)
-
-    async def _newest(self, client: Client) -> str:
-        return str((await client.call("events", {"last": 1}, room=self.room))["cursor"])
 
     async def _pass_on(self, client: Client) -> None:
         async with aclosing(self._pushes(client)) as pushes:

@@ -9,7 +9,26 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from cohabit.kibitz.names import ACT, PERCEIVE
+from cohabit.model.grant import Capability, Names, add_aliases
+
+C = Capability
+# Capability names of Kibitz, a protocol for agents in shared rooms, as aliases of Cohabit's.
+PERCEIVE: Names = {
+    "see-screen": frozenset({C.SEE_SCREEN}),
+    "hear-audio": frozenset({C.HEAR_AUDIO}),
+    "read-chat": frozenset({C.READ_CHAT, C.WATCH}),
+    "read-roster": frozenset({C.READ_ROSTER}),
+    "receive-directed": frozenset({C.RECEIVE_DIRECTED}),
+    "read-media": frozenset({C.READ_MEDIA}),
+    "read-files": frozenset({C.READ_FILES}),
+}
+ACT: Names = {
+    "send-chat": frozenset({C.SEND_MESSAGE, C.SEND_BROADCAST}),
+    "speak": frozenset({C.SPEAK}),
+    "act": frozenset({C.ACT}),
+}
+
+add_aliases("kibitz", {**PERCEIVE, **ACT})
 
 MAX_BACKEND = 80
 """Characters of a backend's name."""

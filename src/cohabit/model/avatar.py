@@ -11,10 +11,6 @@ import msgspec
 from cohabit.model.action import ActionDef, ActionSpace, ParamDef
 from cohabit.model.observation import Observation, one_line
 
-DEATH_CAUSES = (
-    "combat", "fall", "drowning", "starvation", "dehydration", "poison", "fire", "cold", "radiation", "explosion",
-    "environmental", "script",
-)  # fmt: skip
 Emote = Literal["wave", "sit", "dance", "sleep", "point", "shrug", "nod", "shake"]
 EMOTES: tuple[Emote, ...] = get_args(Emote)
 Stance = Literal["standing", "crouching", "prone", "sitting", "swimming", "flying", "climbing"]
@@ -218,45 +214,21 @@ def check_share(name: str, value: float | None) -> None:
 AVATAR_ACTIONS = ActionSpace(
     [
         ActionDef(
-            "jack_out",
-            "Leave this avatar and return to the menu",
-            [
-                ParamDef(
-                    "mode",
-                    "The state of the avatar while you are away",
-                    options=["dormant", "suspend", "despawn"],
-                    optional=True,
-                )
-            ],
-            ["Not in combat", "Not falling", "Safe location"],
-            "meta",
+            "jack_out", "Leave this avatar and return to the menu",
+            [ParamDef("mode", "The state of the avatar while you are away", options=["dormant", "suspend", "despawn"],
+                      optional=True)],
+            ["Not in combat", "Not falling", "Safe location"], "meta",
         ),
-        ActionDef(
-            "look",
-            "Turn to face a direction or an entity",
-            [ParamDef("target", "direction or entity_id")],
-            [],
-            "avatar",
-        ),
-        ActionDef(
-            "emote",
-            "Perform an emote",
-            [ParamDef("emote", "What to show", options=list(EMOTES))],
-            [],
-            "avatar",
-        ),
+        ActionDef("look", "Turn to face a direction or an entity", [ParamDef("target", "direction or entity_id")], [],
+                  "avatar"),
+        ActionDef("emote", "Perform an emote", [ParamDef("emote", "What to show", options=list(EMOTES))], [], "avatar"),
         ActionDef("inspect_self", "Inspect your body, equipment and status", [], [], "avatar"),
         ActionDef("check_inventory", "List what you carry and what you have equipped", [], [], "avatar"),
-        ActionDef(
-            "stance",
-            "Take a stance",
-            [ParamDef("stance", "How to hold your body", options=list(STANCES))],
-            ["The game knows this stance"],
-            "avatar",
-        ),
+        ActionDef("stance", "Take a stance", [ParamDef("stance", "How to hold your body", options=list(STANCES))],
+                  ["The game knows this stance"], "avatar"),
         ActionDef("equip", "Equip an item that you carry", [ParamDef("item", "The item")], [], "avatar"),
         ActionDef("unequip", "Put an equipped item away", [ParamDef("slot", "The slot")], [], "avatar"),
     ]
-)
+)  # fmt: skip
 """The actions of avatars, in addition to those of the game. A game without stances or equipment does not have the last
 three."""

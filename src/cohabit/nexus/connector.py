@@ -9,28 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from cohabit.errors import (
-    CohabitError,
-    Disabled,
-    GameRejected,
-    OutcomeUnknown,
-    RecordCorrupt,
-    Unauthorized,
-    UnknownCommand,
-    Unreachable,
-    WorldError,
-)
+from cohabit import errors
 from cohabit.features.visits.state import VISITS
 from cohabit.model.observation import one_line
+from cohabit.model.travel import DOMAINS
 from cohabit.nexus import goals
-from cohabit.nexus.achievements import matching
-from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
-from cohabit.nexus.memories import forget, remember
+from cohabit.nexus.packages import bonuses, forget, remember
+from cohabit.nexus.skills import matching
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import bonuses_text, difficulty_text, ends_text, goal_of, onward_text
 from cohabit.nexus.transit import Transit
-from cohabit.nexus.values import DOMAINS, Profile, Wishes
+from cohabit.nexus.values import Profile, Wishes
 from cohabit.nexus.world import Nexus
 from cohabit.remote import Ask, Sent
 
@@ -58,7 +48,7 @@ class NexusConnector:
     def for_room(cls, house: "Services", room: str, config: Mapping[str, Any]) -> "NexusConnector":
         others = [known for known, connector in house.rooms.connectors.items() if isinstance(connector, cls)]
         if others:
-            raise Disabled(f"this house has a Nexus already, the room {others[0]}")
+            raise errors.Disabled(f"this house has a Nexus already, the room {others[0]}")
         return cls(house, room)
 
     # -- the connector -----------------------------------------------------------------------------
@@ -67,7 +57,7 @@ class NexusConnector:
 
     def check(self, ask: Ask) -> None:
         if not hasattr(self, f"_ask_{ask.name}") and not hasattr(self, f"_do_{ask.name}"):
-            raise UnknownCommand(f"the Nexus has no {ask.name}")
+            raise errors.UnknownCommand(f"the Nexus has no {ask.name}")
 
     async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
         await asyncio.shield(self._recovered)
@@ -78,10 +68,10 @@ class NexusConnector:
                 return found
             done: dict[str, Any] = await getattr(self, f"_do_{ask.name}")(self._identity(by), by, **ask.args)
             return done
-        except OutcomeUnknown:
+        except errors.OutcomeUnknown:
             raise
-        except (WorldError, RecordCorrupt) as broken:  # not of this room, which must not stop for it
-            raise Unreachable(f"this could not be done: {broken.message}") from broken
+        except (errors.WorldError, errors.RecordCorrupt) as broken:  # not of this room, which must not stop for it
+            raise errors.Unreachable(f"this could not be done: {broken.message}") from broken
 
     async def outcome(self, sent: Sent) -> dict[str, Any]:
         """What came of an action that was under way when the server stopped. A transit has happened if the game has
@@ -96,7 +86,7 @@ class NexusConnector:
             profile = await self.transit.refresh(self._identity(sent.by))
             if profile.session is None or profile.session.ticket != self._world.session_of.get(sent.by):
                 return _answer(profile, "You have left." + onward_text(profile))
-        raise GameRejected("the server stopped before this was done; nothing has changed")
+        raise errors.GameRejected("the server stopped before this was done; nothing has changed")
 
     def member_removed(self, member: str) -> None:
         """The profile of an identity stays, whether it is a member or not."""
@@ -116,7 +106,7 @@ class NexusConnector:
     def _identity(self, by: str | None) -> str:
         member = self._house.rooms[self._room].room.state.members.get(by or "")
         if member is None or not member.identity:
-            raise Unauthorized("only an identity of this house can travel; join with a token or an invite")
+            raise errors.Unauthorized("only an identity of this house can travel; join with a token or an invite")
         return member.identity
 
     @property
@@ -146,7 +136,7 @@ class NexusConnector:
         exit_conditions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         if game_id == self._room:
-            raise GameRejected("you are in the Nexus already; choose a game (list_games)")
+            raise errors.GameRejected("you are in the Nexus already; choose a game (list_games)")
         wanted = tuple(goal.strip() for goal in goals.split(",") if goal.strip())
         ends = tuple(text for text in (one_line(known).strip() for known in exit_conditions or ()) if text)
         wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items, max_steps, ends)
@@ -191,14 +181,14 @@ class NexusConnector:
         """A token, if one is needed and can be made. Without one the agent is in the game all the same."""
         try:
             return await self.transit.token_for(identity, game)
-        except CohabitError as failed:
+        except errors.CohabitError as failed:
             log.warning("no token for the game %s could be made for %s: %s", game, identity, failed)
             return None
 
     async def _do_resume_game(self, identity: str, by: str) -> dict[str, Any]:
         profile = await self.transit.refresh(identity)
         if profile.session is None:
-            raise GameRejected("you are in no game; enter one (enter_game)")
+            raise errors.GameRejected("you are in no game; enter one (enter_game)")
         game = profile.session.game
         token = await self.transit.token_for(identity, game)
         data = {"session_id": profile.session.ticket, "game_id": game, "room": game}
@@ -253,7 +243,7 @@ class NexusConnector:
                 if cached is None or not self.transit.is_current(cached):
                     try:
                         cached = await self.transit.refresh(member.identity)
-                    except CohabitError as failed:  # the others are not held up
+                    except errors.CohabitError as failed:  # the others are not held up
                         log.warning("the profile of %s could not be read: %s", member.identity, failed)
                         continue
                 profiles[member.seat] = cached

@@ -12,19 +12,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from cohabit.model.travel import DOMAINS, Travel
-from cohabit.nexus.achievements import PREFIX
+from msgspec.structs import asdict
+
+from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_names
-from cohabit.nexus.skills import VISITS_KEPT
+from cohabit.nexus.skills import ACHIEVEMENT, VISITS_KEPT
 from cohabit.nexus.values import (
     Achievement,
-    EntryPackage,
     Evidence,
-    ExitPackage,
     GameInfo,
     GoalProgress,
-    LeftBody,
     MetaGoal,
     NexusView,
     Onward,
@@ -32,7 +30,6 @@ from cohabit.nexus.values import (
     Profile,
     Reward,
     Session,
-    Suggestion,
     Visit,
 )
 
@@ -64,27 +61,13 @@ def games_json(games: Sequence[GameInfo], dialect: Dialect) -> Json:
 
 
 def game_json(game: GameInfo, dialect: Dialect) -> Json:
-    known: Json = {
-        "id": game.id,
-        "name": game.name,
-        "description": game.description,
-        "status": game.status,
-        "genre": list(game.genre),
-        "dimensions": game.dimensions,
-        "multiplayer": game.multiplayer,
-        "persistent_world": game.persistent_world,
-        "skill_domains": list(game.skill_domains),
-        "wsap_version": game.wsap_version,
-        "transit_compatible": game.transit_compatible,
-        "active_agents": game.active_agents,
-        "bridge_url": game.bridge_url,
-    }
+    known = asdict(game) | {"genre": list(game.genre), "skill_domains": list(game.skill_domains)}
     if dialect == "C":
         return {name: known[name] for name in GAME_FIELDS_C}
+    del known["world"]
     if dialect == "A":
-        del known["bridge_url"]
-        return known
-    return _camel(known | {"max_agents": game.max_agents})
+        del known["bridge_url"], known["max_agents"]
+    return cased(dialect, known)
 
 
 # -- agents ---------------------------------------------------------------------------------------------------
@@ -131,7 +114,7 @@ def progress_json(profile: Profile, dialect: Dialect) -> list[Json]:
 
 def evidence_text(one: Evidence) -> str:
     """Why a skill rose, in words."""
-    return f"{one.deed.removeprefix(PREFIX)} x{one.count} in {one.game}: +{one.delta:.4f}"
+    return f"{one.deed.removeprefix(ACHIEVEMENT)} x{one.count} in {one.game}: +{one.delta:.4f}"
 
 
 def _evidence(one: Evidence) -> Json:
@@ -139,28 +122,14 @@ def _evidence(one: Evidence) -> Json:
 
 
 def achievement_json(one: Achievement, dialect: Dialect) -> Json:
-    return cased(
-        dialect,
-        {
-            "id": one.id,
-            "name": one.name,
-            "description": one.description or one.name,
-            "game_origin": one.game_origin,
-            "timestamp": time_text(one.timestamp),
-            "rarity": one.rarity,
-        },
-    )
+    known = asdict(one) | {"description": one.description or one.name, "timestamp": time_text(one.timestamp)}
+    return cased(dialect, known)
 
 
 def item_json(item: PortableItem, dialect: Dialect, travels: Travels) -> Json:
     """A carried item, and what it would be in each world. No description has a field for the count."""
-    known: Json = {
-        "category": item.category,
-        "tier": item.tier,
-        "properties": {"count": item.count},
-        "origin": item.origin,
-        "equivalence_hints": _hints(item, travels),
-    }
+    known = asdict(item) | {"properties": {"count": item.count}, "equivalence_hints": _hints(item, travels)}
+    del known["count"]
     if dialect != "B":
         return known
     return _camel({"id": item.origin} | known | {"origin_game": item.origin.partition(":")[0]})
@@ -190,7 +159,9 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     known: Json = {
         "agent": agent_json(me, dialect, travels),
         "available_games": [game_json(game, dialect) for game in view.available_games],
-        "suggested_games": [_suggestion(one, dialect) for one in view.suggested_games],
+        "suggested_games": [
+            cased(dialect, asdict(one) | {"reasons": list(one.reasons)}) for one in view.suggested_games
+        ],
     }
     if me.onward is not None and me.onward.refused:
         known["onward"] = onward_json(me.onward, "", dialect)
@@ -200,7 +171,11 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     recent = [_visit(visit, names, dialect) for visit in reversed(me.visits[-VISITS_KEPT:])]
     known["active_meta_goals"] = [goal_json(goal, dialect) for goal in active(me)]
     known["recent_games" if dialect == "A" else "recent_sessions"] = recent
-    known["avatars"] = [_body(game, one, dialect) for game, left in me.bodies.items() for one in left]
+    known["avatars"] = [  # the bodies that wait, as they were when the agent left
+        cased(dialect, {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state})
+        for game, left in me.bodies.items()
+        for one in left
+    ]
     return cased(dialect, known)
 
 
@@ -328,14 +303,7 @@ def _hints(item: PortableItem, travels: Travels) -> dict[str, str]:
 
 def _requirements(goal: MetaGoal) -> list[Json]:
     return [
-        {
-            "type": one.type,
-            "target": one.target,
-            "what": one.what,
-            "games": list(one.games) or ("all" if one.count is None else "any"),
-            "count": one.count,
-        }
-        for one in goal.requirements
+        asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")} for one in goal.requirements
     ]
 
 
@@ -348,19 +316,6 @@ def _rewards(reward: Reward) -> list[str]:
 
 def _goal_names(profile: Profile) -> list[str]:
     return [GOALS[goal.goal].description if goal.goal in GOALS else goal.description for goal in active(profile)]
-
-
-def _suggestion(one: Suggestion, dialect: Dialect) -> Json:
-    return cased(
-        dialect,
-        {"game_id": one.game_id, "game_name": one.game_name, "score": one.score, "reasons": list(one.reasons)},
-    )
-
-
-def _body(game: str, one: LeftBody, dialect: Dialect) -> Json:
-    """A body that waits in a game, as it was when the agent left."""
-    known = {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state}
-    return cased(dialect, known)
 
 
 def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:

@@ -14,18 +14,8 @@ from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import is_close, nearest
 from cohabit.model.travel import DOMAINS, Domain
-from cohabit.nexus.achievements import achieved
-from cohabit.nexus.skills import learn
-from cohabit.nexus.values import (
-    Evidence,
-    GameInfo,
-    GoalProgress,
-    MetaGoal,
-    Ongoing,
-    Profile,
-    Requirement,
-    Reward,
-)
+from cohabit.nexus.skills import achieved, learn
+from cohabit.nexus.values import Evidence, GameInfo, GoalProgress, MetaGoal, Ongoing, Profile, Requirement, Reward
 
 MAX_ACTIVE = 5
 MAX_OWN_GOAL = 200  # characters
@@ -269,9 +259,7 @@ def find(text: str) -> MetaGoal | None:
     return next((goal for goal in GOALS.values() if plain in (goal.id, goal.name.casefold().replace(" ", "_"))), None)
 
 
-def set_goal(
-    profile: Profile, text: str, games: Sequence[GameInfo], at: int, ongoing: Ongoing | None = None
-) -> Profile:
+def set_goal(profile: Profile, text: str, games: Sequence[GameInfo], at: int) -> Profile:
     """The profile with one more goal: one of the house by its id or name, or one in the agent's own words."""
     goal = find(text)
     words = one_line(text).strip()
@@ -292,8 +280,9 @@ def set_goal(
     if len(active(profile)) >= MAX_ACTIVE:
         named = ", ".join(one.goal for one in active(profile))
         raise GameRejected(f"you pursue {MAX_ACTIVE} goals, which is the limit; abandon one of {named} first")
-    new = GoalProgress(goal.id) if goal else GoalProgress(_own_id(profile), words)
-    return progressed(replace(profile, goals=[*profile.goals, new]), games, at, ongoing)
+    numbers = [int(one.goal[len(OWN) :]) for one in profile.goals if one.goal.startswith(OWN)]
+    new = GoalProgress(goal.id) if goal else GoalProgress(f"{OWN}{max(numbers, default=0) + 1}", words)
+    return progressed(replace(profile, goals=[*profile.goals, new]), games, at)
 
 
 def abandon(profile: Profile, goal: str) -> Profile:
@@ -324,8 +313,3 @@ def _active_goal(profile: Profile, goal: str) -> GoalProgress:
     named = ", ".join(one.goal for one in active(profile))
     advice = f"your goals are {named}" if named else "you have set no goal"
     raise GameRejected(f"you do not pursue the goal {one_line(goal)!r}; {advice}")
-
-
-def _own_id(profile: Profile) -> str:
-    numbers = [int(one.goal[len(OWN) :]) for one in profile.goals if one.goal.startswith(OWN)]
-    return f"{OWN}{max(numbers, default=0) + 1}"

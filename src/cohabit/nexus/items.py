@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from cohabit.model.travel import Travel
-from cohabit.nexus.values import Entering, PortableItem
+from cohabit.model.travel import Entering, Travel
+from cohabit.nexus.values import PortableItem
 
 
 def to_portable(world: str, travel: Travel, items: Mapping[str, int]) -> list[PortableItem]:

@@ -4,41 +4,23 @@ Each function returns a changed copy of the profile. The ticket of a transit dec
 that a package that arrives twice, or after the session has ended otherwise, changes nothing.
 """
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
-from cohabit.model.travel import Travel
-from cohabit.nexus.achievements import earned
-from cohabit.nexus.bonuses import bonuses
-from cohabit.nexus.difficulty import damage_for
-from cohabit.nexus.goals import progressed
+from cohabit.model.travel import BonusRule, Difficulty, EntryPackage, ExitPackage, LeftBody, Travel
+from cohabit.nexus.goals import GOALS, progressed
 from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
-from cohabit.nexus.memories import MAX_MEMORY, remember
-from cohabit.nexus.skills import VISITS_KEPT, evidence, gains, learn, lifetime
-from cohabit.nexus.values import (
-    EntryPackage,
-    ExitPackage,
-    GameInfo,
-    LeftBody,
-    Ongoing,
-    Onward,
-    Profile,
-    Session,
-    Visit,
-    Wishes,
-    WorldTotals,
-)
+from cohabit.nexus.skills import VISITS_KEPT, earned, evidence, gains, learn, lifetime
+from cohabit.nexus.values import GameInfo, Ongoing, Onward, Profile, Session, Visit, Wishes, WorldTotals
 
 GAMES_WITH_BODIES = 50
 """Of how many games a profile knows the bodies that wait there."""
-REFUSALS = {
-    "busy": "is busy",
-    "offline": "is offline",
-    "maintenance": "is closed for maintenance",
-}
+REFUSALS = {"busy": "is busy", "offline": "is offline", "maintenance": "is closed for maintenance"}
 
 
 def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: GameInfo) -> EntryPackage:
@@ -83,7 +65,13 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
     if session is None or session.ticket != package.ticket or profile.agent_id != package.identity:
         return profile
     before = profile.worlds.get(package.world, WorldTotals())
-    totals = _added(before, package)
+    totals = WorldTotals(
+        visits=before.visits + 1,
+        steps=before.steps + package.steps,
+        playtime_ms=before.playtime_ms + package.playtime_ms,
+        deaths=before.deaths + package.deaths,
+        deeds=_sum(before.deeds, package.deeds),
+    )
     taught = gains(travel, lifetime(before), lifetime(totals), profile)
     proof = evidence(package.game, travel, lifetime(before), lifetime(totals), profile, package.at)
     achievements = earned(profile, travel, package)
@@ -142,16 +130,6 @@ def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapp
     return Ongoing(world, steps, dict(deeds), gains=gains(travel, lifetime(before), lifetime(now), profile))
 
 
-def _added(before: WorldTotals, package: ExitPackage) -> WorldTotals:
-    return WorldTotals(
-        visits=before.visits + 1,
-        steps=before.steps + package.steps,
-        playtime_ms=before.playtime_ms + package.playtime_ms,
-        deaths=before.deaths + package.deaths,
-        deeds=_sum(before.deeds, package.deeds),
-    )
-
-
 def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
 
@@ -181,3 +159,82 @@ def _check_items(profile: Profile, travel: Travel, wishes: Wishes, game: GameInf
             )
         if count and not any(local_names(game.kind, travel, item) for item in held):
             raise GameRejected(f"the game {game.id} has nothing like {origin}; enter without it, it stays with you")
+
+
+# -- difficulty ---------------------------------------------------------------------------------
+DAMAGE: Mapping[Difficulty, float] = {"easy": 0.5, "normal": 1.0, "hard": 1.5}
+
+
+def damage_for(difficulty: Difficulty, profile: Profile) -> float:
+    """The factor of a difficulty. ``adaptive`` goes from that of easy to that of hard, with the agent's skills in
+    combat and survival."""
+    if difficulty in DAMAGE:
+        return DAMAGE[difficulty]
+    level = (profile.skill("combat") + profile.skill("survival")) / 2
+    return round(DAMAGE["easy"] + (DAMAGE["hard"] - DAMAGE["easy"]) * level, 2)
+
+
+# -- bonuses ------------------------------------------------------------------------------------
+def bonuses(travel: Travel, profile: Profile) -> dict[str, float]:
+    """The bonuses of this agent: by the rules of the world, and by the meta-goals that it has completed.
+
+    A world gets only the bonuses that it has declared.
+    """
+    found = {
+        rule.name: _by_rule(rule, profile) for rule in travel.bonuses if profile.skill(rule.domain) > rule.threshold
+    }
+    flags = {rule.name for rule in travel.bonuses if rule.is_flag}
+    declared = {rule.name for rule in travel.bonuses} | set(travel.common_bonuses)
+    for name, amount in rewards(profile).items():
+        if name in declared:
+            found[name] = 1.0 if name in flags else found.get(name, 0.0) + amount
+    return found
+
+
+def rewards(profile: Profile) -> dict[str, float]:
+    """What the completed meta-goals of this agent add, in the worlds that have such a bonus."""
+    found: dict[str, float] = {}
+    for progress in profile.goals:
+        if progress.completed_at is not None and progress.goal in GOALS:
+            for name, amount in GOALS[progress.goal].reward.bonuses.items():
+                found[name] = found.get(name, 0.0) + amount
+    return found
+
+
+def _by_rule(rule: BonusRule, profile: Profile) -> float:
+    amount = rule.factor * profile.skill(rule.domain)
+    return rule.base + (float(math.floor(amount)) if rule.whole else amount)
+
+
+# -- memories -----------------------------------------------------------------------------------
+MEMORIES_KEPT = 20  # of each kind
+MAX_MEMORY = 300  # characters
+MemoryKind = Literal["memory", "strategy"]
+
+
+def remember(profile: Profile, text: str, kind: MemoryKind = "memory") -> Profile:
+    """The profile with one more memory. The oldest is forgotten if there are too many."""
+    words = one_line(text).strip()
+    if not words:
+        raise GameRejected("there is nothing to remember; say it in a sentence")
+    if len(words) > MAX_MEMORY:
+        raise GameRejected(f"a memory has at most {MAX_MEMORY} characters, not {len(words)}; shorten it")
+    return _with_memories(
+        profile, kind, [*(one for one in _memories(profile, kind) if one != words), words][-MEMORIES_KEPT:]
+    )
+
+
+def forget(profile: Profile, text: str, kind: MemoryKind = "memory") -> Profile:
+    """The profile without a memory."""
+    words = one_line(text).strip()
+    if words not in _memories(profile, kind):
+        raise GameRejected("you have no such memory; give its exact text")
+    return _with_memories(profile, kind, [one for one in _memories(profile, kind) if one != words])
+
+
+def _memories(profile: Profile, kind: MemoryKind) -> list[str]:
+    return profile.core_memories if kind == "memory" else profile.strategies
+
+
+def _with_memories(profile: Profile, kind: MemoryKind, kept: list[str]) -> Profile:
+    return replace(profile, core_memories=kept) if kind == "memory" else replace(profile, strategies=kept)

@@ -12,26 +12,18 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cohabit.errors import (
-    BadArgs,
-    Conflict,
-    Disabled,
-    PermissionDenied,
-    Unauthorized,
-    UnknownAsset,
-    UnknownCommand,
-    UnknownRoom,
-)
+from cohabit import errors
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.gate import knock
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
+from cohabit.model.travel import EntryPackage, ExitPackage
 from cohabit.nexus import dialects, requests
 from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import EntryPackage, ExitPackage, GameInfo, NexusView, Onward, Profile, Session, Visit
+from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Session, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")
@@ -68,7 +60,7 @@ async def answer(house: House, asked: Asked) -> Answer:
     path = asked.path[1:] if _has_prefix(asked.path) else asked.path
     room = nexus_room(house)
     if room is None:
-        raise Disabled("this house has no Nexus; a host can create a room with the world nexus")
+        raise errors.Disabled("this house has no Nexus; a host can create a room with the world nexus")
     caller = Caller(house, room, asked, _dialect(asked))
     routes: dict[str, Callable[[], Awaitable[Answer]]]
     match path:
@@ -87,13 +79,13 @@ async def answer(house: House, asked: Asked) -> Answer:
         case ["transit", "exit"]:
             routes = {"POST": caller.exit}
         case _:
-            raise UnknownCommand(f"there is no /{'/'.join(asked.path)[:200]}; the routes are in docs/nexus.md")
+            raise errors.UnknownCommand(f"there is no /{'/'.join(asked.path)[:200]}; the routes are in docs/nexus.md")
     if asked.method not in routes:
         raise MethodNotAllowed(f"/{'/'.join(asked.path)[:200]} accepts {' and '.join(routes)}", allow=list(routes))
     return await routes[asked.method]()
 
 
-class MethodNotAllowed(UnknownCommand):
+class MethodNotAllowed(errors.UnknownCommand):
     """There is such a path, and it takes another method."""
 
 
@@ -132,7 +124,7 @@ class Caller:
         joined = await knock(self._house.door, {"room": self._room, "name": wanted.agent_id[:64]}, self._asked.token)
         new = {"token": joined.token} if joined.token is not None else {}
         if joined.status in ("denied", "locked"):
-            raise PermissionDenied(joined.note or "you cannot join the Nexus now")
+            raise errors.PermissionDenied(joined.note or "you cannot join the Nexus now")
         if joined.status == "waiting":
             waiting = {"success": True, "status": "waiting", "message": f"{joined.note} (POST /agents again)"}
             return Answer(202, waiting | new)
@@ -177,9 +169,11 @@ class Caller:
         """A host of a room opens it to the Nexus."""
         game = requests.register_game(self._asked.body)
         if game.status not in ("available", "maintenance"):
-            raise BadArgs(f"`status` is available or maintenance here, not {game.status}; the rest the house finds out")
+            raise errors.BadArgs(
+                f"`status` is available or maintenance here, not {game.status}; the rest the house finds out"
+            )
         if not game.transit_compatible:
-            raise BadArgs("`transit_compatible` is false, so agents could not travel there; do not register it")
+            raise errors.BadArgs("`transit_compatible` is false, so agents could not travel there; do not register it")
         args: Json = {"description": game.description, "maintenance": game.status == "maintenance"}
         if game.max_agents is not None:
             args["capacity"] = game.max_agents
@@ -194,15 +188,15 @@ class Caller:
         known = self._is_open(game_id)
         await self._as_host(game_id, {"open": False})
         if not known:
-            raise UnknownAsset(f"the room {game_id} is not registered as a game")
+            raise errors.UnknownAsset(f"the room {game_id} is not registered as a game")
         return Answer(200, self._shaped(lambda form: dialects.cased(form, {"success": True, "game_id": game_id})))
 
     async def _as_host(self, room: str, args: Json) -> None:
         credential = self._house.identify(self._asked.token)
         try:
             await self._house.call(credential, room, "open_to_nexus", args, key=self._asked.key)
-        except UnknownRoom:
-            raise UnknownRoom(NOT_A_ROOM.format(room[:64])) from None
+        except errors.UnknownRoom:
+            raise errors.UnknownRoom(NOT_A_ROOM.format(room[:64])) from None
 
     def _is_open(self, room: str) -> bool:
         runner = self._house.rooms.get(room)
@@ -255,9 +249,9 @@ class Caller:
         self._check_own(wanted.agent_id, await self._own_names(self._credential()))
         profile = await self._profile()
         if profile.session is None:
-            raise Conflict("you are in no game; GET /nexus/{agent_id} shows your last visits")
+            raise errors.Conflict("you are in no game; GET /nexus/{agent_id} shows your last visits")
         if wanted.game_id and wanted.game_id != profile.session.game:
-            raise Conflict(f"you are in the game {profile.session.game}, not in {wanted.game_id[:64]}")
+            raise errors.Conflict(f"you are in the game {profile.session.game}, not in {wanted.game_id[:64]}")
         if wanted.give_up:
             await self._call("give_up_game", {}, self._asked.key)
             games = await self._games()
@@ -291,7 +285,7 @@ class Caller:
         if self._known is None:
             self._known = self._house.identify(self._asked.token)
         if self._known.room not in (None, self._room):
-            raise PermissionDenied(
+            raise errors.PermissionDenied(
                 f"this token is valid in the room {self._known.room} only; use the one that you have for the Nexus"
             )
         return self._known
@@ -301,20 +295,20 @@ class Caller:
         credential = self._credential()
         try:
             return await self._house.call(credential, self._room, name, args, key=key)
-        except UnknownRoom:
-            raise PermissionDenied(REGISTER_FIRST) from None
+        except errors.UnknownRoom:
+            raise errors.PermissionDenied(REGISTER_FIRST) from None
 
     async def _own_names(self, credential: Credential) -> list[str]:
         """What the caller may call itself: its id, its name, and its handle in the Nexus."""
         known = self._house.identities.get(credential.identity)
         if known is None:
-            raise Unauthorized(REGISTER_FIRST)
+            raise errors.Unauthorized(REGISTER_FIRST)
         member = self._house.rooms[self._room].room.member_of(known.id)
         return [known.id, known.name, *([member.handle] if member is not None else [])]
 
     def _check_own(self, agent_id: str, names: list[str]) -> None:
         if agent_id not in names:
-            raise PermissionDenied(
+            raise errors.PermissionDenied(
                 f"your token is that of {names[1]} ({names[0]}), so `agent_id` cannot be {agent_id[:64]!r}"
             )
 
@@ -322,7 +316,7 @@ class Caller:
         """Agents read about themselves. Whether there is another one with this id is not said."""
         names = await self._own_names(self._credential())
         if agent_id not in names:
-            raise UnknownAsset(
+            raise errors.UnknownAsset(
                 f"there is no agent {agent_id[:64]!r} that you can read; you are {names[1]} ({names[0]})"
             )
 

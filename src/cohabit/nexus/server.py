@@ -3,26 +3,18 @@
 import socket
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import request_response
+from starlette.types import ASGIApp
 
-from cohabit.errors import (
-    BadArgs,
-    Busy,
-    CohabitError,
-    Conflict,
-    Disabled,
-    GameRejected,
-    TooLarge,
-    UnknownAsset,
-    internal_error,
-)
+from cohabit import errors
 from cohabit.faces.cli.say import clean, paint
-from cohabit.faces.guard import Guard, bearer
+from cohabit.faces.guard import Guard, answering, bearer
+from cohabit.faces.http import decoded, short_body
 from cohabit.faces.serve import listen, serving_beside
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
@@ -33,7 +25,9 @@ LOOPBACK = "127.0.0.1"
 """The only address to listen on: this protocol has no TLS, and every request contains a token."""
 MAX_BODY = 64 * 1024
 CASES = ("", "camel", "snake")
-STATUS: dict[type[CohabitError], int] = {GameRejected: 409, UnknownAsset: 404, Busy: 429, MethodNotAllowed: 405}
+STATUS: dict[type[errors.CohabitError], int] = {
+    errors.GameRejected: 409, errors.UnknownAsset: 404, errors.Busy: 429, MethodNotAllowed: 405,
+}  # fmt: skip
 """Where the meaning of an error in this protocol has another status than elsewhere."""
 
 
@@ -78,7 +72,7 @@ class NexusServer:
         if nexus_room(self.house) is not None:
             try:
                 self._listener = listen(LOOPBACK, self.port, "--nexus-port")
-            except Conflict as taken:
+            except errors.Conflict as taken:
                 self._problem = taken.message
         if self._listener is None:
             yield
@@ -94,77 +88,37 @@ class NexusServer:
 # -- the app ----------------------------------------------------------------------------------------
 def nexus_app(house: House) -> ASGIApp:
     """The routes of the Nexus as an ASGI app, behind the same guard as every interface."""
-    return NexusGuard(NexusApp(house), house.settings)
 
+    async def handle(request: Request) -> Response:
+        if house.rooms.closing:
+            raise errors.Disabled("the server is shutting down; reconnect later")
+        return _response(*await answer(house, await _read(request)))
 
-class NexusGuard(Guard):
-    """The guard of every interface, with the errors of this protocol."""
-
-    async def refuse(self, send: Send, refusal: CohabitError) -> None:
-        await _send(send, *_refused(refusal))
-
-
-class NexusApp:
-    """See the module."""
-
-    def __init__(self, house: House) -> None:
-        self._house = house
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            if self._house.rooms.closing:
-                raise Disabled("the server is shutting down; reconnect later")
-            status, body = await answer(self._house, await _read(Request(scope, receive)))
-        except ClientDisconnect:
-            return
-        except CohabitError as refusal:
-            status, body = _refused(refusal)
-        except Exception as bug:
-            status, body = _refused(internal_error(bug, scope["path"]))
-        await _send(send, status, body)
+    return Guard(request_response(answering(handle, _refused)), house.settings, refused=_refused)
 
 
 async def _read(request: Request) -> Asked:
     path = tuple(part for part in request.scope["path"].split("/") if part)
     case = parse_qs(request.scope["query_string"].decode("latin-1")).get("case", [""])[0]
     if case not in CASES:
-        raise BadArgs(f"case: camel or snake, not {case[:40]!r}")
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY:
-            raise TooLarge(f"the body may have at most {MAX_BODY} bytes")
-    key = request.headers.get("idempotency-key")
-    return Asked(request.method, path, _decoded(body), bearer(request.headers), case, key)
+        raise errors.BadArgs(f"case: camel or snake, not {case[:40]!r}")
+    body = decoded(await short_body(request, MAX_BODY))
+    return Asked(request.method, path, body, bearer(request.headers), case, request.headers.get("idempotency-key"))
 
 
-def _decoded(body: bytes) -> Any:
-    if not body:
-        return None
-    try:
-        return msgspec.json.decode(body)
-    except (ValueError, RecursionError) as wrong:  # malformed, not UTF-8, or nested too deeply
-        raise BadArgs(f"the body is not JSON: {wrong}") from None
-
-
-def _refused(error: CohabitError) -> tuple[int, Json]:
+def _refused(error: errors.CohabitError) -> Response:
     hints = {"did_you_mean": error.did_you_mean} if error.did_you_mean else {}
     allow = {"allow": error.details["allow"]} if isinstance(error, MethodNotAllowed) else {}
-    return STATUS.get(type(error), error.status), {**refused_json(error.message), "code": error.code, **hints, **allow}
+    body = {**refused_json(error.message), "code": error.code, **hints, **allow}
+    return _response(STATUS.get(type(error), error.status), body)
 
 
-async def _send(send: Send, status: int, body: Json) -> None:
-    encoded = msgspec.json.encode(body)
-    headers = [
-        (b"content-type", b"application/json; charset=utf-8"),
-        (b"content-length", str(len(encoded)).encode()),
-        (b"cache-control", b"no-store"),
-    ]
+def _response(status: int, body: Json) -> Response:
+    headers = {"cache-control": "no-store"}
     if status == 401:
-        headers.append((b"www-authenticate", b'Bearer realm="cohabit"'))
+        headers["www-authenticate"] = 'Bearer realm="cohabit"'
     if status == 405:
-        headers.append((b"allow", ", ".join(body["allow"]).encode()))
+        headers["allow"] = ", ".join(body["allow"])
     if status in (429, 503):
-        headers.append((b"retry-after", b"1"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": encoded})
+        headers["retry-after"] = "1"
+    return Response(msgspec.json.encode(body), status, headers, "application/json; charset=utf-8")

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from cohabit.model.travel import DOMAINS, Domain, Lesson, Travel
-from cohabit.nexus.values import Evidence, Profile, WorldTotals
+from cohabit.model.travel import DOMAINS, Domain, ExitPackage, Lesson, Travel
+from cohabit.nexus.values import Achievement, Evidence, Profile, WorldTotals
 
 LESSONS_PER_DEED = 10.0  # reached with 1,023 repetitions
 EVIDENCE_KEPT = 50
@@ -38,12 +38,7 @@ def worth(count: int) -> float:
 
 
 def evidence(
-    game: str,
-    travel: Travel,
-    deeds_before: Mapping[str, int],
-    deeds_now: Mapping[str, int],
-    profile: Profile,
-    at: int,
+    game: str, travel: Travel, deeds_before: Mapping[str, int], deeds_now: Mapping[str, int], profile: Profile, at: int
 ) -> tuple[Evidence, ...]:
     """What each deed has taught. Both mappings count the deeds of the agent's whole life in this world."""
     points = _points(travel, deeds_before, deeds_now)
@@ -90,3 +85,47 @@ def _points(travel: Travel, before: Mapping[str, int], now: Mapping[str, int]) -
     if before.get(STEPS, 0) < NEW_WORLD_STEPS <= now.get(STEPS, 0):
         found[NEW_WORLD] = (NEW_WORLD_LESSON.domain, NEW_WORLD_LESSON.points)
     return found
+
+
+# -- achievements -------------------------------------------------------------------------------
+ACHIEVEMENT = "achievement:"
+RECENT_ACHIEVEMENTS = 10
+
+
+def achieved(deeds: Mapping[str, int]) -> list[str]:
+    """The names of the achievements among some deeds."""
+    return sorted(
+        name.removeprefix(ACHIEVEMENT) for name, count in deeds.items() if count > 0 and name.startswith(ACHIEVEMENT)
+    )
+
+
+def title_of(name: str) -> str:
+    """A name in words: "collect_diamond" is "Collect diamond"."""
+    return name.replace("_", " ").capitalize()
+
+
+def earned(profile: Profile, travel: Travel, package: ExitPackage) -> list[Achievement]:
+    """What an agent achieved in a visit for the first time in that world."""
+    known = {achievement.id for achievement in profile.achievements}
+    return [
+        Achievement(
+            f"{package.world}:{name}",
+            title_of(name),
+            game_origin=package.game,
+            timestamp=package.at,
+            rarity=travel.rarities.get(name, "common"),
+        )
+        for name in achieved(package.deeds)
+        if f"{package.world}:{name}" not in known
+    ]
+
+
+def matching(profile: Profile, wanted: str) -> list[Achievement]:
+    """The achievements of a game, of a rarity, or the newest ones; all of them if nothing is asked for."""
+    if wanted == "recent":
+        return sorted(profile.achievements, key=lambda one: -one.timestamp)[:RECENT_ACHIEVEMENTS]
+    return [
+        one
+        for one in profile.achievements
+        if not wanted or wanted in (one.rarity, one.game_origin, one.id.partition(":")[0])
+    ]

@@ -33,7 +33,11 @@ def suggestions(profile: Profile, games: Sequence[GameInfo]) -> tuple[Suggestion
     """The best games that can be entered now, best first. An agent in a game could go on to another one."""
     agent = _agent(profile, games)
     here = profile.session.game if profile.session is not None else None
-    found = [_suggestion(agent, game) for game in games if _can_enter(game) and game.id != here]
+    found = [
+        _suggestion(agent, game)
+        for game in games
+        if game.status == "available" and game.transit_compatible and game.has_room and game.id != here
+    ]
     return tuple(sorted(found, key=lambda one: (-one.score, one.game_id))[:MAX_SUGGESTIONS])
 
 
@@ -64,10 +68,6 @@ def _terms(agent: _Agent, game: GameInfo) -> dict[str, Term]:
     return agent.of_kind[key] | {"novelty": _novelty(agent, game), "recency": _recency(agent, game)}
 
 
-def _can_enter(game: GameInfo) -> bool:
-    return game.status == "available" and game.transit_compatible and game.has_room
-
-
 def _suggestion(agent: _Agent, game: GameInfo) -> Suggestion:
     found = _terms(agent, game)
     score = sum(WEIGHTS[name] * term.share for name, term in found.items())
@@ -81,7 +81,7 @@ def _strength(profile: Profile, game: GameInfo) -> Term:
     strong = {domain: profile.skill(domain) for domain in game.skill_domains if profile.skill(domain) > STRONG}
     if not strong:
         return Term(0.0)
-    named = ", ".join(f"{_words(domain)} ({level:.2f})" for domain, level in strong.items())
+    named = ", ".join(f"{domain.replace('_', ' ')} ({level:.2f})" for domain, level in strong.items())
     return Term(max(strong.values()), f"it uses what you are good at: {named}")
 
 
@@ -114,7 +114,3 @@ def _recency(agent: _Agent, game: GameInfo) -> Term:
     if game.id in agent.recent:
         return Term(agent.recent.index(game.id) / RECENT)
     return Term(1.0, "you have not been there for a while" if game.id in agent.visited else "")
-
-
-def _words(domain: str) -> str:
-    return domain.replace("_", " ")

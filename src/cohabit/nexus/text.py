@@ -8,10 +8,10 @@ from cohabit.features.visits.transit import Receipt
 from cohabit.model.exit_conditions import Kind, exit_condition
 from cohabit.model.observation import Goal, one_line
 from cohabit.model.travel import DOMAINS, Domain, Travel
-from cohabit.nexus.bonuses import bonuses
 from cohabit.nexus.goals import GOALS
 from cohabit.nexus.items import local_names
-from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, PortableItem, Profile, Suggestion, Visit
+from cohabit.nexus.packages import bonuses
+from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, Profile, Suggestion, Visit
 
 TAGS = {"available": "[READY]", "busy": "[BUSY]", "offline": "[OFFLINE]", "maintenance": "[DOWN]"}
 VISITS_SHOWN = 5
@@ -34,7 +34,7 @@ def nexus_text(view: NexusView, travels: Mapping[str, Travel]) -> str:
     sections = [
         ("", _self(me)),
         ("SKILLS", _skills(me)),
-        ("CARRIED ITEMS", [item_text(item) for item in me.carried]),
+        ("CARRIED ITEMS", [f"{i.count} x {i.origin} ({_words(i.category)}, tier {i.tier})" for i in me.carried]),
         ("BODIES THAT WAIT FOR YOU", _bodies(view)),
         ("GAMES", _games(view, travels)),
         ("SUGGESTIONS", [_suggestion(number, one) for number, one in enumerate(view.suggested_games, 1)]),
@@ -128,10 +128,6 @@ def goal_of(progress: GoalProgress) -> Goal:
     return Goal(progress.goal, f"{progress.goal}: {known.description.rstrip('.')}", progress=detail)
 
 
-def item_text(item: PortableItem) -> str:
-    return f"{item.count} x {item.origin} ({_words(item.category)}, tier {item.tier})"
-
-
 def _bodies(view: NexusView) -> list[str]:
     """Where an agent has left bodies. What has become of them since, only their games know."""
     games = {game.id for game in view.available_games}
@@ -210,12 +206,8 @@ def _visit(visit: Visit) -> str:
     gains = [f"{_words(domain)} +{gain:.3f}" for domain, gain in visit.skill_gains.items()]
     parts = [_counted(visit.steps, "step"), f"left: {one_line(visit.reason)}", *gains]
     if visit.achievements:
-        parts.append(f"achieved {_list(visit.achievements)}")
+        parts.append(f"achieved {' '.join(one.partition(':')[2] or one for one in visit.achievements)}")
     return f"- {visit.game}: {', '.join(parts)}"
-
-
-def _list(ids: Iterable[str]) -> str:
-    return " ".join(one.partition(":")[2] or one for one in ids)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from cohabit.errors import (
-    AskerError,
-    CohabitError,
-    GameRejected,
-    OutcomeUnknown,
-    PermissionDenied,
-    Unreachable,
-    WorldError,
-)
+from cohabit import errors
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import ongoing
@@ -78,8 +70,8 @@ class Transit:
         receipt: Receipt = await runner.submit(QueuedStep("transit_in", partial(self._arrive, package)))
         try:
             return await self._followed(profile.agent_id), receipt
-        except CohabitError as failed:  # it is there; its profile follows with the next look at it
-            raise OutcomeUnknown(f"you are in the game {game}, but {failed.message}") from failed
+        except errors.CohabitError as failed:  # it is there; its profile follows with the next look at it
+            raise errors.OutcomeUnknown(f"you are in the game {game}, but {failed.message}") from failed
 
     def _check_whole(self, profile: Profile) -> None:
         """Refuse to go anywhere while a game that does not answer has a visit that the profile does not know of."""
@@ -91,7 +83,7 @@ class Transit:
                 one.ticket for one in (*of_it, VISITS.read(state).visits.get(profile.agent_id)) if one is not None
             }
             if runner.failure is not None and tickets - known:
-                raise GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
+                raise errors.GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
 
     def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
         """In the queue of the game's room: admit the agent if it is no member, and seat it."""
@@ -99,22 +91,24 @@ class Transit:
         policy = VISITS.read(state).nexus
         known = self.house.identities.get(identity)
         if policy is None or known is None or game_of(self.house.rooms[room.id]).status != "available":
-            raise PermissionDenied(f"the game {room.id} does not accept visitors now; choose another one, or wait")
+            raise errors.PermissionDenied(
+                f"the game {room.id} does not accept visitors now; choose another one, or wait"
+            )
         if identity in state.blocked:
-            raise PermissionDenied("a host has blocked you in this game")
+            raise errors.PermissionDenied("a host has blocked you in this game")
         if (knock := state.knock_of(identity)) is not None and knock.denied:
-            raise PermissionDenied("a host has denied you entry to this game")
+            raise errors.PermissionDenied("a host has denied you entry to this game")
         admitted = room.member_of(identity) is None
         if admitted:
             if room.members_limit is not None and len(state.members) >= room.members_limit:
-                raise PermissionDenied(
+                raise errors.PermissionDenied(
                     f"the game {room.id} has its most members, {room.members_limit}; try again later"
                 )
             room.system("admitted", msgspec.to_builtins(_admission(room, known, policy.role)), at)
         try:
             args = {"package": msgspec.to_builtins(package), "admitted": admitted}
             receipt: Receipt = room.system("transit_in", args, at)
-        except CohabitError:
+        except errors.CohabitError:
             if admitted:
                 room.system("transit_refused", {"identity": identity}, at)
             raise
@@ -128,12 +122,12 @@ class Transit:
             profile = await self._followed(identity)
             session = profile.session
             if session is None:
-                raise GameRejected("you are in no game")
+                raise errors.GameRejected("you are in no game")
             if ticket and ticket != session.ticket:
-                raise GameRejected(f"you are in the session {session.ticket}, not in {ticket[:100]}")
+                raise errors.GameRejected(f"you are in the session {session.ticket}, not in {ticket[:100]}")
             runner = self.house.rooms.get(session.game)
             if runner is None or _is_offline(runner):
-                raise Unreachable(
+                raise errors.Unreachable(
                     f"the game {session.game} is offline; try again when it is back, or return without anything with "
                     "give_up_game"
                 )
@@ -153,11 +147,11 @@ class Transit:
             self._check_traveller(profile.agent_id)
             if not gets_token and not self._has_token(profile.agent_id, onward.game):
                 find_game(self.house, onward.game)
-                raise GameRejected(f"you have no token for {onward.game}; call enter_game, whose reply has one")
+                raise errors.GameRejected(f"you have no token for {onward.game}; call enter_game, whose reply has one")
             entered, _ = await self._enter(profile, onward.ticket, onward.game, Wishes())
-        except OutcomeUnknown:
+        except errors.OutcomeUnknown:
             raise
-        except (AskerError, WorldError, Unreachable) as refused:
+        except (errors.AskerError, errors.WorldError, errors.Unreachable) as refused:
             log.info("%s stays in the Nexus: %s", profile.agent_id, refused.message)
             return await self.profiles.save(replace(profile, onward=replace(onward, refused=refused.message)))
         return entered
@@ -167,9 +161,11 @@ class Transit:
         runner = self.house.rooms[self._room]
         member = runner.room.member_of(identity)
         if runner.failure is not None or runner.room.state.archived:
-            raise GameRejected("the Nexus is closed")
+            raise errors.GameRejected("the Nexus is closed")
         if member is None or member.seat is None or Capability.ACT not in member.held:
-            raise PermissionDenied("you have no seat in the Nexus, or may not act there; sit there, then enter_game")
+            raise errors.PermissionDenied(
+                "you have no seat in the Nexus, or may not act there; sit there, then enter_game"
+            )
 
     def _has_token(self, identity: str, game: str) -> bool:
         """Whether an agent has a token that is valid in a game, not counting those of a visit."""
@@ -261,10 +257,10 @@ class Transit:
             if session is None and before is not None:
                 return profile  # the game was deleted, or it has said so meanwhile
             if session is None:
-                raise GameRejected("you are in no game")
+                raise errors.GameRejected("you are in no game")
             runner = self.house.rooms.get(session.game)
             if runner is not None and not _is_offline(runner):
-                raise GameRejected(f"the game {session.game} is online; leave it there with exit_game")
+                raise errors.GameRejected(f"the game {session.game} is online; leave it there with exit_game")
             given_up = {**profile.given_up, session.ticket: session}
             await self.profiles.save(replace(profile, session=None, given_up=given_up))
             return await self._followed(identity)
@@ -306,7 +302,7 @@ class Transit:
         """One agent that cannot be helped now must not hold up the others."""
         try:
             await self.refresh(identity)
-        except CohabitError as failed:
+        except errors.CohabitError as failed:
             log.error("a transit of %s could not be completed; it is tried again later: %s", identity, failed)
 
     def is_current(self, profile: Profile) -> bool:
@@ -432,7 +428,7 @@ def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at:
     """In the queue of the game's room: the visitor leaves, by its own right to."""
     member, visit = room.member_of(identity), VISITS.read(room.state).visits.get(identity)
     if member is None or visit is None or visit.ticket != ticket:
-        raise GameRejected("you have left this game already")
+        raise errors.GameRejected("you have left this game already")
     room.call(member.id, "exit_game", args, at=at)
     return VISITS.read(room.state).leaving[ticket]
 

@@ -4,28 +4,12 @@ What the Nexus knows of an agent is its ``Profile``, stored per identity of the 
 profiles, from the rooms that are registered as games, and from what their worlds declare (``model.travel``).
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
-from cohabit.model.travel import (
-    DOMAINS,
-    Difficulty,
-    Domain,
-    Entering,
-    EntryPackage,
-    ExitPackage,
-    ItemCategory,
-    LeftBody,
-    Rarity,
-    Spawn,
-)
+from cohabit.model.travel import DOMAINS, Difficulty, Domain, ItemCategory, LeftBody, Rarity, Spawn
 
-__all__ = [
-    "DOMAINS", "Achievement", "Difficulty", "Domain", "Entering", "EntryPackage", "Evidence", "ExitPackage", "GameInfo",
-    "GoalProgress", "LeftBody", "MetaGoal", "NexusView", "Ongoing", "Onward", "Plain", "PortableItem", "Profile",
-    "Rarity", "Requirement", "Reward", "Session", "Spawn", "Status", "Suggestion", "Visit", "Wishes", "WorldTotals",
-]  # fmt: skip
 Status = Literal["available", "busy", "offline", "maintenance"]
 
 
@@ -244,7 +228,7 @@ class Reward(Struct, frozen=True, omit_defaults=True):
     """What a completed meta-goal gives for good."""
 
     title: str = ""
-    bonuses: dict[str, float] = {}  # added on entry to the worlds that have such a bonus; see ``nexus.bonuses``
+    bonuses: dict[str, float] = {}  # added on entry to the worlds that have such a bonus; see ``nexus.packages``
     skills: dict[Domain, float] = {}
 
 
@@ -259,6 +243,3 @@ class MetaGoal(Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if not self.requirements:
             raise ValueError(f"the meta-goal {self.id} has no requirement")
-
-
-Plain = dict[str, Any]

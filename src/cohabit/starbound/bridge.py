@@ -18,17 +18,7 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, OutcomeUnknown, UnknownCommand, Unreachable
 from cohabit.house.clock import Clock
-from cohabit.starbound.wire import (
-    DEFAULT_PLAYER,
-    Command,
-    Kind,
-    PlayerView,
-    as_plain,
-    label,
-    read_object,
-    read_outcome,
-    read_view,
-)
+from cohabit.starbound import wire
 
 TIMEOUT_MS = 30_000
 """How long a caller waits for the game."""
@@ -60,7 +50,7 @@ class Waiting:
 
     __slots__ = ("command", "fetched", "result")
 
-    def __init__(self, command: Command, result: "asyncio.Future[dict[str, Any]]") -> None:
+    def __init__(self, command: wire.Command, result: "asyncio.Future[dict[str, Any]]") -> None:
         self.command = command
         self.result = result
         self.fetched = False
@@ -88,13 +78,13 @@ class Bridge:
         self._queues: dict[str, deque[Waiting]] = {}
         self._waiting: dict[str, Waiting] = {}  # by the id of the command
         self._ended: OrderedDict[str, str] = OrderedDict()  # ids, and what to say to a result that comes now
-        self._views: OrderedDict[str, PlayerView] = OrderedDict()  # the last one of each player
+        self._views: OrderedDict[str, wire.PlayerView] = OrderedDict()  # the last one of each player
         self._closed = False
 
     # -- callers ------------------------------------------------------------------------------------
     async def request(
         self,
-        kind: Kind,
+        kind: wire.Kind,
         player: str,
         action: str | None = None,
         parameters: dict[str, Any] | None = None,
@@ -108,7 +98,7 @@ class Bridge:
         queue = self._queues.setdefault(player, deque())
         if len(queue) >= MAX_QUEUED:
             raise Busy(f"{MAX_QUEUED} commands already wait for player {player!r}; try again in a moment")
-        waiting = Waiting(Command(str(uuid4()), kind, player, action, parameters), asyncio.Future())
+        waiting = Waiting(wire.Command(str(uuid4()), kind, player, action, parameters), asyncio.Future())
         self._waiting[waiting.command.id] = waiting
         queue.append(waiting)
         self._offer(player)
@@ -149,10 +139,10 @@ class Bridge:
     # -- the game -----------------------------------------------------------------------------------
     async def poll(
         self, player: str | None = None, wait_ms: int = 0, name: str = "", version: str = ""
-    ) -> Command | None:
+    ) -> wire.Command | None:
         """The next command for this player, or for any. ``wait_ms``: how long to wait for one."""
         poller = self._poller(player)
-        poller.name, poller.version = label(name) or poller.name, label(version) or poller.version
+        poller.name, poller.version = wire.label(name) or poller.name, wire.label(version) or poller.version
         poller.seen_at = self._clock.now()
         waiting = None if self._closed else self._next(player)
         if waiting is None and wait_ms > 0 and not self._closed:
@@ -238,26 +228,26 @@ class Bridge:
         self._end(waiting, "this command was answered already")
         waiting.result.set_result(result)
 
-    def _checked(self, command: Command, sent: Any) -> dict[str, Any]:
+    def _checked(self, command: wire.Command, sent: Any) -> dict[str, Any]:
         if command.type == "act":
-            outcome = read_outcome(sent)
+            outcome = wire.read_outcome(sent)
             if outcome.observation is not None:
                 self._remember(command.player_id, outcome.observation)
-            return as_plain(outcome)
+            return wire.as_plain(outcome)
         if command.type == "reset" and not (isinstance(sent, dict) and "health" in sent):
-            return read_object(sent)
-        view = read_view(sent)
+            return wire.read_object(sent)
+        view = wire.read_view(sent)
         self._remember(command.player_id, view)
         return complete(view)
 
-    def _remember(self, player: str, view: PlayerView) -> None:
+    def _remember(self, player: str, view: wire.PlayerView) -> None:
         self._views[player] = view
         self._views.move_to_end(player)
         while len(self._views) > MAX_PLAYERS:
             self._views.popitem(last=False)
 
     # -- state --------------------------------------------------------------------------------------
-    def last_view(self, player: str) -> PlayerView | None:
+    def last_view(self, player: str) -> wire.PlayerView | None:
         """What this player saw when it was last observed."""
         return self._views.get(player)
 
@@ -279,7 +269,7 @@ class Bridge:
     def players(self) -> list[Player]:
         """The players for whom games have polled."""
         return [
-            Player(id_ or DEFAULT_PLAYER, p.name or id_ or DEFAULT_PLAYER, self._polls(p), p.version)
+            Player(id_ or wire.DEFAULT_PLAYER, p.name or id_ or wire.DEFAULT_PLAYER, self._polls(p), p.version)
             for id_, p in self._pollers.items()
         ]
 
@@ -303,9 +293,9 @@ def _finish(poll: "asyncio.Future[Waiting | None] | None") -> None:
         poll.set_result(None)
 
 
-def complete(view: PlayerView) -> dict[str, Any]:
+def complete(view: wire.PlayerView) -> dict[str, Any]:
     """A view with all fields of the wire, also those that are empty."""
     plain: dict[str, Any] = {
         "inventory": {}, "nearby_entities": [], "nearby_terrain": [], "effects": [], "quests": [],
     }  # fmt: skip
-    return plain | as_plain(view)
+    return plain | wire.as_plain(view)

@@ -99,8 +99,8 @@ def starbound(args: argparse.Namespace) -> int:
         own = msgspec.structs.replace(settings, host=args.game_host, tls_cert="", tls_key="")
         server = BridgeServer(bridge, token, listener, own, house.clock)
         server.start()
-        address, simulated = f"http://127.0.0.1:{server.port}", characters_of(plan.scenario)
-        others = [SimulatedPlayers(address, token, simulated)] if args.simulate else []
+        seated = {agent.id: agent.id for agent in plan.scenario.agents if agent.claim is not None}
+        others = [SimulatedPlayers(f"http://127.0.0.1:{server.port}", token, seated)] if args.simulate else []
         connector = StarboundConnector(LocalLink(bridge, *others, server))
         house.rooms.connectors[plan.room] = connector
         greeting = await open_room(house, plan, args)
@@ -153,11 +153,6 @@ def plan_of(wanted: str | None, room: str | None) -> Plan:
     players = [msgspec.structs.replace(agent, brain=None, stand_in=None) for agent in named.scenario.agents]
     changed = {"world": WORLD, "config": {}, "speed": "x1", "ticks_per_turn": 0, "step_ticks": 0, "agents": players}
     return Plan(room or f"{WORLD}-{named.room}", msgspec.structs.replace(named.scenario, **changed), named.source)
-
-
-def characters_of(scenario: Scenario) -> dict[str, str]:
-    """A character for each member with a seat: ids and names."""
-    return {agent.id: agent.id for agent in scenario.agents if agent.claim is not None}
 
 
 def kept_token(settings: Settings) -> str:

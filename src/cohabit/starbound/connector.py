@@ -8,17 +8,7 @@ from typing import Any, Protocol
 import httpx2
 import msgspec
 
-from cohabit.errors import (
-    AskerError,
-    BadArgs,
-    CohabitError,
-    Disabled,
-    OutcomeUnknown,
-    Unauthorized,
-    UnknownCommand,
-    Unreachable,
-    by_code,
-)
+from cohabit import errors
 from cohabit.house.clock import Clock, in_time
 from cohabit.remote import Ask
 from cohabit.starbound.actions import ACTIONS
@@ -116,8 +106,8 @@ class HttpLink:
             if kind == "act":
                 return as_plain(read_outcome(said))
             return said if kind == "reset" else as_plain(read_view(said))
-        except BadArgs as wrong:
-            raise OutcomeUnknown(f"the bridge sent an invalid result: {wrong.message}") from None
+        except errors.BadArgs as wrong:
+            raise errors.OutcomeUnknown(f"the bridge sent an invalid result: {wrong.message}") from None
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -130,8 +120,8 @@ class HttpLink:
             response = await in_time(self._clock, limit_ms, sending)
         try:
             return answer_of(response)
-        except Unauthorized:  # about our token, not the caller's
-            raise Disabled("the bridge rejected the token; start again with the right one (--token)") from None
+        except errors.Unauthorized:  # about our token, not the caller's
+            raise errors.Disabled("the bridge rejected the token; start again with the right one (--token)") from None
 
 
 @contextmanager
@@ -140,9 +130,9 @@ def sending_to_bridge() -> Iterator[None]:
     try:
         yield
     except NEVER_SENT as wrong:
-        raise Unreachable(f"cannot connect to the bridge ({type(wrong).__name__}); is it running?") from None
+        raise errors.Unreachable(f"cannot connect to the bridge ({type(wrong).__name__}); is it running?") from None
     except (httpx2.HTTPError, TimeoutError) as wrong:
-        raise OutcomeUnknown(f"the bridge did not answer ({type(wrong).__name__})") from None
+        raise errors.OutcomeUnknown(f"the bridge did not answer ({type(wrong).__name__})") from None
 
 
 def answer_of(response: httpx2.Response) -> dict[str, Any]:
@@ -152,21 +142,21 @@ def answer_of(response: httpx2.Response) -> dict[str, Any]:
     except ValueError:
         said = None
     if not isinstance(said, dict):
-        raise OutcomeUnknown(f"the answer of the bridge cannot be read (HTTP {response.status_code})")
+        raise errors.OutcomeUnknown(f"the answer of the bridge cannot be read (HTTP {response.status_code})")
     if "error" in said:
         raise _refusal(said, response.status_code)
     return said
 
 
-def _refusal(said: dict[str, Any], status: int) -> CohabitError:
+def _refusal(said: dict[str, Any], status: int) -> errors.CohabitError:
     """The error in an answer. Unless it says that nothing was executed, the outcome is unknown."""
     message = str(said.get("detail") or said["error"])[:1_000]
     if isinstance(said.get("code"), str):
-        error = by_code({"code": said["code"], "message": message})
-        return error if isinstance(error, AskerError | Unreachable) else OutcomeUnknown(message)
+        error = errors.by_code({"code": said["code"], "message": message})
+        return error if isinstance(error, errors.AskerError | errors.Unreachable) else errors.OutcomeUnknown(message)
     if message.startswith(TIMED_OUT) or status >= 500:
-        return OutcomeUnknown(message)
-    return Unreachable(f"the bridge refused the request: {message}")
+        return errors.OutcomeUnknown(message)
+    return errors.Unreachable(f"the bridge refused the request: {message}")
 
 
 class StarboundConnector:
@@ -183,13 +173,13 @@ class StarboundConnector:
 
     def check(self, ask: Ask) -> None:
         if ask.name != "players" and ACTIONS.get(ask.name) is None:
-            raise UnknownCommand(f"the game has no action {ask.name}")
+            raise errors.UnknownCommand(f"the game has no action {ask.name}")
 
     async def ask(self, ask: Ask, by: str | None = None) -> dict[str, Any]:
         if ask.name == "players":
             return {"players": await asyncio.gather(*map(self._seen, await self._players()))}
         if ask.seat is None:
-            raise Unreachable("this action needs a player; take a seat first")
+            raise errors.Unreachable("this action needs a player; take a seat first")
         outcome = await self._link.request("act", ask.seat, ask.name, ask.args)
         if outcome.get("observation") is None:
             outcome["observation"] = await self._view(ask.seat)
@@ -204,7 +194,7 @@ class StarboundConnector:
     async def _players(self) -> list[dict[str, Any]]:
         players = await self._link.players()
         if not any(player["connected"] for player in players):
-            raise Unreachable(f"no game is connected; {START_THE_GAME}")
+            raise errors.Unreachable(f"no game is connected; {START_THE_GAME}")
         return players
 
     async def _seen(self, player: dict[str, Any]) -> dict[str, Any]:
@@ -215,6 +205,6 @@ class StarboundConnector:
         """What a player sees; None if its game does not answer now."""
         try:
             seen = read_view(await self._link.request("observe", player, timeout_ms=OBSERVE_TIMEOUT_MS))
-        except CohabitError:
+        except errors.CohabitError:
             return None
         return as_plain(seen)

@@ -18,21 +18,14 @@ from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.routing import request_response
+from starlette.types import ASGIApp
 
-from cohabit.errors import (
-    BadArgs,
-    CohabitError,
-    OutcomeUnknown,
-    TooLarge,
-    Unauthorized,
-    UnknownCommand,
-    Unreachable,
-    internal_error,
-)
-from cohabit.faces.connections import Connections, HttpProtocol, ServerConfig
-from cohabit.faces.guard import Guard, bearer
-from cohabit.faces.serve import GuestServer
+from cohabit import errors
+from cohabit.faces.connections import Connections
+from cohabit.faces.guard import Guard, answering, bearer
+from cohabit.faces.serve import guest_server
 from cohabit.house.clock import Clock
 from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings
@@ -45,7 +38,6 @@ LOOPBACK = "127.0.0.1"
 MAX_DISCARDED = 64 * 1024 * 1024
 """How much of a body that is too large is read before the refusal, in bytes: a client that is still sending would not
 read it."""
-HEADERS = [(b"content-type", b"application/json; charset=utf-8"), (b"cache-control", b"no-store")]
 VIEWS = {
     "/inventory": ("inventory",),
     "/quests": ("quests",),
@@ -57,7 +49,7 @@ VIEWS = {
 def bridge_app(bridge: Bridge, token: str | None, settings: Settings) -> ASGIApp:
     """The bridge as an ASGI app, behind the same guard as every interface. ``token``: None for an open bridge."""
     limits = msgspec.structs.replace(settings, body_limit=max(MAX_DISCARDED, MAX_BODY))
-    return Guard(BridgeApp(bridge, token), limits)
+    return Guard(request_response(answering(BridgeApp(bridge, token).handle, _refused)), limits)
 
 
 class BridgeApp:
@@ -67,21 +59,8 @@ class BridgeApp:
         self._bridge = bridge
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        status, request = 200, Request(scope, receive)
-        try:
-            answer = await self._answer(request)
-        except ClientDisconnect:
-            return
-        except CohabitError as wrong:
-            status, answer = _status(wrong), error_reply(wrong)
-        except Exception as bug:
-            told = internal_error(bug, scope["path"])
-            status, answer = told.status, error_reply(told)
-        body = msgspec.json.encode(answer)
-        length = (b"content-length", str(len(body)).encode())
-        await send({"type": "http.response.start", "status": status, "headers": [length, *HEADERS]})
-        await send({"type": "http.response.body", "body": body})
+    async def handle(self, request: Request) -> Response:
+        return _response(await self._answer(request))
 
     async def _answer(self, request: Request) -> dict[str, Any]:
         path = request.scope["path"]
@@ -97,7 +76,7 @@ class BridgeApp:
             case "POST", "/act":
                 asked = read_request(body)
                 if not asked.action:
-                    raise BadArgs("action: the name of an action is missing")
+                    raise errors.BadArgs("action: the name of an action is missing")
                 acting = self._bridge.request("act", asked.player_id, asked.action, asked.parameters)
                 return await _unless_gone(request, acting)
             case "GET" | "POST", "/inventory" | "/quests" | "/world":
@@ -109,7 +88,7 @@ class BridgeApp:
             case "POST", "/result":
                 return self._result(read_json(body))
             case method, unknown:
-                raise UnknownCommand(f"there is no {method} {unknown[:200]}")
+                raise errors.UnknownCommand(f"there is no {method} {unknown[:200]}")
 
     async def _view(self, player: str) -> dict[str, Any]:
         last = self._bridge.last_view(player)
@@ -133,7 +112,7 @@ class BridgeApp:
     def _result(self, said: dict[str, Any]) -> dict[str, Any]:
         id_ = said.get("id")
         if not isinstance(id_, str) or not id_:
-            raise BadArgs("id: the id of the command is missing")
+            raise errors.BadArgs("id: the id of the command is missing")
         self._bridge.result(id_, said.get("result"))
         return {"ok": True}
 
@@ -143,10 +122,10 @@ class BridgeApp:
         headers = request.headers
         given = bearer(headers) or headers.get("x-cohabit-token") or request.query_params.get("token") or ""
         if not compare_digest(given.encode(), self._token.encode()):
-            raise Unauthorized("the token of the bridge is missing or wrong; `cohabit starbound` prints it")
+            raise errors.Unauthorized("the token of the bridge is missing or wrong; `cohabit starbound` prints it")
 
 
-def error_reply(wrong: CohabitError) -> dict[str, Any]:
+def error_reply(wrong: errors.CohabitError) -> dict[str, Any]:
     """An error on the wire. A command that was not answered in time always has the same text in ``error``."""
     timed_out = wrong.message.startswith(TIMED_OUT)
     return {
@@ -157,18 +136,24 @@ def error_reply(wrong: CohabitError) -> dict[str, Any]:
     }
 
 
-def _status(wrong: CohabitError) -> int:
+def _refused(error: errors.CohabitError) -> Response:
     """Errors of the game come with status 200, as on the published bridge; others with their own."""
-    return 200 if isinstance(wrong, OutcomeUnknown | Unreachable) else wrong.status
+    of_game = isinstance(error, errors.OutcomeUnknown | errors.Unreachable)
+    return _response(error_reply(error), 200 if of_game else error.status)
+
+
+def _response(body: dict[str, Any], status: int = 200) -> Response:
+    headers = {"cache-control": "no-store"}
+    return Response(msgspec.json.encode(body), status, headers, "application/json; charset=utf-8")
 
 
 def _wait_ms(given: str | None) -> int:
     try:
         wait = float(given or 0)
     except ValueError:
-        raise BadArgs("wait: a number of seconds") from None
+        raise errors.BadArgs("wait: a number of seconds") from None
     if not 0 <= wait < 3600:  # also not a number
-        raise BadArgs("wait: from 0 to 3600 seconds")
+        raise errors.BadArgs("wait: from 0 to 3600 seconds")
     return min(int(wait * 1000), MAX_WAIT_MS)
 
 
@@ -178,7 +163,7 @@ async def _body(request: Request) -> bytes:
         if len(content) <= MAX_BODY:
             content += part
     if len(content) > MAX_BODY:
-        raise TooLarge(f"a request may have at most {MAX_BODY} bytes")
+        raise errors.TooLarge(f"a request may have at most {MAX_BODY} bytes")
     return bytes(content)
 
 
@@ -213,11 +198,7 @@ class BridgeServer:
         self.port: int = listener.getsockname()[1]
         self._listener = listener
         self._connections = Connections(settings, clock, OverloadLog(clock))
-        config = ServerConfig(
-            bridge_app(bridge, token, settings), self._connections, http=HttpProtocol, ws="none", lifespan="off",
-            log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=3,
-        )  # fmt: skip
-        self._server = GuestServer(config)
+        self._server = guest_server(bridge_app(bridge, token, settings), self._connections)
         self._running: asyncio.Future[None] | None = None
 
     def start(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from cohabit.model.action import Action, ActionDef
+from cohabit.model.action import Action
 from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.starbound.actions import ACTIONS, arguments_of
 from cohabit.starbound.wire import PlayerView, observation_of
@@ -122,7 +122,14 @@ class Starbound(SeparateWorld):
 
     # -- actions --------------------------------------------------------------------------------------
     def actions(self) -> Sequence[ActionSpec]:
-        return [_as_action(action) for action in ACTIONS.actions]
+        return [
+            ActionSpec(
+                name=action.name, run=_nothing_to_ask, args=arguments_of(action), description=action.description,
+                group=action.category, preconditions=tuple(action.preconditions),
+                listed=action.name not in SELDOM_USED,
+            )
+            for action in ACTIONS.actions
+        ]  # fmt: skip
 
     def legal(self, seat: Seat) -> Sequence[Action]:
         """Examples: the actions that need no parameters."""
@@ -130,13 +137,6 @@ class Starbound(SeparateWorld):
 
     def fallback(self, seat: Seat) -> Action:
         return Action("wait")
-
-
-def _as_action(action: ActionDef) -> ActionSpec:
-    return ActionSpec(
-        name=action.name, run=_nothing_to_ask, args=arguments_of(action), description=action.description,
-        group=action.category, preconditions=tuple(action.preconditions), listed=action.name not in SELDOM_USED,
-    )  # fmt: skip
 
 
 def _nothing_to_ask(by: Seat | None, **args: Any) -> Plan:

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError
 from cohabit.registry import lasting_source
-from cohabit.testing.checks import arrivals, bodies, conduct, declaration, determinism, playing, secrets, training
+from cohabit.testing.checks import arrivals, bodies, declaration, determinism, playing, secrets
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
@@ -42,7 +42,7 @@ CHECKS: dict[str, Check] = {
     "legal": playing.check_legal,
     "returns": playing.check_returns,
     "data": playing.check_data,
-    "training": training.check_training,
+    "training": playing.check_training,
     "arrivals": arrivals.check_arrivals,
     "bodies": bodies.check_bodies,
     "refusals": playing.check_refusals,
@@ -55,8 +55,8 @@ CHECKS: dict[str, Check] = {
     "reset": determinism.check_reset,
     "replay": determinism.check_replay,
     "secrets": secrets.check_secrets,
-    "outside": conduct.check_outside,
-    conduct.LIMITS: conduct.check_limits,
+    "outside": playing.check_outside,
+    playing.LIMITS: playing.check_limits,
 }
 """Every check by name, in the order they run."""
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -142,10 +142,10 @@ def check_world(
         rows = [msgspec.json.decode(line, type=tuple[Finding, int]) for line in _lines(folder)]
         found = [finding for finding, _ in rows]
         if len(found) < len(CHECKS):
-            missing = [name for name in list(CHECKS)[len(found) :] if name != conduct.LIMITS]
+            missing = [name for name in list(CHECKS)[len(found) :] if name != playing.LIMITS]
             found += [Finding(name, None, "skipped: the world was stopped") for name in missing]
             why = cause_of_death(folder, status, limits, own_files(order.source))
-            found.append(Finding(conduct.LIMITS, False, why))
+            found.append(Finding(playing.LIMITS, False, why))
         return Report(source, found, max((steps for _, steps in rows), default=0))
 
 

@@ -14,18 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from cohabit.errors import (
-    BadArgs,
-    CohabitError,
-    Conflict,
-    PermissionDenied,
-    ScopeViolation,
-    TurnNotYours,
-    Unauthorized,
-    UnknownAsset,
-    UnknownCommand,
-    UnknownRoom,
-)
+from cohabit import errors
 from cohabit.house.clock import Clock
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -109,10 +98,7 @@ def table() -> Scenario:
         scenario="nim",
         world="nim",
         config={"stones": 5_000},
-        agents=[
-            AgentSpec(id="fay", role="player", claim="auto:0"),
-            AgentSpec(id="sol", role="player", claim="auto:1"),
-        ],
+        agents=[AgentSpec(id="fay", role="player", claim="auto:0"), AgentSpec(id="sol", role="player", claim="auto:1")],
     )
 
 
@@ -134,16 +120,16 @@ class Scene:
 
     async def refused(
         self,
-        error: type[CohabitError],
+        error: type[errors.CohabitError],
         who: str,
         command: str,
         args: Mapping[str, Any] | None = None,
         key: str | None = None,
-    ) -> CohabitError:
+    ) -> errors.CohabitError:
         """Make a call that must be refused with exactly this error."""
         try:
             answer = await self.call(who, command, args, key)
-        except CohabitError as refusal:
+        except errors.CohabitError as refusal:
             expect(type(refusal) is error, f"{command} by {who}: {refusal.as_text()}, not {error.code}")
             expect(bool(refusal.message), f"{command} by {who}: {error.code} has no message")
             return refusal
@@ -179,7 +165,7 @@ async def claim_a_wrong_token_is_refused(scene: Scene) -> None:
     try:
         client = await scene.connect(wrong)
         answer = await client.call("whoami")
-    except Unauthorized as refusal:
+    except errors.Unauthorized as refusal:
         expect(wrong not in refusal.message, "the refusal repeats the token")
         return
     raise AssertionError(f"a wrong token was answered: {answer!r}")
@@ -190,7 +176,7 @@ async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
     client = await scene.client("fay")
     try:
         answer = await client.call("view", room=ISLAND)
-    except (UnknownRoom, Unauthorized):
+    except (errors.UnknownRoom, errors.Unauthorized):
         return
     raise AssertionError(f"fay saw the island: {answer!r}")
 
@@ -199,10 +185,10 @@ async def claim_a_token_opens_no_other_room(scene: Scene) -> None:
 async def claim_watchers_cannot_act(scene: Scene) -> None:
     """An observer, a watcher and a host without a seat are refused with PERMISSION_DENIED, also through act."""
     for name in ("olga", "wim", "hera"):
-        await scene.refused(PermissionDenied, name, "halt")
-        await scene.refused(PermissionDenied, name, "act", {"action": "halt"})
-    await scene.refused(PermissionDenied, "ann", "storm", {"tower": "T2"})
-    await scene.refused(PermissionDenied, "ann", "reset")
+        await scene.refused(errors.PermissionDenied, name, "halt")
+        await scene.refused(errors.PermissionDenied, name, "act", {"action": "halt"})
+    await scene.refused(errors.PermissionDenied, "ann", "storm", {"tower": "T2"})
+    await scene.refused(errors.PermissionDenied, "ann", "reset")
 
 
 async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
@@ -210,8 +196,8 @@ async def claim_a_rivals_tower_is_out_of_scope(scene: Scene) -> None:
     towers = await scene.call("ann", "list_towers")
     rivals = [t["tower"] for t in towers if t["burns_for"] == "blue"]
     expect(rivals == ["T2"], f"blue should hold T2: {towers}")
-    await scene.refused(ScopeViolation, "ann", "light", {"tower": "T2"})
-    await scene.refused(ScopeViolation, "ann", "douse", {"tower": "T2"})
+    await scene.refused(errors.ScopeViolation, "ann", "light", {"tower": "T2"})
+    await scene.refused(errors.ScopeViolation, "ann", "douse", {"tower": "T2"})
     expect(await scene.call("ann", "list_towers") == towers, "a refused action changed a tower")
 
 
@@ -220,12 +206,12 @@ async def claim_only_the_player_whose_turn_it_is_can_move(scene: Scene) -> None:
     mover = (await scene.call("fay", "session_info"))["to_move"][0]
     other = "sol" if mover == "fay" else "fay"
     before = await scene.call("fay", "heap")
-    await scene.refused(TurnNotYours, other, "take", {"n": 1})
+    await scene.refused(errors.TurnNotYours, other, "take", {"n": 1})
     expect(await scene.call("fay", "heap") == before, "a move out of turn took stones")
     result = await scene.call(mover, "take", {"n": 1})
     expect(result["success"] is True, f"the move of {mover}: {result}")
     expect(await scene.call("fay", "heap") == before - 1, "the move was not made")
-    await scene.refused(TurnNotYours, mover, "take", {"n": 1})
+    await scene.refused(errors.TurnNotYours, mover, "take", {"n": 1})
     expect((await scene.call(other, "whoami"))["your_turn"] is True, f"it should be the turn of {other}")
 
 
@@ -260,8 +246,8 @@ async def claim_fog_hides_a_rivals_actions(scene: Scene) -> None:
 
 async def claim_fog_hides_a_rivals_names(scene: Scene) -> None:
     """An error about something unseen is the same as about something that does not exist."""
-    unseen = await scene.refused(UnknownAsset, "ann", "go", {"to": "blue"})
-    nowhere = await scene.refused(UnknownAsset, "ann", "go", {"to": "nobody"})
+    unseen = await scene.refused(errors.UnknownAsset, "ann", "go", {"to": "blue"})
+    nowhere = await scene.refused(errors.UnknownAsset, "ann", "go", {"to": "nobody"})
     expect(unseen.message == nowhere.message.replace("nobody", "blue"), f"{unseen.message} / {nowhere.message}")
     expect("blue" not in unseen.did_you_mean, "the refusal gives the rival away")
 
@@ -271,7 +257,7 @@ async def claim_a_picture_shows_what_its_member_may_see(scene: Scene) -> None:
     own, whole = await scene.call("ann", "picture"), await scene.call("zeus", "picture")
     expect(own["format"] == whole["format"] == "png", "pictures are PNG")
     expect(own["base64"] != whole["base64"], "a player sees what a god sees")
-    await scene.refused(PermissionDenied, "wim", "picture")
+    await scene.refused(errors.PermissionDenied, "wim", "picture")
 
 
 # -- the bus ------------------------------------------------------------------------------------
@@ -295,7 +281,7 @@ async def _inbox(scene: Scene, who: str, since: int) -> Any:
 
 async def claim_players_cannot_broadcast(scene: Scene) -> None:
     """A message to all members needs permission to broadcast; a host has it."""
-    await scene.refused(PermissionDenied, "ann", "send_message", {"to": "*", "content": "to all"})
+    await scene.refused(errors.PermissionDenied, "ann", "send_message", {"to": "*", "content": "to all"})
     sent = await scene.call("hera", "send_message", {"to": "*", "content": "welcome"})
     expect(sent["broadcast"] is True, f"hera's broadcast: {sent}")
 
@@ -307,15 +293,15 @@ async def claim_bad_arguments_say_what_is_wrong(scene: Scene) -> None:
         ({}, "to"), ({"to": "T1", "speed": 3}, "speed"), ({"to": 3}, "to"),
     ]  # fmt: skip
     for args, named in cases:
-        refusal = await scene.refused(BadArgs, "ann", "go", args)
+        refusal = await scene.refused(errors.BadArgs, "ann", "go", args)
         expect(named in refusal.message, f"{args}: {refusal.message!r} does not say {named!r}")
 
 
 async def claim_a_misspelt_name_is_answered_with_the_near_ones(scene: Scene) -> None:
     """An unknown command is UNKNOWN_COMMAND and an unknown thing UNKNOWN_ASSET, both with did_you_mean."""
-    refusal = await scene.refused(UnknownCommand, "ann", "gathr")
+    refusal = await scene.refused(errors.UnknownCommand, "ann", "gathr")
     expect("gather" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
-    refusal = await scene.refused(UnknownAsset, "zeus", "storm", {"tower": "T33"})
+    refusal = await scene.refused(errors.UnknownAsset, "zeus", "storm", {"tower": "T33"})
     expect("T3" in refusal.did_you_mean, f"did_you_mean: {refusal.did_you_mean}")
 
 
@@ -329,7 +315,7 @@ async def claim_a_key_makes_a_repeated_call_safe(scene: Scene) -> None:
     expect(first == again, f"answered {first}, then {again}")
     items = (await scene.call("ben", "recv_messages", {"max": 500}))["items"]
     expect([m["content"] for m in items].count(letter["content"]) == 1, "the letter came twice")
-    await scene.refused(Conflict, "ann", "send_message", {"to": "ben", "content": "another"}, key=key)
+    await scene.refused(errors.Conflict, "ann", "send_message", {"to": "ben", "content": "another"}, key=key)
 
 
 async def claim_a_cursor_resumes_the_events(scene: Scene) -> None:
@@ -345,7 +331,7 @@ async def claim_a_cursor_resumes_the_events(scene: Scene) -> None:
     expect(len(news) == 1 and news[0].endswith("news"), f"after the cursor: {page['items']}")
     rest = await scene.call("hera", "events", {"cursor": page["cursor"]})
     expect(rest["items"] == [], f"told twice: {rest['items']}")
-    await scene.refused(BadArgs, "hera", "events", {"cursor": "not a cursor"})
+    await scene.refused(errors.BadArgs, "hera", "events", {"cursor": "not a cursor"})
 
 
 Claim = Callable[[Scene], Awaitable[None]]
@@ -362,5 +348,5 @@ async def check_face(connect: Connect, reference: Reference) -> None:
             await claim(Scene(connect, reference))
         except AssertionError as broken:
             raise AssertionError(f"{name.replace('_', ' ')}: {broken}") from None
-        except CohabitError as refusal:
+        except errors.CohabitError as refusal:
             raise AssertionError(f"{name.replace('_', ' ')}: {refusal.as_text()}") from refusal

@@ -100,7 +100,8 @@ class Play:
         self._look_at_arrays()
         if world.is_over():
             self._look_at_the_end()
-            return self._again()
+            self.room.call(GOD, "rematch", at=self.at)
+            return "a rematch"
         if pace == "clock" and draw.chance(1, 2):
             n = draw.between(1, 3)
             self.room.system("ticks", {"n": n}, self.at)
@@ -159,10 +160,6 @@ class Play:
         self.accepted += 1
         words = result.message if isinstance(result, ActionResult) else json.dumps(msgspec.to_builtins(result))
         return f"{said}: {words or 'done'}"
-
-    def _again(self) -> str:
-        self.room.call(GOD, "rematch", at=self.at)
-        return "a rematch"
 
     # -- looking ----------------------------------------------------------------------------------
     def members(self) -> list[Member]:

@@ -42,7 +42,7 @@ def sample(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[s
         case "array":
             return _array(schema, stream, words, defs)
         case "object":
-            return _object(schema, stream, words, defs)
+            return sample_args({**schema, "$defs": defs}, stream, words)
         case "string":
             return _text(schema, stream, words)
     return stream.choice((0, 1, "a", None, [], {}))  # any value is allowed
@@ -69,7 +69,3 @@ def _array(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[s
     items = schema.get("items") or {}
     count = stream.between(fewest, max(fewest, min(int(schema.get("maxItems", fewest + 3)), fewest + 3)))
     return [sample(items, stream, words, defs) for _ in range(count)]
-
-
-def _object(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[str, Schema]) -> dict[str, Any]:
-    return sample_args({**schema, "$defs": defs}, stream, words)

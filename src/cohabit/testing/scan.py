@@ -53,13 +53,9 @@ def _sources(module: ModuleType) -> list[Path]:
 
 def _is_local(module: ModuleType, folder: Path) -> bool:
     """Whether a module is part of the world: in its folder, and neither ours nor installed there."""
-    file = _file(module)
+    file = Path(getattr(module, "__file__", None) or "/nowhere")
     ours = module.__name__.partition(".")[0] == "cohabit"
     return file.is_relative_to(folder) and not ours and "site-packages" not in file.parts
-
-
-def _file(module: ModuleType) -> Path:
-    return Path(getattr(module, "__file__", None) or "/nowhere")
 
 
 def _imported(file: Path) -> Iterator[ModuleType]:

@@ -23,10 +23,7 @@ DEFAULT_BRIDGE = "http://127.0.0.1:8723"
 
 def worldbox_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "scenario",
-        nargs="?",
-        metavar="SCENARIO",
-        help="the members: pvp, coop, hierarchical, sandbox, or a file",
+        "scenario", nargs="?", metavar="SCENARIO", help="the members: pvp, coop, hierarchical, sandbox, or a file"
     )
     parser.add_argument(
         "--bridge",

@@ -11,17 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from cohabit.errors import (
-    BadArgs,
-    CohabitError,
-    Disabled,
-    GameRejected,
-    OutcomeUnknown,
-    TooLarge,
-    UnknownCommand,
-    Unreachable,
-    by_code,
-)  # fmt: skip
+from cohabit import errors
 from cohabit.house.clock import Clock, in_time
 from cohabit.remote import Ask
 from cohabit.worldbox.names import code_from_wire
@@ -86,7 +76,7 @@ class BridgeConnector:
         try:
             said = _decoded(await self._send("GET", "/capabilities"))
             return {c["name"]: list(c["schema"]["properties"]) if "schema" in c else None for c in said["commands"]}
-        except (CohabitError, KeyError, TypeError):  # no such page, or another shape
+        except (errors.CohabitError, KeyError, TypeError):  # no such page, or another shape
             return None
 
     def check(self, ask: Ask) -> None:
@@ -94,11 +84,11 @@ class BridgeConnector:
         if self._commands is None:
             return
         if ask.name not in self._commands:
-            raise UnknownCommand(f"the game's bridge (version {self.version}) has no command {ask.name}")
+            raise errors.UnknownCommand(f"the game's bridge (version {self.version}) has no command {ask.name}")
         known = self._commands[ask.name]
         unknown = [name for name in ask.args if known is not None and name not in known]
         if unknown:
-            raise GameRejected(
+            raise errors.GameRejected(
                 f"the game's bridge (version {self.version}) does not know the argument {unknown[0]!r} of "
                 f"{ask.name}; leave it out"
             )
@@ -107,7 +97,7 @@ class BridgeConnector:
         """Run a command on the bridge. Returns its result."""
         body = msgspec.json.encode({"name": ask.name, "args": ask.args})
         if len(body) > MAX_REQUEST:
-            raise TooLarge(f"the bridge accepts at most {MAX_REQUEST} bytes; this request has {len(body)}")
+            raise errors.TooLarge(f"the bridge accepts at most {MAX_REQUEST} bytes; this request has {len(body)}")
         return self._result(await self._send("POST", "/cmd", body))
 
     # -- requests ---------------------------------------------------------------------------------
@@ -116,11 +106,11 @@ class BridgeConnector:
             try:
                 return await in_time(self._clock, TIMEOUT_MS, self._exchange(method, path, body))
             except NEVER_SENT as wrong:
-                raise Unreachable(
+                raise errors.Unreachable(
                     f"cannot connect to the game's bridge ({type(wrong).__name__}); check that the game is running"
                 ) from None
             except (httpx2.HTTPError, TimeoutError) as wrong:
-                raise OutcomeUnknown(f"the game's bridge did not answer ({type(wrong).__name__})") from None
+                raise errors.OutcomeUnknown(f"the game's bridge did not answer ({type(wrong).__name__})") from None
 
     async def _exchange(self, method: str, path: str, body: bytes | None) -> httpx2.Response:
         kind = {"content-type": "application/json"} if body is not None else {}
@@ -129,7 +119,7 @@ class BridgeConnector:
             async for part in response.aiter_bytes():
                 content += part
                 if len(content) > MAX_ANSWER:
-                    raise OutcomeUnknown(f"the game's bridge answered with more than {MAX_ANSWER} bytes")
+                    raise errors.OutcomeUnknown(f"the game's bridge answered with more than {MAX_ANSWER} bytes")
             return httpx2.Response(response.status_code, content=bytes(content))
 
     # -- answers ----------------------------------------------------------------------------------
@@ -144,9 +134,9 @@ class BridgeConnector:
             raise self._refusal(error)
         if response.status_code == 401:
             raise _wrong_token()
-        raise OutcomeUnknown(f"the answer of the game's bridge cannot be read (HTTP {response.status_code})")
+        raise errors.OutcomeUnknown(f"the answer of the game's bridge cannot be read (HTTP {response.status_code})")
 
-    def _refusal(self, error: dict[str, Any]) -> CohabitError:
+    def _refusal(self, error: dict[str, Any]) -> errors.CohabitError:
         """The bridge's message and code, without other details and never with the token."""
         code = code_from_wire(str(error.get("code", "INTERNAL")))
         message = self._without_token(str(error.get("message", "")))[:MAX_MESSAGE]
@@ -154,16 +144,16 @@ class BridgeConnector:
         if code == "UNAUTHORIZED":  # about our token, not the caller's
             return _wrong_token()
         if code in ("WORLD_TIMEOUT", "OUTCOME_UNKNOWN"):  # it may have started
-            return OutcomeUnknown(f"the game did not finish in time: {message}")
+            return errors.OutcomeUnknown(f"the game did not finish in time: {message}")
         near = [self._without_token(str(hint))[:80] for hint in hints[:10]] if isinstance(hints, list) else []
-        return by_code({"code": code, "message": f"the game says: {message}", "did_you_mean": near})
+        return errors.by_code({"code": code, "message": f"the game says: {message}", "did_you_mean": near})
 
     def _without_token(self, text: str) -> str:
         return text.replace(self._token, "…")
 
 
-def _wrong_token() -> Disabled:
-    return Disabled(
+def _wrong_token() -> errors.Disabled:
+    return errors.Disabled(
         "the game's bridge rejected the token; start again with the one in the game's "
         "WorldBoxBridge.cfg (--token, or COHABIT_BRIDGE_TOKEN)"
     )
@@ -184,9 +174,9 @@ def checked_url(url: str) -> str:
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError
     except ValueError:  # also half an IPv6 address, and a port that is not a number
-        raise BadArgs("the bridge's address must look like http://127.0.0.1:8723") from None
+        raise errors.BadArgs("the bridge's address must look like http://127.0.0.1:8723") from None
     if parts.username is not None:
-        raise BadArgs(
+        raise errors.BadArgs(
             "the bridge's address must not contain a name or password; put the token into COHABIT_BRIDGE_TOKEN"
         )
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")

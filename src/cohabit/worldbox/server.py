@@ -14,12 +14,14 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import CohabitError, Conflict, Disabled, PermissionDenied, TooLarge, UnknownCommand, internal_error
+from cohabit import errors
 from cohabit.faces.cli.say import clean, paint
-from cohabit.faces.guard import Guard
+from cohabit.faces.guard import Guard, answering
 from cohabit.faces.serve import listen, serving_beside
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
@@ -29,16 +31,8 @@ from cohabit.room.commands import Command
 from cohabit.room.decide import by_turn_order
 from cohabit.room.decision import refusal
 from cohabit.room.state import Member
+from cohabit.worldbox import wire
 from cohabit.worldbox.names import EXTENSION
-from cohabit.worldbox.wire import (
-    BridgeRequest,
-    bearer,
-    capabilities_reply,
-    encode,
-    error_reply,
-    read_command,
-    with_last_seen,
-)
 
 LOOPBACK = "127.0.0.1"
 """The only address to listen on: this protocol has no TLS, and every request contains a token."""
@@ -55,26 +49,31 @@ HEADERS = [
 
 # -- listening --------------------------------------------------------------------------------------
 class BridgeServer:
-    """Serves the bridge protocol on its own port."""
+    """Serves the bridge protocol on its own port. ``problem``: why it cannot, if another program has that port."""
 
-    def __init__(self, house: House, listener: socket.socket) -> None:
+    def __init__(self, house: House, listener: socket.socket | None, problem: str = "") -> None:
         self.house = house
-        self.port: int = listener.getsockname()[1]
+        self.port: int = listener.getsockname()[1] if listener is not None else house.settings.bridge_port
         self._listener = listener
+        self._problem = problem
 
     @classmethod
-    def open(cls, house: House) -> "BridgeServer | PortInUse | None":
+    def open(cls, house: House) -> "BridgeServer | None":
         """The server, already bound to its port. None if it is switched off."""
         if not house.settings.bridge_port:
             return None
         try:
             return cls(house, listen(LOOPBACK, house.settings.bridge_port, "--bridge-port"))
-        except Conflict as taken:
-            return PortInUse(house.settings.bridge_port, taken.message)
+        except errors.Conflict as taken:
+            return cls(house, None, taken.message)
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
         """How to connect the game's client to these rooms, one process per agent."""
         if not any(map(_is_for_bridge, runners)):
+            return
+        if self._problem:
+            yield f"Clients of the WorldBox bridge cannot connect: {self._problem}, or switch it off with 0"
+            yield ""
             return
         command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
         if not tokens:
@@ -87,32 +86,15 @@ class BridgeServer:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
+        if self._listener is None:
+            yield
+            return
         async with serving_beside(self.house, bridge_app(self.house), self._listener):
             yield
 
     def close(self) -> None:
-        self._listener.close()
-
-
-class PortInUse:
-    """In place of the server, if another program has its port: the house can run without it."""
-
-    def __init__(self, port: int, problem: str) -> None:
-        self.port = port
-        self._problem = problem
-
-    def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
-        """Why the game's client cannot connect to these rooms."""
-        if any(map(_is_for_bridge, runners)):
-            yield f"Clients of the WorldBox bridge cannot connect: {self._problem}, or switch it off with 0"
-            yield ""
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        yield
-
-    def close(self) -> None:
-        pass
+        if self._listener is not None:
+            self._listener.close()
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:
@@ -122,7 +104,7 @@ def _is_for_bridge(runner: RoomRunner) -> bool:
 # -- the app ----------------------------------------------------------------------------------------
 def bridge_app(house: House) -> ASGIApp:
     """The bridge protocol as an ASGI app, behind the same guard as every interface."""
-    return BridgeHeaders(Guard(BridgeApp(house), house.settings))
+    return BridgeHeaders(Guard(request_response(BridgeApp(house).handle), house.settings))
 
 
 class BridgeHeaders:
@@ -159,66 +141,64 @@ class BridgeApp:
     def __init__(self, house: House) -> None:
         self._house = house
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = BridgeRequest()
-        status = 200
-        try:
-            answer = await self._answer(Request(scope, receive), asked)
-        except ClientDisconnect:
-            return
-        except CohabitError as wrong:
-            status, answer = wrong.status, error_reply(wrong, asked)
-        except Exception as bug:
-            told = internal_error(bug, scope["path"])
-            status, answer = told.status, error_reply(told, asked)
-        body = encode(answer)
-        length = (b"content-length", str(len(body)).encode())
-        await send({"type": "http.response.start", "status": status, "headers": [length]})
-        await send({"type": "http.response.body", "body": body})
+    async def handle(self, request: Request) -> Response:
+        asked = wire.BridgeRequest()
 
-    async def _answer(self, request: Request, asked: BridgeRequest) -> dict[str, Any]:
+        async def handled(request: Request) -> Response:
+            return Response(wire.encode(await self._answer(request, asked)))
+
+        def refused(error: errors.CohabitError) -> Response:
+            return Response(wire.encode(wire.error_reply(error, asked)), error.status)
+
+        return await answering(handled, refused)(request)
+
+    async def _answer(self, request: Request, asked: wire.BridgeRequest) -> dict[str, Any]:
         """Checks in the order of the game's bridge: disabled, credential, route, body."""
         if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
-            raise TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
+            raise errors.TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
         if self._house.rooms.closing:
-            raise Disabled("the server is shutting down; reconnect later")
-        credential = self._house.identify(bearer(request.headers))
+            raise errors.Disabled("the server is shutting down; reconnect later")
+        credential = self._house.identify(wire.bearer(request.headers))
         runner, member = self._room_of(credential)
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
                 runner.time.mark_seen(member.id)
-                return capabilities_reply(runner)
+                return wire.capabilities_reply(runner)
             case "GET", "/health":
                 asked.name = "health"
             case "POST", "/cmd":
-                read_command(await request.body(), asked)
+                wire.read_command(await request.body(), asked)
             case method, path:
-                raise UnknownCommand(f"there is no {method} {path[:200]}; the routes are /health, /cmd, /capabilities")
+                raise errors.UnknownCommand(
+                    f"there is no {method} {path[:200]}; the routes are /health, /cmd, /capabilities"
+                )
         return await self._run(credential, runner, member, asked)
 
     def _room_of(self, credential: Credential) -> tuple[RoomRunner, Member]:
         target = resolve(self._house.services, credential, None, "whoami")
         if not _is_for_bridge(target.runner):
             room = target.room
-            raise UnknownCommand(f"room {room.id} plays {room.state.world}, which clients of this bridge cannot play")
+            raise errors.UnknownCommand(
+                f"room {room.id} plays {room.state.world}, which clients of this bridge cannot play"
+            )
         return target.runner, target.member
 
     async def _run(
-        self, credential: Credential, runner: RoomRunner, member: Member, asked: BridgeRequest
+        self, credential: Credential, runner: RoomRunner, member: Member, asked: wire.BridgeRequest
     ) -> dict[str, Any]:
         command = runner.commands.get(asked.name)
         known = command.schema.get("properties", {}) if command is not None else {}
         args = {name: value for name, value in asked.args.items() if name in known}
         try:  # also unknown commands: the house refuses and audits them
             result = await self._house.call(credential, runner.room.id, asked.name, args)
-        except PermissionDenied as denied:
+        except errors.PermissionDenied as denied:
             raise _out_of_turn(runner, member, command) or denied from None
         if asked.name == "session_info":
-            result = with_last_seen(result, runner)
+            result = wire.with_last_seen(result, runner)
         return {"ok": True, "result": result, "tick": runner.room.state.tick}
 
 
-def _out_of_turn(runner: RoomRunner, member: Member, command: Command | None) -> CohabitError | None:
+def _out_of_turn(runner: RoomRunner, member: Member, command: Command | None) -> errors.CohabitError | None:
     """The refusal for a member who is out of turn, which this protocol checks before the permission."""
     if command is None:
         return None

@@ -8,7 +8,6 @@ from msgspec import Struct
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, UnknownAsset, WorldTimeout
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.timestamps import utc
-from cohabit.room.state import RoomState
 from cohabit.worldbox.commands import versions
 from cohabit.worldbox.names import code_on_wire
 
@@ -82,15 +81,11 @@ def with_last_seen(info: Any, runner: RoomRunner) -> dict[str, Any]:
     """A reply of session_info plus the time of each agent's last call, which only the house knows."""
     plain: dict[str, Any] = msgspec.to_builtins(info)
     for agent in plain["agents"]:
-        heard = _last_seen(runner, runner.room.state, agent["id"])
+        member = runner.room.state.with_handle(agent["id"])
+        heard = runner.time.last_seen(member.id) if member is not None else None
         if heard is not None:
             agent["last_seen_utc"] = utc(heard)
     return plain
-
-
-def _last_seen(runner: RoomRunner, state: RoomState, handle: str) -> int | None:
-    member = state.with_handle(handle)
-    return runner.time.last_seen(member.id) if member is not None else None
 
 
 def encode(answer: dict[str, Any]) -> bytes:

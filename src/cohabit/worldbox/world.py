@@ -25,31 +25,7 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worlds.kingdoms.arguments import (
-    MAX_ACTORS,
-    Adult,
-    BrushRadius,
-    Count,
-    DiscRadius,
-    DragEnd,
-    EntityId,
-    IncludeWild,
-    KingdomId,
-    Limit,
-    MaxDimension,
-    Offset,
-    PictureFormat,
-    PowerId,
-    Pulses,
-    Quality,
-    Race,
-    Rect,
-    TileId,
-    TopId,
-    X,
-    Y,
-    Zones,
-)  # fmt: skip
+from cohabit.worlds.kingdoms import arguments
 
 SPAWN_DISTANCE = 12
 """A player spawns its people at most this many tiles from one of them."""
@@ -136,7 +112,8 @@ class WorldBox(RemoteWorld):
         return Polled(told)
 
     def answered(self, sent: Sent, answer: Mapping[str, Any]) -> Outcome:
-        summary = _summary(sent.action, answer)
+        shown = [f"{name} {answer[name]}" for name in SHOWN_FIELDS if name in answer]
+        summary = ", ".join([sent.action.replace("_", " "), *shown])
         if sent.action in ("pause", "resume"):
             self.now = msgspec.structs.replace(self.now, paused=bool(answer.get("paused")))
         public = summary if sent.action in PUBLIC_ACTIONS else ""
@@ -218,7 +195,7 @@ class WorldBox(RemoteWorld):
         }  # fmt: skip
 
     @query()
-    def get_tile(self, eye: Eye, x: X, y: Y) -> Plan:
+    def get_tile(self, eye: Eye, x: arguments.X, y: arguments.Y) -> Plan:
         """One tile: ground, cover and creatures. With fog, cover and creatures only where your own people stand."""
         tile = yield Ask("get_tile", {"x": x, "y": y})
         if eye.sees == "all" or (yield from self._has_people_near(eye.seat, x, y, 0)):
@@ -227,7 +204,7 @@ class WorldBox(RemoteWorld):
         return {**ground, "actors": [], "actor_count": 0, "visible": False}
 
     @query(needs="read_own")
-    def list_kingdoms(self, eye: Eye, include_wild: IncludeWild = False) -> Plan:
+    def list_kingdoms(self, eye: Eye, include_wild: arguments.IncludeWild = False) -> Plan:
         """Every living kingdom. Fog does not hide the list, only the numbers of wild ones."""
         found = yield Ask("list_kingdoms", {"include_wild": include_wild})
         if eye.sees == "all":
@@ -236,7 +213,7 @@ class WorldBox(RemoteWorld):
         return {"items": items, "count": len(items)}
 
     @query(needs="read_own")
-    def list_cities(self, eye: Eye, kingdom_id: KingdomId | None = None) -> Plan:
+    def list_cities(self, eye: Eye, kingdom_id: arguments.KingdomId | None = None) -> Plan:
         """The cities that you can see: with fog, your own."""
         if eye.sees == "all":
             return (yield Ask("list_cities", {} if kingdom_id is None else {"kingdom_id": kingdom_id}))
@@ -251,15 +228,15 @@ class WorldBox(RemoteWorld):
     def query_actors(
         self,
         eye: Eye,
-        race: Race = None,
-        kingdom_id: KingdomId | None = None,
-        in_rect: Rect | None = None,
+        race: arguments.Race = None,
+        kingdom_id: arguments.KingdomId | None = None,
+        in_rect: arguments.Rect | None = None,
         alive: Annotated[bool, Range(doc="false: also the dead, if the game keeps them")] = True,
-        limit: Limit = 500,
-        offset: Offset = 0,
+        limit: arguments.Limit = 500,
+        offset: arguments.Offset = 0,
     ) -> Plan:
         """The creatures that you can see, page by page: with fog, your own people."""
-        page = min(max(limit, 1), MAX_ACTORS)
+        page = min(max(limit, 1), arguments.MAX_ACTORS)
         asked: Answer = {"alive": alive, "limit": page, "offset": offset}
         if race is not None:
             asked["race"] = race
@@ -280,9 +257,9 @@ class WorldBox(RemoteWorld):
     def screenshot(
         self,
         eye: Eye,
-        max_dimension: MaxDimension = 1280,
-        format: PictureFormat = "jpg",  # noqa: A002 - the wire's name
-        quality: Quality = 80,
+        max_dimension: arguments.MaxDimension = 1280,
+        format: arguments.PictureFormat = "jpg",  # noqa: A002 - the wire's name
+        quality: arguments.Quality = 80,
     ) -> Plan:
         """A picture of the game's screen, where fog hides nothing from you."""
         return _ask("screenshot", max_dimension=max_dimension, format=format, quality=quality)
@@ -308,13 +285,13 @@ class WorldBox(RemoteWorld):
     def invoke_power(
         self,
         by: Seat | None,
-        power_id: PowerId,
-        x: X,
-        y: Y,
-        radius: BrushRadius | None = None,
-        pulses: Pulses = 1,
-        x2: DragEnd | None = None,
-        y2: DragEnd | None = None,
+        power_id: arguments.PowerId,
+        x: arguments.X,
+        y: arguments.Y,
+        radius: arguments.BrushRadius | None = None,
+        pulses: arguments.Pulses = 1,
+        x2: arguments.DragEnd | None = None,
+        y2: arguments.DragEnd | None = None,
     ) -> Plan:
         """Use a power at a place."""
         return _nothing_to_ask()
@@ -323,11 +300,11 @@ class WorldBox(RemoteWorld):
     def spawn(
         self,
         by: Seat | None,
-        entity_id: EntityId,
-        x: X,
-        y: Y,
-        count: Count = 1,
-        adult: Adult = False,
+        entity_id: arguments.EntityId,
+        x: arguments.X,
+        y: arguments.Y,
+        count: arguments.Count = 1,
+        adult: arguments.Adult = False,
         spawn_height: Annotated[float, Range(doc="from how high they fall")] = 6.0,
     ) -> Plan:
         """Spawn creatures; the player of a kingdom spawns its own people, near some of them."""
@@ -341,11 +318,11 @@ class WorldBox(RemoteWorld):
     def paint_tile(
         self,
         by: Seat | None,
-        x: X,
-        y: Y,
-        tile_id: TileId = None,
-        top_id: TopId = None,
-        radius: DiscRadius = 0,
+        x: arguments.X,
+        y: arguments.Y,
+        tile_id: arguments.TileId = None,
+        top_id: arguments.TopId = None,
+        radius: arguments.DiscRadius = 0,
     ) -> Plan:
         """Change tiles. Cells off the map are skipped."""
         return _nothing_to_ask()
@@ -368,7 +345,9 @@ class WorldBox(RemoteWorld):
         return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
-    def generate_world(self, by: Seat | None, zone_x: Zones | None = None, zone_y: Zones | None = None) -> Plan:
+    def generate_world(
+        self, by: Seat | None, zone_x: arguments.Zones | None = None, zone_y: arguments.Zones | None = None
+    ) -> Plan:
         """Generate a new world in place of this one; give both sizes, or neither."""
         return _nothing_to_ask()
 
@@ -428,8 +407,3 @@ def _page(items: list[Answer], matched: int, limit: int, offset: int, people: in
         "items": items, "matched": matched, "returned": len(items), "offset": offset, "limit": limit,
         "total_scanned": max(matched, people), "has_more": offset + len(items) < matched,
     }  # fmt: skip
-
-
-def _summary(action: str, answer: Mapping[str, Any]) -> str:
-    """An answer in one line, for the feed."""
-    return ", ".join([action.replace("_", " "), *(f"{k} {answer[k]}" for k in SHOWN_FIELDS if k in answer)])

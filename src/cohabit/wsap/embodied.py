@@ -40,31 +40,24 @@ class AvatarGameAdapter(GameAdapter, Protocol):
 
     def list_avatars(self, agent_id: str) -> list[Avatar]:
         """All avatars of an agent in this game."""
-        ...
 
     def create_avatar(self, agent_id: str, spec: AvatarSpec) -> Avatar:
         """Create an avatar for an agent."""
-        ...
 
     def jack_in(self, agent_id: str, avatar_id: str) -> JackInResult:
         """Bind an agent to an avatar."""
-        ...
 
     def jack_out(self, agent_id: str, mode: str = "dormant") -> JackOutResult:
         """Release the avatar that an agent controls."""
-        ...
 
     def transfer(self, agent_id: str, avatar_id: str) -> JackInResult:
         """Leave the avatar that an agent controls, and bind it to another one."""
-        ...
 
     def handle_death(self, avatar_id: str) -> DeathEvent:
         """How an avatar died, and how it can come back."""
-        ...
 
     def respawn(self, avatar_id: str, option: RespawnOption | str) -> JackInResult:
         """Bring a dead avatar back, and jack in."""
-        ...
 
 
 def as_avatar_adapter(world: World | str, *, seed: int = 0, **config: Any) -> "Embodied":

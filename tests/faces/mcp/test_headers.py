@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from cohabit.faces.mcp.headers import TrimmedHeaders
+from cohabit.faces.mcp.server import TrimmedHeaders
 
 
 @pytest.mark.parametrize("sent", [b"take", b"take ", b"take\t ", b" take "])

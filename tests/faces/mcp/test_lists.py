@@ -15,8 +15,7 @@ import pytest
 from cohabit.errors import PermissionDenied, Quarantined
 from cohabit.faces.mcp import prompts
 from cohabit.faces.mcp.backend import InHouse
-from cohabit.faces.mcp.schemas import short_schema
-from cohabit.faces.mcp.tools import list_tools
+from cohabit.faces.mcp.tools import list_tools, short_schema
 from cohabit.house.calls.command_list import room_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings

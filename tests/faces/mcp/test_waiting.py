@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from cohabit.faces.mcp import progress
+from cohabit.faces.mcp import tools
 
 TASKS = "io.modelcontextprotocol/tasks"
 
@@ -84,7 +84,7 @@ async def test_the_result_of_a_task_shows_nothing_after_its_grant_was_revoked(ta
 async def test_a_client_that_asks_for_progress_is_told_that_its_call_still_waits(
     table: Any, era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(tools, "REPORT_EVERY_S", 0.0)
     reports: list[tuple[float, float | None]] = []
     three = asyncio.Event()
 

@@ -77,8 +77,7 @@ class Place(NamedTuple):
 
 def place_options(parser: argparse.ArgumentParser, room: bool = True) -> None:
     parser.add_argument(
-        "--url",
-        help="address of the house, or a link with room and token (default: COHABIT_URL, or this machine)",
+        "--url", help="address of the house, or a link with room and token (default: COHABIT_URL, or this machine)"
     )
     parser.add_argument(
         "--token", help="your token; set COHABIT_TOKEN instead to hide it from other users of this machine"

@@ -8,19 +8,8 @@ import msgspec
 
 from cohabit.client import Client
 from cohabit.errors import CohabitError, PermissionDenied
+from cohabit.faces.cli import say
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
-from cohabit.faces.cli.say import (
-    UsageError,
-    ViewPace,
-    clean,
-    complain,
-    feed_event,
-    in_one_line,
-    paint,
-    sentence,
-    tell,
-    view_text,
-)
 from cohabit.faces.cli.typing_line import Terminal
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
@@ -56,7 +45,7 @@ def play(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_play(place_of(args)))
     except KeyboardInterrupt:
-        tell()
+        say.tell()
     return 0
 
 
@@ -69,11 +58,11 @@ async def _play(place: Place) -> None:
         load_extensions()  # their names of roles
         role = role_shown(str(who["role"]))
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
-        tell(f"You are {clean(who['handle'])} ({role}), {seat}, in {who['room']}: {who['world']}.")
+        say.tell(f"You are {say.clean(who['handle'])} ({role}), {seat}, in {who['room']}: {who['world']}.")
         rules = await me.call("rules")
-        tell(clean(rules["description"], lines=True))
-        tell(clean(rules["actions"], lines=True))
-        tell("Type /help for help.")
+        say.tell(say.clean(rules["description"], lines=True))
+        say.tell(say.clean(rules["actions"], lines=True))
+        say.tell("Type /help for help.")
         with Terminal() as terminal:
             table = Table(me, terminal, str(who["handle"]))
             start = await table.begin()
@@ -96,7 +85,7 @@ class Table:
         self._terminal = terminal
         self._handle = handle
         self._acted: list[str] = []  # own actions whose event has not arrived yet
-        self._views = ViewPace()
+        self._views = say.ViewPace()
         self._choices: list[dict[str, Any]] = []
         self._shown: tuple[Any, ...] = ()  # what the last view was about
 
@@ -108,7 +97,7 @@ class Table:
         self._shown = about
         self._views.due(view)
         with self._terminal.aside():
-            tell(view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
+            say.tell(say.view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
             self._list_choices()
 
     async def begin(self) -> str:
@@ -118,13 +107,13 @@ class Table:
         self.see(await self._me.call("view"))
         brain = (await self._me.call("whoami")).get("played_by")
         if brain is not None:
-            self._tell(f"An agent ({clean(brain)}) plays your seat. To play it yourself, type /call take_over")
+            self._tell(f"An agent ({say.clean(brain)}) plays your seat. To play it yourself, type /call take_over")
         return str(newest["cursor"])
 
     def _list_choices(self) -> None:
         for number, choice in enumerate(self._choices, 1):
             params = msgspec.json.encode(choice["params"]).decode()
-            tell(f"  {paint('green', str(number))}  {clean(choice['action'])} {clean(params)}")
+            say.tell(f"  {say.paint('green', str(number))}  {say.clean(choice['action'])} {say.clean(params)}")
 
     async def follow(self, cursor: str) -> None:
         """Show what happens after the cursor until the house disconnects."""
@@ -133,7 +122,7 @@ class Table:
                 self.see(push["view"])
             for item in push.get("items", ()):
                 if not self._is_own(item):
-                    self._tell(feed_event(item))
+                    self._tell(say.feed_event(item))
 
     def _is_own(self, item: dict[str, Any]) -> bool:
         """Whether this is the event of an action that was typed here. Its reply says the same."""
@@ -150,15 +139,15 @@ class Table:
                     return
             except CohabitError as refusal:
                 with self._terminal.aside():
-                    complain(in_one_line(refusal))
+                    say.complain(say.in_one_line(refusal))
                     self._list_choices()
-            except UsageError as wrong:
+            except say.UsageError as wrong:
                 with self._terminal.aside():
-                    complain(sentence(str(wrong)))
+                    say.complain(say.sentence(str(wrong)))
 
     def _tell(self, text: str) -> None:
         with self._terminal.aside():
-            tell(text)
+            say.tell(text)
 
     async def _do(self, line: str) -> bool:
         word, _, rest = line.partition(" ")
@@ -171,7 +160,7 @@ class Table:
             case "/help":
                 self._tell(HELP)
             case "/rules":
-                self._tell(clean((await self._me.call("rules"))["actions"], lines=True))
+                self._tell(say.clean((await self._me.call("rules"))["actions"], lines=True))
             case "/say":
                 await self._say(rest)
             case "/tell":
@@ -182,7 +171,7 @@ class Table:
                 answer = await self._me.call(name, arguments(words))
                 self._tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
-                raise UsageError(f"unknown input {word}; /help lists what you can type")
+                raise say.UsageError(f"unknown input {word}; /help lists what you can type")
             case _:
                 await self._act(word, rest)
         return True
@@ -201,13 +190,13 @@ class Table:
             except CohabitError:
                 self._acted = [action for action in self._acted if action != "send_message"]
                 raise
-            self._tell(f"Sent to {', '.join(map(clean, others))}.")
+            self._tell(f"Sent to {', '.join(map(say.clean, others))}.")
 
     async def _act(self, word: str, rest: str) -> None:
         if word.isdecimal():
             number = int(word) if len(word) <= MAX_DIGITS else 0
             if not 1 <= number <= len(self._choices):
-                raise UsageError(
+                raise say.UsageError(
                     f"choose 1 to {len(self._choices)}" if self._choices else "there are no numbered actions right now"
                 )
             chosen = self._choices[number - 1]
@@ -215,7 +204,7 @@ class Table:
             try:
                 typed = parse_action(f"{word} {rest}")
             except ValueError as wrong:
-                raise UsageError(str(wrong)) from None
+                raise say.UsageError(str(wrong)) from None
             chosen = {"action": typed.name, "params": typed.parameters, "reasoning": typed.reasoning}
         else:
             chosen = {"action": word, "params": arguments([rest] if rest.startswith("{") else rest.split())}
@@ -226,9 +215,9 @@ class Table:
         finally:
             if "message" not in result and chosen["action"] in self._acted:  # no reply says what the event says
                 self._acted.remove(chosen["action"])
-        self._tell(paint("green", clean(result.get("message", "Done."))))
+        self._tell(say.paint("green", say.clean(result.get("message", "Done."))))
         if result.get("to_move") and not result.get("done"):
-            self._tell(clean(turn_text(result["to_move"], over=False)))
+            self._tell(say.clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now
             self.see(await self._me.call("view"))
 

@@ -342,13 +342,9 @@ def _verify(args: argparse.Namespace, name: str, expected: Iterable[Expected]) -
         complain(f"{name}: BROKEN after {entries} good entries: {type(wrong).__name__}: {wrong}")
         return False
     tell(f"{clean(name)}: ok, {entries:,} entries, {digests} digests of the world{_remote_note(room)}")
-    tell(f"  head {head_text(*reading.head)}")
+    seq, digest = reading.head
+    tell(f"  head {seq}:{digest.hex()}")
     return True
-
-
-def head_text(seq: int, digest: bytes) -> str:
-    """A head as ``--head`` takes it."""
-    return f"{seq}:{digest.hex()}"
 
 
 def _agrees(room: Room, snapshot: Snapshot, make_world: MakeWorld) -> None:

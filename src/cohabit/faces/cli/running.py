@@ -193,12 +193,7 @@ def room_lines(house: "House", beside: "Sequence[SideServer]") -> list[str]:
 
 
 def _log_to_stderr(level: str) -> None:
-    levels = {
-        "debug": logging.DEBUG,
-        "info": logging.INFO,
-        "warning": logging.WARNING,
-        "error": logging.ERROR,
-    }
+    levels = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
     if level.lower() not in levels:
         raise BadArgs(f"log_level: {level!r} is not one of {', '.join(levels)}", did_you_mean=["info"])
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")

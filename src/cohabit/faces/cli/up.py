@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,10 +37,7 @@ BOTS_REMATCH_SECONDS = 15
 
 def up_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "scenario",
-        nargs="?",
-        metavar="SCENARIO",
-        help="a scenario by name or file, or a world by name or .py file",
+        "scenario", nargs="?", metavar="SCENARIO", help="a scenario by name or file, or a world by name or .py file"
     )
     parser.add_argument("--demo", action="store_true", help="a demo room with built-in players")
     parser.add_argument("--world", help="use this world instead of the scenario's, by name or .py file")
@@ -436,7 +434,7 @@ def _greeting(
     missing = [m.handle for m in members if m.handle not in tokens]
     if missing:
         yield "Tokens are shown only once, when a room is created. To replace a lost one:"
-        yield f"  cohabit token rotate {_shell(missing[0])} --room {plan.room}{data_hint(args)}"
+        yield f"  cohabit token rotate {shlex.quote(clean(missing[0]))} --room {plan.room}{data_hint(args)}"
         yield ""
     elif new:
         yield "These tokens are shown only once; keep them."
@@ -491,9 +489,3 @@ def json_snippet(url: str, room: str | None, who: str, token: str) -> str:
     """The same for clients with an ``mcp.json``."""
     server = {"url": _mcp_url(url, room), "headers": {"Authorization": f"Bearer {token}"}}
     return json.dumps({"mcpServers": {f"cohabit-{_slug(who)}": server}})
-
-
-def _shell(word: str) -> str:
-    import shlex
-
-    return shlex.quote(clean(word))

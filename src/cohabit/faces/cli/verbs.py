@@ -39,7 +39,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
     "Look around": (
         Verb("rooms", "", "list the rooms of a house", "lists"),
         Verb("worlds", "", "list the worlds and scenarios", "lists"),
-        Verb("check", "NAME", "check that a world or an agent meets its contract", "check"),
+        Verb("check", "NAME", "check that a world, an agent or a feature meets its contract", "check"),
     ),
     "Records": (
         Verb("replay", "ROOM|FILE", "replay a record and print its events", "records"),

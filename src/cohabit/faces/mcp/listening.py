@@ -194,8 +194,7 @@ class Listening:
             )
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
             await ctx.session.send_notification(
-                types.SubscriptionsAcknowledgedNotification(params=acknowledged),
-                related_request_id=ctx.request_id,
+                types.SubscriptionsAcknowledgedNotification(params=acknowledged), related_request_id=ctx.request_id
             )
             while (event := await interest.next()) is not None:
                 await ctx.session.send_notification(

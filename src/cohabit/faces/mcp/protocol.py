@@ -39,6 +39,7 @@ class Protocol:
         self.server = self._make_server()
 
     def _make_server(self) -> Server[Any]:
+        backend_of = self._backend_of
         server: Server[Any] = Server(
             "cohabit",
             version=__version__,
@@ -49,13 +50,13 @@ class Protocol:
                 "resources/read": CacheHint(0, "private"),
             },
             get_tool_input_schema=lambda name: None,  # no argument of ours is repeated in a header
-            on_list_tools=self._list_tools,
+            on_list_tools=lambda ctx, _: tools.list_tools(backend_of(ctx), with_documents=apps.shown_by(ctx)),
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
+            on_read_resource=lambda ctx, params: resources.read(backend_of(ctx), params.uri),
             on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
+            on_get_prompt=lambda ctx, params: prompts.get_prompt(backend_of(ctx), params),
+            on_completion=lambda ctx, params: resources.complete(backend_of(ctx), params),
             on_subscribe_resource=self.listening.on_subscribe,
             on_unsubscribe_resource=self.listening.on_unsubscribe,
             on_subscriptions_listen=self.listening.on_listen,
@@ -93,9 +94,6 @@ class Protocol:
         return answer
 
     # -- tools ------------------------------------------------------------------------------------
-    async def _list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        return await tools.list_tools(self._backend_of(ctx), with_documents=apps.shown_by(ctx))
-
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
         return await self._caller.call(ctx, self._backend_of(ctx), params)
 
@@ -107,15 +105,6 @@ class Protocol:
         templates = await resources.list_templates(self._backend_of(ctx))
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
-    async def _read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await resources.read(self._backend_of(ctx), params.uri)
-
     # -- prompts ----------------------------------------------------------------------------------
     async def _list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=prompts.list_prompts(self._backend_of(ctx)))
-
-    async def _get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await prompts.get_prompt(self._backend_of(ctx), params)
-
-    async def _complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        return await resources.complete(self._backend_of(ctx), params)

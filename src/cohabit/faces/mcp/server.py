@@ -20,12 +20,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cohabit.errors import BadArgs, Unauthorized
-from cohabit.faces.guard import bearer, send_error
+from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
-from cohabit.faces.mcp.headers import TrimmedHeaders
 from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
 from cohabit.house.house import House
@@ -81,7 +80,7 @@ class McpFace:
             credential = self._house.identify(bearer(headers))
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
         except (Unauthorized, BadArgs) as refusal:
-            await send_error(send, refusal)
+            await error_response(refusal)(scope, receive, send)
             return
         whole = await _whole_request(receive) if scope["method"] == "POST" else receive
         if whole is None:  # the client is gone, and the SDK would log that as an error
@@ -136,3 +135,20 @@ def _session_owner(credential: Credential, room: str | None) -> AuthenticatedUse
     """The SDK binds a session to its owner: this token, at this endpoint."""
     token = AccessToken(token="", client_id=credential.hash.hex(), scopes=[], subject=room or "")
     return AuthenticatedUser(token)
+
+
+# -- headers ------------------------------------------------------------------------------------
+class TrimmedHeaders:
+    """ASGI middleware: passes requests on with header values as RFC 9110 defines them, without white space around them.
+
+    The HTTP parser in use (httptools) strips only leading white space, and MCP compares headers with the body character
+    by character. A client must not be refused for a trailing space."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = scope.get("headers", ())
+        if any(value != value.strip(b" \t") for _, value in headers):
+            scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in headers]}
+        await self.app(scope, receive, send)

@@ -30,7 +30,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import MCP_NAME_HEADER, decode_header_value
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-from starlette.requests import Request
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 NEEDED: Final = types.ClientCapabilities(extensions={EXTENSION: {}})
@@ -281,13 +280,9 @@ class Tasks:
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             raise MCPError(types.METHOD_NOT_FOUND, "Method not found", ctx.method)
         self.require(ctx)
-        if ctx.request is not None and _header(ctx.request) != params.task_id:
+        if ctx.request and decode_header_value(ctx.request.headers.get(MCP_NAME_HEADER)) != params.task_id:
             raise MCPError(types.HEADER_MISMATCH, f"{MCP_NAME_HEADER} header does not match params.taskId")
         return self.find(ctx, params.task_id)
-
-
-def _header(request: Request) -> str | None:
-    return decode_header_value(request.headers.get(MCP_NAME_HEADER))
 
 
 def _dump(value: types.Result | types.ErrorData | types.InputRequest) -> dict[str, Any]:

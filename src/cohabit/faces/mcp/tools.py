@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import mcp_types as types
@@ -14,10 +15,8 @@ from mcp.shared.exceptions import MCPError
 from cohabit.errors import BadArgs, CohabitError, Unauthorized, internal_error
 from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
-from cohabit.faces.mcp.progress import reporting
 from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
-from cohabit.faces.mcp.schemas import short_schema
 from cohabit.faces.mcp.tasks import Task, Tasks
 from cohabit.house.calls.command_list import CommandInfo, room_commands
 
@@ -219,3 +218,79 @@ def _until_done(
             return refused(refusal, values=values)
 
     return work
+
+
+# -- schemas of arguments, without what a model does not need to call a tool --------------------
+NAMED: Final = ("properties", "$defs")
+"""Keywords whose values map names to schemas."""
+LARGE: Final = 2**31 - 1
+"""Bounds from here on are those of a machine's integers, not of a game."""
+
+
+def short_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema that allows the same calls, but for `null` instead of leaving an argument out.
+
+    It has no titles and no defaults that are empty, zero or false, and does not say that other arguments are refused.
+    """
+    options = schema.get("anyOf", ())
+    present = [option for option in options if option.get("type") != "null"]
+    if len(present) == 1 and len(present) < len(options):
+        around = {name: value for name, value in schema.items() if name != "anyOf"}
+        return short_schema({**present[0], **around})
+    return {name: _below(name, value) for name, value in schema.items() if not _is_left_out(name, value)}
+
+
+def _is_left_out(keyword: str, value: Any) -> bool:
+    return (
+        keyword == "title"
+        or (keyword == "required" and not value)
+        or (keyword == "additionalProperties" and value is False)
+        or (keyword == "default" and not value)
+        or (keyword in ("minimum", "maximum") and abs(value) >= LARGE)
+    )
+
+
+def _below(keyword: str, value: Any) -> Any:
+    if keyword in NAMED:
+        return {name: short_schema(below) for name, below in value.items()}
+    if isinstance(value, Mapping) and keyword in ("items", "additionalProperties"):
+        return short_schema(value)
+    if keyword in ("anyOf", "prefixItems"):
+        return [short_schema(below) for below in value]
+    return value
+
+
+# -- progress of a call that waits --------------------------------------------------------------
+REPORT_EVERY_S: Final = 5.0
+
+
+@asynccontextmanager
+async def reporting(
+    ctx: ServerRequestContext[Any, Any], info: CommandInfo, args: Mapping[str, Any]
+) -> AsyncIterator[None]:
+    """Report how much of its time to wait a call has used, for as long as the block runs, to a client that asks for it.
+    It would give up on a call that is silent for too long."""
+    wait_ms = _wait_ms(info, args)
+    if wait_ms <= 0 or ctx.meta is None or "progress_token" not in ctx.meta:
+        yield
+        return
+    reporter = asyncio.create_task(_report(ctx, wait_ms / 1000), name=f"progress of {info.name}")
+    try:
+        yield
+    finally:
+        reporter.cancel()
+        await asyncio.gather(reporter, return_exceptions=True)  # a client that is gone needs no reports
+
+
+async def _report(ctx: ServerRequestContext[Any, Any], total_s: float) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while True:
+        await ctx.session.report_progress(loop.time() - began, total_s, "waiting")
+        await asyncio.sleep(REPORT_EVERY_S)
+
+
+def _wait_ms(info: CommandInfo, args: Mapping[str, Any]) -> int:
+    declared = info.schema.get("properties", {}).get("wait_ms", {})
+    given = args.get("wait_ms", declared.get("default", 0))
+    return given if info.waits and isinstance(given, int) else 0

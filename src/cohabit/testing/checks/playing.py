@@ -1,9 +1,12 @@
-"""Checks of random play: turns, legal actions, rewards, values without text, refusals and endings."""
+"""Checks of random play: turns, legal actions, rewards, values without text, refusals and endings, what is offered to
+trainers, and what the world does to its process."""
 
+from cohabit.errors import BadArgs
+from cohabit.model.action import Action
 from cohabit.registry import make_world
 from cohabit.testing.checks.trial import CheckFailed, Trial
 from cohabit.testing.play import Watched
-from cohabit.world import overrides
+from cohabit.world import World, overrides
 
 
 def check_play(trial: Trial) -> str:
@@ -68,3 +71,64 @@ def check_over(trial: Trial) -> str:
     trial.first_problem("over")
     endings = sum(p.endings for p in trial.plays)
     return f"{endings} finished games stayed finished" if endings else "no game ended in these steps"
+
+
+MAX_LISTED = 20
+LIMITS = "limits"
+"""The name of the check that fails if the world ends the process or is ended."""
+
+
+def check_outside(trial: Trial) -> str:
+    """The world reads no environment variable and no clock, and uses no other files, network, processes, threads."""
+    if trial.outside is None:
+        return "not watched in this process"
+    found = [f"{place} {words}" for place, words in trial.outside.found.items()]
+    if found:
+        more = len(found) - MAX_LISTED
+        raise CheckFailed(f"{'. '.join(found[:MAX_LISTED])}{f' (and {more} more)' if more > 0 else ''}")
+    _need_world(trial)
+    return "no environment, files, network, processes or clock"
+
+
+def check_limits(trial: Trial) -> str:
+    """Every method returns within the limits of time and memory, and none ends the process."""
+    watch = trial.watch
+    if watch is None:
+        return "not limited in this process"
+    if watch.starved:
+        raise CheckFailed(f"{watch.starved} needed more than {watch.limits.memory_mb} MB of memory")
+    _need_world(trial)
+    return f"every call returned within {watch.limits.cpu_s:g} s of CPU time and {watch.limits.wait_s:g} s in all"
+
+
+def _need_world(trial: Trial) -> None:
+    """Skip the check if there is no world that could have done something."""
+    assert trial.world is not None
+
+
+def check_training(trial: Trial) -> str:
+    """Numbered actions exist, each once; arrays have the declared form; both lists follow from the config."""
+    numbered, forms = _offered(trial.world)
+    other = make_world(trial.source, trial.config)
+    if any(_offered(world) != (numbered, forms) for world in (other, *(play.room.world for play in trial.plays))):
+        raise CheckFailed("numbered() and arrays() must always list the same; they returned different lists")
+    for place, action in enumerate(numbered):
+        _check_action(trial, action)
+        if action in numbered[:place]:
+            raise CheckFailed(f"numbered() lists {action.text} twice")
+    trial.first_problem("training")
+    return f"{len(numbered)} numbered actions, {len(forms)} arrays"
+
+
+def _offered(world: World) -> tuple[list[Action], dict[str, object]]:
+    return list(world.numbered() or ()), dict(world.arrays())
+
+
+def _check_action(trial: Trial, action: Action) -> None:
+    command = next((c for c in trial.commands if c.name == action.name and c.records), None)
+    if command is None:
+        raise CheckFailed(f"numbered() lists {action.name!r}, which is not an action of this world")
+    try:
+        command.check(action.parameters)
+    except BadArgs as wrong:
+        raise CheckFailed(f"numbered() lists {action.text}, but {wrong.message}") from None

@@ -18,9 +18,8 @@ from urllib.parse import unquote
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed
 from cohabit.workspace import answers, driver
-from cohabit.workspace.clone import commits, lfs, remotes
+from cohabit.workspace.clone import commits, lfs, remotes, template
 from cohabit.workspace.clone.git import Git
-from cohabit.workspace.formats import template
 from cohabit.workspace.formats.quoting import listed
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.workspace import Now, Workspace, utc_now
@@ -101,7 +100,13 @@ def same_remote(one: str, other: str) -> bool:
 def _clone_into(draft: Path, url: str, identity: Identity, name: str, now: Now) -> None:
     git = Git(draft)
     git.run("init", "--quiet", "--template=")
-    for key, value in _configuration(url, identity).items():
+    configuration = {
+        "remote.origin.url": url,
+        "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
+        "user.name": identity.agent_name,  # for people who use plain git in it: tools set the author of each commit
+        "user.email": identity.agent_email,
+    }
+    for key, value in configuration.items():
         git.run("config", key, value)
     workspace = Workspace(name, draft, remotes.shown(url), identity, now)
     try:
@@ -110,17 +115,6 @@ def _clone_into(draft: Path, url: str, identity: Identity, name: str, now: Now) 
             driver.install(workspace.git)
     finally:
         workspace.close()
-
-
-def _configuration(url: str, identity: Identity) -> dict[str, str]:
-    """The configuration of the clone. The user is for people who use plain git in it: tools set the author of each
-    commit."""
-    return {
-        "remote.origin.url": url,
-        "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
-        "user.name": identity.agent_name,
-        "user.email": identity.agent_email,
-    }
 
 
 def _fill(workspace: Workspace) -> None:

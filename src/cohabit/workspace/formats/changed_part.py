@@ -15,7 +15,7 @@ def changed_part(before: str, after: str) -> tuple[str, str]:
     """Both texts without the whole blocks that they have in common at their beginning and at their end."""
     start = _last_block(before, _common_start(before, after))
     rest = min(len(before), len(after)) - start
-    same = _common_end(before, after, rest)
+    same = _common_start(*(text[len(text) - rest :][::-1] for text in (before, after)))
     end = _first_block(before, len(before) - same)
     return before[start:end], after[start : len(after) - (len(before) - end)]
 
@@ -25,17 +25,6 @@ def _common_start(one: str, other: str) -> int:
     while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(one: str, other: str, limit: int) -> int:
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
             low = middle
         else:
             high = middle - 1

@@ -25,19 +25,8 @@ from functools import cached_property
 from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
-from cohabit.workspace.formats import fields
+from cohabit.workspace.formats import fields, stamps
 from cohabit.workspace.formats.recent import Recent
-from cohabit.workspace.formats.stamps import (
-    AGENT,
-    DIGEST_CHARS,
-    HIDDEN,
-    STAMP,
-    Hidden,
-    later_than,
-    new_uid,
-    stamp,
-    stamp_as_utc,
-)
 from cohabit.workspace.formats.text import (
     escape,
     escape_comments,
@@ -62,13 +51,13 @@ HEADING: Final = re.compile(
     # A slug is an id of ours, and its name may be anything. Any other id ends where the last parentheses begin or, if
     # they do not pair up, at the first one. The lookahead rejects lines without a closing parenthesis at once. People
     # type other dashes.
-    rf"(?=.*\)\Z)## ({STAMP}) [—–-] ({SLUG.pattern}(?= \()|{AGENT}(?={NAME})|{AGENT}) \((.*)\)"
+    rf"(?=.*\)\Z)## ({stamps.STAMP}) [—–-] ({SLUG.pattern}(?= \()|{stamps.AGENT}(?={NAME})|{stamps.AGENT}) \((.*)\)"
 )
 BLOCK_START: Final = re.compile(r"^## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})", re.MULTILINE)
 LATER_BLOCK: Final = re.compile(r"\n## (?=[0-9]{4}-[0-9]{2}-[0-9]{2})")
 """The same after a line break; a pattern that begins with plain characters is found many times faster."""
 FILLED_LINE: Final = re.compile(r"^.*\S", re.MULTILINE)
-TODO: Final = re.compile(rf"TODO @({AGENT}): (.*)")
+TODO: Final = re.compile(rf"TODO @({stamps.AGENT}): (.*)")
 ARCHIVE_FOLDER: Final = "journal-archive"
 LARGE: Final = 32 * 1024
 """Characters from which on a journal is kept when it has been parsed."""
@@ -111,7 +100,7 @@ class Entry:
         if len(todos) > MAX_TODOS:
             raise TooLarge(f"{len(todos)} todos; the limit for one entry is {MAX_TODOS}")
         entry = cls(
-            at=stamp(now),
+            at=stamps.stamp(now),
             agent_id=identity.agent_id,
             agent_name=identity.agent_name,
             summary=fields.text("the summary", summary),
@@ -119,8 +108,8 @@ class Entry:
             todos=tuple(
                 Todo(fields.line("the text of a todo", todo.text), fields.target(todo.target)) for todo in todos
             ),
-            uid=new_uid(),
-            utc=later_than(last, now),
+            uid=stamps.new_uid(),
+            utc=stamps.later_than(last, now),
         )
         if not entry.summary:
             raise BadArgs("the summary is empty; describe in a line or two what you did")
@@ -135,7 +124,7 @@ class Entry:
         if self.todos:
             parts.append("\n".join(f"TODO @{todo.target}: {escape_comments(todo.text)}" for todo in self.todos))
         lines = [f"## {self.at} — {self.agent_id} ({self.agent_name})", "\n\n".join(parts)]
-        if hidden := Hidden(self.uid, {"at": self.utc}).text:
+        if hidden := stamps.Hidden(self.uid, {"at": self.utc}).text:
             lines.append(hidden)
         return "\n".join(lines) + "\n\n"
 
@@ -147,7 +136,7 @@ class Block:
     text: str
     key: str
     """Identifies this block in every version of the file: its unique id, or a digest of its text."""
-    hidden: Hidden | None
+    hidden: stamps.Hidden | None
 
     @property
     def uid(self) -> str:
@@ -179,7 +168,7 @@ class Block:
     @property
     def time(self) -> str:
         """UTC, for ordering; "" if unknown."""
-        return self.utc or stamp_as_utc(self.heading[3:19])
+        return self.utc or stamps.stamp_as_utc(self.heading[3:19])
 
     @property
     def utc(self) -> str:
@@ -189,7 +178,7 @@ class Block:
     @cached_property
     def own(self) -> str:
         """The entry alone, with the blank lines after it. An entry with an id ends with its comment."""
-        comment = HIDDEN.search(self.text) if self.uid else None
+        comment = stamps.HIDDEN.search(self.text) if self.uid else None
         below = FILLED_LINE.search(self.text, comment.end()) if comment else None
         return self.text[: below.start()] if below else self.text
 
@@ -212,7 +201,7 @@ class Block:
         lines = [line.rstrip("\r\n") for line in lines_of(self.own)[1:]]
         todos = _todos(lines)
         rest = without_blank_ends(
-            [line for i, line in enumerate(lines) if i not in todos and Hidden.read(line) is None]
+            [line for i, line in enumerate(lines) if i not in todos and stamps.Hidden.read(line) is None]
         )
         cut = next((i for i, line in enumerate(rest) if is_blank(line)), len(rest))
         return Entry(
@@ -324,7 +313,7 @@ def _block(text: str, seen: dict[str, int], used: set[str]) -> Block:
 
 
 def _read_block(text: str) -> Block:
-    hidden = Hidden.read(text)
+    hidden = stamps.Hidden.read(text)
     if hidden and hidden.uid:
         return Block(text, hidden.uid, hidden)
     return Block(text, content_key(without_trailing_blanks(text).replace("\r\n", "\n"), {}), hidden)
@@ -350,7 +339,7 @@ JOURNALS: Final = Recent[str, Journal](16 * 1024 * 1024)
 
 
 def _digest(content: str) -> str:
-    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:DIGEST_CHARS]
+    return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[: stamps.DIGEST_CHARS]
 
 
 # -- the archive ----------------------------------------------------------------------------------

@@ -15,15 +15,7 @@ from cohabit.workspace.formats.item import Claim, Closing, Item
 from cohabit.workspace.formats.quoting import named, quoted
 from cohabit.workspace.formats.text import with_blank_line, without_trailing_blanks
 from cohabit.workspace.limits import MAX_MERGE_VARIANTS
-from cohabit.workspace.merging.numbering import (
-    Side,
-    agree_on_ids,
-    renumber,
-    renumbered_side,
-    with_ids,
-    with_uids,
-    without_repaired,
-)
+from cohabit.workspace.merging import numbering
 from cohabit.workspace.merging.ordering import by_author, in_order
 from cohabit.workspace.merging.three_way import Merged, Prefer, by_key, merge_members, merge_text, merge_variants
 
@@ -41,23 +33,25 @@ class Findings:
 def merge_inbox(base: str, ours: str, theirs: str, pushed: Mapping[str, str], prefer: Prefer = None) -> Merged:
     before, mine, other = inboxes = [Inbox.parse(text) for text in (base, ours, theirs)]
     keys: dict[str, str] = {}
-    was, here, there = with_uids([_by_key(inbox, before, keys) for inbox in inboxes], pushed)
+    was, here, there = numbering.with_uids([_by_key(inbox, before, keys) for inbox in inboxes], pushed)
     pushed = {**pushed, **{keys[key]: pushed[key] for key in keys if key in pushed}}
-    pushed = without_repaired(pushed, was, (here, there))
-    ids = agree_on_ids(was, here, there, pushed)
+    pushed = numbering.without_repaired(pushed, was, (here, there))
+    ids = numbering.agree_on_ids(was, here, there, pushed)
     # Ids do not depend on ``prefer``: when that is decided, other files already mention them.
-    merged = _merge_items(with_ids(was, ids), with_ids(here, ids), with_ids(there, ids), Findings())
-    renumbered = renumber(merged, was, pushed, inboxes)
+    merged = _merge_items(
+        numbering.with_ids(was, ids), numbering.with_ids(here, ids), numbering.with_ids(there, ids), Findings()
+    )
+    renumbered = numbering.renumber(merged, was, pushed, inboxes)
     ids |= {each.key: each.new for each in renumbered}
     found = Findings()
-    left, right = renumbered_side(was, here, there, ids), renumbered_side(was, there, here, ids)
-    kept = _merge_items(with_ids(was, ids), left, right, found, prefer)
+    left, right = numbering.renumbered_side(was, here, there, ids), numbering.renumbered_side(was, there, here, ids)
+    kept = _merge_items(numbering.with_ids(was, ids), left, right, found, prefer)
     frame = _merge_frames(before, mine, other, found, prefer)
     text = _put_together(frame, kept, before, (left, right))
     return Merged(text, tuple(sorted(found.conflicts)), tuple(renumbered), tuple(sorted(found.notes)))
 
 
-def _by_key(inbox: Inbox, base: Inbox, keys: dict[str, str]) -> Side:
+def _by_key(inbox: Inbox, base: Inbox, keys: dict[str, str]) -> numbering.Side:
     """The items of a side, each once and without the blank lines after it: the result has one. ``keys`` gets the keys
     in this merge of those that have another key in their file."""
     side: dict[str, list[Item]] = {}
@@ -103,7 +97,7 @@ def _without_doubles(found: Sequence[Item]) -> list[Item]:
 
 # -- items ----------------------------------------------------------------------------------------
 def _merge_items(
-    before: Side, here: Side, there: Side, found: Findings, prefer: Prefer = None
+    before: numbering.Side, here: numbering.Side, there: numbering.Side, found: Findings, prefer: Prefer = None
 ) -> dict[str, Sequence[Item]]:
     keys = dict.fromkeys([*before, *here, *there])
     merged = {
@@ -210,7 +204,7 @@ def _merge_frames(was: Inbox, mine: Inbox, other: Inbox, found: Findings, prefer
     return merged
 
 
-def _put_together(frame: Frame, kept: Side, was: Inbox, sides: Sequence[Side]) -> str:
+def _put_together(frame: Frame, kept: numbering.Side, was: Inbox, sides: Sequence[numbering.Side]) -> str:
     pieces = [frame.preamble]
     for name, text in frame.texts.items():
         if name in SECTIONS:
@@ -220,7 +214,7 @@ def _put_together(frame: Frame, kept: Side, was: Inbox, sides: Sequence[Side]) -
     return without_trailing_blanks("".join(with_blank_line(piece) for piece in pieces)) + "\n"
 
 
-def _items_of(name: str, kept: Side, was: Inbox, sides: Sequence[Side]) -> list[str]:
+def _items_of(name: str, kept: numbering.Side, was: Inbox, sides: Sequence[numbering.Side]) -> list[str]:
     """The items of a section: those that were in it keep their order, the others follow by time. Open items of one
     agent stay in the order of that agent."""
     times = {key: _time_in(name, variants) for key, variants in kept.items() if _section(variants[0]) == name}

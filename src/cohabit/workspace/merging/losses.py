@@ -142,7 +142,9 @@ def keeps(path: str, before: str, after: str) -> bool:
 
     It is asked about every change, and nearly all add an entry, close an item or claim it: for those it is quick.
     """
-    return _keeps_items(before, after) if path == INBOX else _keeps_entries(before, after)
+    if path == INBOX:
+        return _keeps_items(before, after)
+    return _has_pieces(*changed_part(before, after)) or _has_pieces(before, after)
 
 
 def _keeps_items(before: str, after: str) -> bool:
@@ -152,10 +154,6 @@ def _keeps_items(before: str, after: str) -> bool:
         if now is not item and (now is None or original(now)[1:] != original(item)[1:]):
             return False
     return True
-
-
-def _keeps_entries(before: str, after: str) -> bool:
-    return _has_pieces(*changed_part(before, after)) or _has_pieces(before, after)
 
 
 def _has_pieces(before: str, after: str) -> bool:

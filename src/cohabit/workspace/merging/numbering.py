@@ -37,7 +37,8 @@ def agree_on_ids(before: Side, here: Side, there: Side, pushed: Mapping[str, str
         old = before[key][0].id if key in before else ""
         found = [side[key][0] for side in (here, there) if key in side] or [before[key][0]]
         moved = [item for item in found if item.id != old]
-        ids[key] = pushed.get(key) or max(moved or found, key=_lateness).id
+        latest = max(moved or found, key=lambda item: (item.number < FIRST_UNCOUNTED, item.number, item.id))
+        ids[key] = pushed.get(key) or latest.id
     return ids
 
 
@@ -51,10 +52,6 @@ def without_repaired(pushed: Mapping[str, str], before: Side, sides: Iterable[Si
         if times_used[pushed.get(key, "")] > 1 and key in before and found[0].id != before[key][0].id == pushed[key]
     }
     return {key: id_ for key, id_ in pushed.items() if key not in repaired}
-
-
-def _lateness(item: Item) -> tuple[bool, int, str]:
-    return item.number < FIRST_UNCOUNTED, item.number, item.id
 
 
 def with_ids(side: Side, ids: Mapping[str, str]) -> Side:

@@ -265,7 +265,8 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
         seen = board.keys(board.text_of(ws, JOURNAL))
-    shown, entries = board.new_entries(ws, seen, _after(span), JOURNAL_TAIL if span.base else FIRST_VISIT)
+    since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
+    shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items
     answer["for_anyone"] = anyone
     answer["journal"] = shown
@@ -274,10 +275,6 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
     answer["truncated"] = answer["truncated"] or cut
     if not span.base:
         answer["members"] = board.members(ws)
-
-
-def _after(span: Span) -> str:
-    return f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
 
 
 def _add_waiting(ws: Workspace, head: str, answer: dict[str, Any]) -> None:

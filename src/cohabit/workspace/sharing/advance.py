@@ -183,12 +183,9 @@ def _write_carried(ws: Clone, carried: Carried) -> None:
 def _changed_since(ws: Clone, coming: Mapping[str, Change], carried: set[str]) -> frozenset[str]:
     """Paths whose file is neither the old nor the new version, nor the beginning of the new one."""
     here = _shas_here(ws, [path for path in coming if path not in carried])
-    other = [path for path, sha in here.items() if sha not in _shas(coming[path])]
+    known = {path: [side.sha for side in (coming[path].before, coming[path].after) if side] for path in here}
+    other = [path for path, sha in here.items() if sha not in known[path]]
     return frozenset(path for path in other if not _is_incomplete(ws, path, coming[path].after))
-
-
-def _shas(change: Change) -> list[str]:
-    return [entry.sha for entry in (change.before, change.after) if entry is not None]
 
 
 def _shas_here(ws: Clone, paths: Sequence[str]) -> dict[str, str]:

@@ -56,11 +56,7 @@ class Move:
 
 
 def plan_move(
-    ws: Clone,
-    start: str | None,
-    goal: str,
-    base: str | None = None,
-    renumbered_files: frozenset[str] = frozenset(),
+    ws: Clone, start: str | None, goal: str, base: str | None = None, renumbered_files: frozenset[str] = frozenset()
 ) -> Move:
     """Plan the move from ``start`` to ``goal``. ``renumbered_files`` changed only because items in them were
     renumbered: uncommitted work in them is updated too, compared to ``base``."""

@@ -43,7 +43,7 @@ def serve(args: argparse.Namespace) -> int:
 
 def plan_of(args: argparse.Namespace) -> Plan:
     """A room with a seat for each member, and with you as the host."""
-    workers, watchers = (_names(text or "") for text in (_members(args), args.watchers))
+    workers, watchers = map(_names, (MEMBERS if args.members is None else args.members, args.watchers or ""))
     if len({"host", *workers, *watchers}) <= len(workers) + len(watchers):
         raise UsageError("--members, --watchers: names must be unique, and `host` is reserved for the host")
     agents = [
@@ -55,10 +55,6 @@ def plan_of(args: argparse.Namespace) -> Plan:
     if args.remote:
         config["remote"] = _address(args.remote)
     return Plan(args.room or WORLD, Scenario(agents=agents, scenario=WORLD, world=WORLD, config=config), WORLD)
-
-
-def _members(args: argparse.Namespace) -> str:
-    return MEMBERS if args.members is None else str(args.members)
 
 
 def _names(text: str) -> list[str]:

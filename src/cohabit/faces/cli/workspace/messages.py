@@ -28,12 +28,8 @@ PHRASES: Final = (
 """Advice for an agent, and the same advice for a person."""
 
 
-def _verbs_by_tool() -> dict[str, str]:
-    """The verb for each tool. There is no verb for `fetch`: `pull` does it."""
-    return {verb.tool: verb.name for verb in VERBS if verb.tool} | {"fetch": "pull"}
-
-
-TOOLS: Final = _verbs_by_tool()
+TOOLS: Final = {verb.tool: verb.name for verb in VERBS if verb.tool} | {"fetch": "pull"}
+"""The verb for each tool. There is no verb for `fetch`: `pull` does it."""
 _ANY = "|".join(sorted(TOOLS, key=len, reverse=True))
 _UNAMBIGUOUS = "|".join(name for name in TOOLS if "_" in name)
 TOOL_NAME: Final = re.compile(
