@@ -4,7 +4,7 @@ cohabit up examples/adapter.py      open a room with it
 python examples/adapter.py          an agent of the protocol plays it, without a house
 """
 
-from cohabit.wsap import (
+from cohabit.protocols.wsap import (
     Action,
     ActionDef,
     ActionResult,

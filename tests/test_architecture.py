@@ -12,17 +12,17 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
     "version", "errors", "model", "fair", "declare", "world", "bodies", "remote", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
-    "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "wsap", "house", "workspace", "worlds",
+    "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "protocols/kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "protocols/wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
-    "testing", "faces", "nexus", "worldbox", "starbound",
+    "testing", "faces", "nexus", "protocols/worldbox", "protocols/starbound", "protocols",
 ]  # fmt: skip
 """Top to bottom; a part imports only what is above it."""
-BY_REGISTRY_ONLY = {"worlds", "worldbox", "starbound", "agents", "nexus"}
+BY_REGISTRY_ONLY = {"worlds", "protocols/worldbox", "protocols/starbound", "agents", "nexus"}
 """Reached by name through the registry: no other part imports them, except as `KNOWN` says."""
 KNOWN = {
     "lab": {"worlds", "agents"},  # experiments run the engine of a world by itself
     "agents": {"worlds"},  # a brain is written for one world
-    "worldbox": {"worlds"},  # its commands take the same arguments as those of Kingdoms
+    "protocols/worldbox": {"worlds"},  # its commands take the same arguments as those of Kingdoms
 }
 STANDS_ALONE = {"workspace": {"version", "errors", "model", "declare", "workspace"}}
 ALLOWED = {

@@ -1,4 +1,4 @@
-"""The packages ``worldbox/`` and ``worlds/kingdoms/`` can be deleted: what is left is a working house.
+"""The packages ``protocols/worldbox/`` and ``worlds/kingdoms/`` can be deleted: what is left is a working house.
 
 Each test runs in a process in which neither of the two can be imported.
 """
@@ -15,7 +15,7 @@ WITHOUT = """
 import sys
 from importlib.abc import MetaPathFinder
 
-MISSING = ("cohabit.worldbox", "cohabit.worlds.kingdoms")
+MISSING = ("cohabit.protocols.worldbox", "cohabit.worlds.kingdoms")
 
 class Deleted(MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

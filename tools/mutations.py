@@ -223,11 +223,11 @@ WITHOUT_EFFECT = (
         "No refusal of the guard is that long; a longer one would not fit into the frame that closes a WebSocket.",
     ),
     WithoutEffect(
-        "room/budget.py", "self._spent.get(caller, 0) > self", "self._spent.get(caller, 1) > self",
+        "room/access/budget.py", "self._spent.get(caller, 0) > self", "self._spent.get(caller, 1) > self",
         "A limit is at least one call a second, which one call does not exceed.",
     ),
     WithoutEffect(
-        "room/budget.py", "self._hour = -1", "self._hour = -2",
+        "room/access/budget.py", "self._hour = -1", "self._hour = -2",
         "An hour that is never counted; hours begin at 0.",
     ),
     WithoutEffect(
@@ -247,7 +247,7 @@ WITHOUT_EFFECT = (
         "A room writes its first entry, which has a time, before anything reads the time of its record.",
     ),
     WithoutEffect(
-        "room/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
+        "room/play/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
     *(
@@ -264,10 +264,10 @@ WITHOUT_EFFECT = (
     ),
     *(
         WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
-        for file in ("wsap/embodied.py", "wsap/one_seat.py")
+        for file in ("protocols/wsap/embodied.py", "protocols/wsap/one_seat.py")
     ),
     *(
-        WithoutEffect("room/visibility.py", was, becomes, "About how many characters a value has: it is an estimate.")
+        WithoutEffect("room/seeing/visibility.py", was, becomes, "About how many characters a value has.")
         for was, becomes in (("return 8", "return 9"), ("(of) + 4", "(of) + 5"), ("(of) + 2", "(of) + 3"))
     ),
     WithoutEffect(
@@ -279,7 +279,7 @@ WITHOUT_EFFECT = (
         "It is compared only with an earlier value of itself.",
     ),
     WithoutEffect(
-        "room/refusals.py", "default=0) + 1", "default=0) + 2",
+        "room/access/refusals.py", "default=0) + 1", "default=0) + 2",
         "Numbers of refusals only have to grow, and nobody is shown them.",
     ),
     WithoutEffect(

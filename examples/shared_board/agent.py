@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from cohabit.errors import CohabitError
-from cohabit.kibitz import create_agent, open_room
+from cohabit.protocols.kibitz import create_agent, open_room
 
 PATIENCE_S = 20
 

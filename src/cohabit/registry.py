@@ -46,8 +46,8 @@ WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""
 UNLISTED = {
     "house": "cohabit.house.running.ledger:NoWorld",
-    "worldbox": "cohabit.worldbox.world:WorldBox",
-    "starbound": "cohabit.starbound.world:Starbound",
+    "worldbox": "cohabit.protocols.worldbox.world:WorldBox",
+    "starbound": "cohabit.protocols.starbound.world:Starbound",
     "workspace": "cohabit.worlds.workspace.world:Workspace",
     "nexus": "cohabit.nexus.world:Nexus",
 }
@@ -71,15 +71,15 @@ FEATURES = {
 FEATURE = "cohabit.room.feature:Feature"
 FEATURE_ENTRY_POINTS = "cohabit.features"
 FEATURE_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
-PROTOCOLS = {"worldbox": "cohabit.worldbox.protocol:WorldBoxProtocol"}
+PROTOCOLS = {"worldbox": "cohabit.protocols.worldbox.protocol:WorldBoxProtocol"}
 """Features of rooms whose world asks for them."""
-EXTENSIONS = ("cohabit.kibitz", "cohabit.worldbox")
+EXTENSIONS = ("cohabit.protocols.kibitz", "cohabit.protocols.worldbox")
 """Optional packages that add the names of another project's protocol on import."""
-SIDE_SERVERS = ("cohabit.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
+SIDE_SERVERS = ("cohabit.protocols.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
 """Additional listeners, of protocols of other projects."""
 CLI_VERBS = (
-    ("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.worldbox.cli"),
-    ("starbound", "[SCENARIO]", "share a running Starbound game", "cohabit.starbound.cli"),
+    ("worldbox", "[SCENARIO]", "share a running WorldBox game", "cohabit.protocols.worldbox.cli"),
+    ("starbound", "[SCENARIO]", "share a running Starbound game", "cohabit.protocols.starbound.cli"),
 )
 """Command-line verbs of protocols of other projects: name, arguments, summary, module."""
 TOKEN_VARIABLES = ("COHABIT_TOKEN", "WORLDBOX_MCP_TOKEN")

@@ -11,7 +11,7 @@ from cohabit.errors import BadArgs
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import parse_scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 from cohabit.testing.match import Match

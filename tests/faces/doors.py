@@ -18,9 +18,9 @@ from cohabit.errors import Unauthorized, by_code
 from cohabit.faces.python import connect
 from cohabit.faces.serve import serve
 from cohabit.house.house import House
+from cohabit.protocols.worldbox.names import code_from_wire
+from cohabit.protocols.worldbox.server import bridge_app
 from cohabit.testing.faces import Client
-from cohabit.worldbox.names import code_from_wire
-from cohabit.worldbox.server import bridge_app
 
 FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
 Door = Callable[[str], AbstractAsyncContextManager[Client]]

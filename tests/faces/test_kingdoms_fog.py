@@ -14,9 +14,9 @@ from cohabit.errors import CohabitError
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
+from cohabit.protocols.worldbox.names import PREFIX
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
-from cohabit.worldbox.names import PREFIX
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.world import Kingdoms
 

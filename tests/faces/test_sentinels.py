@@ -16,7 +16,7 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.testing.clock import FakeClock
 from cohabit.worlds.whist.rules import DECK
 from cohabit.worlds.whist.world import Whist

@@ -14,10 +14,10 @@ from cohabit.house.running.remote import MAX_PENDING_CALLS
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.watchdog import SLOW_FOR_MS
 from cohabit.house.store.identities import TOKEN_LENGTH
-from cohabit.room.budget import HOUR_MS
+from cohabit.room.access.budget import HOUR_MS
+from cohabit.room.access.refusals import REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.commands import MAX_WAIT_MS
 from cohabit.room.messages import INBOX_LIMIT
-from cohabit.room.refusals import REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.replies import KEYS_KEPT
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -19,7 +19,7 @@ from cohabit.errors import (
 from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
 from cohabit.registry import find_world, known_worlds, players_of
-from cohabit.room import saves as save_format
+from cohabit.room.play import saves as save_format
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 

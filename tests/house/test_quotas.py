@@ -12,8 +12,8 @@ from cohabit.house.house import House
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.settings import Settings
-from cohabit.room.budget import StorageQuota
-from cohabit.room.refusals import Refusal
+from cohabit.room.access.budget import StorageQuota
+from cohabit.room.access.refusals import Refusal
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, HeldStore, a_moment, back_again, make_room, open_house

@@ -9,7 +9,7 @@ from typing import Any
 
 from cohabit.errors import CohabitError
 from cohabit.faces.app import MODULE
-from cohabit.kibitz import create_agent, open_room
+from cohabit.protocols.kibitz import create_agent, open_room
 
 NODE_AGENT = Path(__file__).with_name("node_agent.mjs")
 PATIENCE_S = 60

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cohabit import kibitz
 from cohabit.faces.app import MODULE
-from cohabit.kibitz.agent import Chat, Listeners
+from cohabit.protocols import kibitz
+from cohabit.protocols.kibitz.agent import Chat, Listeners
 
 from .claims import CLAIMS, Claim
 

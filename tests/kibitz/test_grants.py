@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit.kibitz.grants import (
+from cohabit.protocols.kibitz.grants import (
     ACT,
     EVERYTHING,
     NOTHING,

@@ -10,10 +10,10 @@ import pytest
 from cohabit.agents.comments.whist import WhistComments
 from cohabit.agents.contract import Heard
 from cohabit.errors import CohabitError, Conflict, PermissionDenied
-from cohabit.kibitz.agent import KEY, create_agent
-from cohabit.kibitz.comments import ANY, ROUTINE, AnyComments, Table
-from cohabit.kibitz.kibitzer import Kibitzer, in_one_line
 from cohabit.model.stream import Stream
+from cohabit.protocols.kibitz.agent import KEY, create_agent
+from cohabit.protocols.kibitz.comments import ANY, ROUTINE, AnyComments, Table
+from cohabit.protocols.kibitz.kibitzer import Kibitzer, in_one_line
 from cohabit.testing.clock import FakeClock
 
 from .whist_games import games, seat_view, view

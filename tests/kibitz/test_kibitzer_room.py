@@ -12,9 +12,9 @@ from cohabit.agents.contract import Heard
 from cohabit.faces.python import connect
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.kibitz import Agent, Kibitzer, RoomController, create_agent
-from cohabit.kibitz.comments import AnyComments
 from cohabit.model.stream import Stream
+from cohabit.protocols.kibitz import Agent, Kibitzer, RoomController, create_agent
+from cohabit.protocols.kibitz.comments import AnyComments
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 

@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.serve import listen
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.kibitz import open_room
+from cohabit.protocols.kibitz import open_room
 from cohabit.scenario import parse_scenario
 
 from .agents import Driven, NodeAgent, PythonAgent

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from cohabit.agents.comments.whist import PHRASES, WhistComments, named
-from cohabit.kibitz.comments import ROUTINE, Note, Table
 from cohabit.model.stream import Stream
+from cohabit.protocols.kibitz.comments import ROUTINE, Note, Table
 from cohabit.worlds.whist.rules import DECK, Play, Trick, partner_of, suit_of, team_of, winning_play
 from cohabit.worlds.whist.text import SUIT_NAMES
 from cohabit.worlds.whist.world import Whist

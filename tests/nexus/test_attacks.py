@@ -24,7 +24,7 @@ from cohabit.model.seat import Seat
 from cohabit.model.travel import Domain
 from cohabit.nexus.values import Profile
 from cohabit.nexus.world import Nexus
-from cohabit.room import saves
+from cohabit.room.play import saves
 from cohabit.scenario import AgentSpec, Scenario, check_handle
 
 from .games import Journeys

@@ -13,7 +13,7 @@ from cohabit.features.bodies.own import owner_of
 from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState
 from cohabit.registry import make_world
-from cohabit.room import saves
+from cohabit.room.play import saves
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 

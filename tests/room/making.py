@@ -8,10 +8,10 @@ from typing import Any
 
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
-from cohabit.room import saves
 from cohabit.room.opening import opening_state
+from cohabit.room.play import saves
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import parse_scenario
 
 WORLDS = str(Path(__file__).with_name("worlds.py"))

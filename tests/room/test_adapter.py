@@ -15,11 +15,7 @@ from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.contract import adapted
 from cohabit.errors import BadArgs, GameCrash
 from cohabit.lab.game import Game, GameSpec
-from cohabit.registry import find_world, make_world
-from cohabit.room.room import Room
-from cohabit.testing.checker import check_world
-from cohabit.world import Eye, Outcome, Seat, Told, World, WorldSpec, action
-from cohabit.wsap import (
+from cohabit.protocols.wsap import (
     Action,
     ActionDef,
     ActionResult,
@@ -30,7 +26,11 @@ from cohabit.wsap import (
     Observation,
     ParamDef,
 )  # fmt: skip
-from cohabit.wsap.one_seat import OneSeat, as_adapter
+from cohabit.protocols.wsap.one_seat import OneSeat, as_adapter
+from cohabit.registry import find_world, make_world
+from cohabit.room.room import Room
+from cohabit.testing.checker import check_world
+from cohabit.world import Eye, Outcome, Seat, Told, World, WorldSpec, action
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "adapter.py"
 SAMPLES = Path(__file__).parents[1] / "worlds_samples"

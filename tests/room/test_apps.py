@@ -8,7 +8,7 @@ from cohabit.errors import BadArgs, CohabitError, GameRejected, PermissionDenied
 from cohabit.features import apps
 from cohabit.features.apps import MAX_DATA, SCHEMA_BYTES_PER_ROOM, SCHEMAS_PER_MEMBER
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 
 from .making import BLUE, HOST, RED, make_room, told_last
 

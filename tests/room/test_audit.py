@@ -3,8 +3,8 @@
 import pytest
 
 from cohabit.errors import BadArgs, GameCrash, PermissionDenied, ScopeViolation
-from cohabit.room.audit import AuditReply
-from cohabit.room.refusals import LINES_PER_MEMBER, MANY, REFUSALS_KEPT, Audit
+from cohabit.room.access.audit import AuditReply
+from cohabit.room.access.refusals import LINES_PER_MEMBER, MANY, REFUSALS_KEPT, Audit
 from cohabit.room.room import Room
 
 from .making import BLUE, GOD, HOST, OBSERVER, RED, make_room

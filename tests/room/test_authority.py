@@ -11,7 +11,7 @@ from cohabit.errors import CohabitError, GameRejected, PermissionDenied, Unknown
 from cohabit.model.grant import ROLES, SEAT_BOUND, Capability
 from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 
 from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room, replayed
 

@@ -8,7 +8,7 @@ from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState, DeathEvent
 from cohabit.model.timestamps import utc
 from cohabit.room.decide import offers
-from cohabit.room.visibility import is_news
+from cohabit.room.seeing.visibility import is_news
 
 from .avatar_machine import CAVES
 from .caves import ANN, BOB, Caves, bodies

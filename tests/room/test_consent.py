@@ -7,7 +7,7 @@ from cohabit.features.consent import WAITING
 from cohabit.model.grant import Capability
 from cohabit.model.seat import PUBLIC, Eye
 from cohabit.room.room import Room
-from cohabit.room.visibility import eye_for
+from cohabit.room.seeing.visibility import eye_for
 
 from .making import BLUE, HOST, RED, make_room, saved, told_last
 

@@ -16,12 +16,12 @@ from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
-from cohabit.room import acting
 from cohabit.room.commands import Command, command, declared_in
 from cohabit.room.opening import opening_state
+from cohabit.room.play import acting
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import Arrival, Outcome, Seat, World
 from cohabit.worlds.tictactoe import TicTacToe

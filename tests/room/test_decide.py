@@ -10,7 +10,7 @@ from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeV
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
-from cohabit.room.budget import HOUR_MS, Budget, StorageQuota
+from cohabit.room.access.budget import HOUR_MS, Budget, StorageQuota
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_grant, decide
 from cohabit.room.decision import Decision

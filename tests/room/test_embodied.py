@@ -3,7 +3,7 @@
 import pytest
 
 from cohabit.errors import BadArgs
-from cohabit.wsap import (
+from cohabit.protocols.wsap import (
     Action,
     AvatarGameAdapter,
     AvatarSpec,

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohabit import kibitz
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, Capability, capabilities, names_held, role_named
+from cohabit.protocols import kibitz
+from cohabit.room.access.grants import grant_wire
 from cohabit.room.decide import decide
-from cohabit.room.grants import grant_wire
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
-from cohabit.room import games, seats
 from cohabit.room.decide import offers
+from cohabit.room.play import games, seats
 
 from .making import AGENT, BLUE, GOD, HOST, PERSON, RED, make_room, player, replayed, saved
 

@@ -6,9 +6,9 @@ import pytest
 
 from cohabit.model.text_changes import apply_changes
 from cohabit.registry import BUILT_IN
-from cohabit.room.looking import HOW_TO_READ, ViewReply
 from cohabit.room.room import Room
-from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
+from cohabit.room.seeing.looking import HOW_TO_READ, ViewReply
+from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION, MAX_CHARACTERS, VIEWS_PER_MEMBER, ShownViews
 from cohabit.testing.play import Play
 from cohabit.world import Observation, overrides
 

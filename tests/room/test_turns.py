@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours, UnknownAsset
 from cohabit.model.seat import Eye
 from cohabit.room.decide import offers
+from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
-from cohabit.room.visibility import feed
 
 from .making import BLUE, EVERYBODY, GOD, HOST, OBSERVER, RED, entries, make_room, player, replayed, told_last
 

@@ -12,9 +12,9 @@ from cohabit.errors import BadArgs, CohabitError, PermissionDenied
 from cohabit.house.streams.fanout import Fanout
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
-from cohabit.room.cursors import seal, unseal
 from cohabit.room.room import Room
-from cohabit.room.visibility import FeedItem, feed, is_news
+from cohabit.room.seeing.cursors import seal, unseal
+from cohabit.room.seeing.visibility import FeedItem, feed, is_news
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed, told_last
 

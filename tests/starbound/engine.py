@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from lupa.lua53 import LuaRuntime
 
-import cohabit.starbound
+import cohabit.protocols.starbound
 
-MOD = Path(cohabit.starbound.__file__).parent / "mod"
+MOD = Path(cohabit.protocols.starbound.__file__).parent / "mod"
 STAND_IN = Path(__file__).with_name("engine.lua")
 TICK = 1 / 60
 WORKERS = 4

@@ -17,10 +17,10 @@ from cohabit.faces.serve import GuestServer, listen
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.model.observation import Observation
+from cohabit.protocols.starbound.bridge import Bridge
+from cohabit.protocols.starbound.connector import LocalLink, StarboundConnector
+from cohabit.protocols.starbound.server import BridgeServer
 from cohabit.scenario import parse_scenario
-from cohabit.starbound.bridge import Bridge
-from cohabit.starbound.connector import LocalLink, StarboundConnector
-from cohabit.starbound.server import BridgeServer
 from cohabit.testing.clock import FakeClock
 
 TOKEN = "a-secret-of-the-bridge"

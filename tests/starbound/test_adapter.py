@@ -12,10 +12,10 @@ from tests.starbound.games import VIEW, Game, a_bridge, obedient
 
 from cohabit.adapter import is_adapter
 from cohabit.errors import BadArgs, Unreachable
-from cohabit.starbound.actions import ACTIONS, arguments_of
-from cohabit.starbound.adapter import StarboundAdapter
-from cohabit.starbound.bridge import TIMEOUT_MS
-from cohabit.wsap import Action, GameAdapter, system_message
+from cohabit.protocols.starbound.actions import ACTIONS, arguments_of
+from cohabit.protocols.starbound.adapter import StarboundAdapter
+from cohabit.protocols.starbound.bridge import TIMEOUT_MS
+from cohabit.protocols.wsap import Action, GameAdapter, system_message
 
 PUBLISHED = {
     "move_left", "move_right", "jump", "drop", "warp", "beam_up", "beam_down", "interact", "use_tool", "attack",

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.starbound.games import TOKEN, VIEW, Game, Served, a_bridge, obedient
 
 from cohabit.errors import BadArgs, CohabitError, OutcomeUnknown, Unreachable
-from cohabit.starbound.bridge import CONNECTED_MS, MAX_PLAYERS, MAX_QUEUED, TIMEOUT_MS, Bridge
-from cohabit.starbound.wire import MAX_BODY, as_plain, observation_of, read_outcome, read_view
+from cohabit.protocols.starbound.bridge import CONNECTED_MS, MAX_PLAYERS, MAX_QUEUED, TIMEOUT_MS, Bridge
+from cohabit.protocols.starbound.wire import MAX_BODY, as_plain, observation_of, read_outcome, read_view
 from cohabit.testing.clock import FakeClock
 
 TIMED_OUT = "Timeout waiting for game response"

@@ -26,8 +26,16 @@ from cohabit.errors import BadArgs
 from cohabit.faces.cli.say import UsageError
 from cohabit.faces.python import connect
 from cohabit.house.settings import Settings
-from cohabit.starbound.actions import ACTIONS
-from cohabit.starbound.cli import _address, checked_url, install_mod, kept_token, mod_config, mod_lines, plan_of
+from cohabit.protocols.starbound.actions import ACTIONS
+from cohabit.protocols.starbound.cli import (
+    _address,
+    checked_url,
+    install_mod,
+    kept_token,
+    mod_config,
+    mod_lines,
+    plan_of,
+)
 
 READY = re.compile(r"The house is open: (\S+)")
 

@@ -236,7 +236,7 @@ async def test_talk_emotes_and_quests() -> None:
 
 # -- the connection -----------------------------------------------------------------------------------
 async def test_every_action_of_the_table_is_answered_by_the_mod() -> None:
-    from cohabit.starbound.actions import ACTIONS
+    from cohabit.protocols.starbound.actions import ACTIONS
 
     values = {"direction": "left", "slot": 1, "seconds": 0.1}
     async with playing() as play:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lupa.lua53 import LuaRuntime
 
 from cohabit.errors import BadArgs, CohabitError, GameRejected
-from cohabit.starbound.rcon import (
+from cohabit.protocols.starbound.rcon import (
     ASK_AGAIN_MS,
     MAX_ANSWER,
     MAX_COMMAND,

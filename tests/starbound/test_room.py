@@ -19,13 +19,13 @@ from cohabit.faces.app import make_app
 from cohabit.faces.python import connect
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.protocols.starbound.bridge import TIMEOUT_MS
+from cohabit.protocols.starbound.connector import POLL_MS, HttpLink, LocalLink, StarboundConnector
 from cohabit.registry import make_world
 from cohabit.remote import Ask
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
-from cohabit.starbound.bridge import TIMEOUT_MS
-from cohabit.starbound.connector import POLL_MS, HttpLink, LocalLink, StarboundConnector
 from cohabit.testing.clock import FakeClock
 from cohabit.world import Eye
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.starbound.games import Table, a_bridge, a_room
 
-from cohabit.starbound.actions import ACTIONS
-from cohabit.starbound.adapter import StarboundAdapter
-from cohabit.starbound.bridge import TIMEOUT_MS
-from cohabit.starbound.simulated import SimulatedGame, SimulatedPlayers
-from cohabit.starbound.wire import read_outcome, read_view
-from cohabit.wsap import Action
+from cohabit.protocols.starbound.actions import ACTIONS
+from cohabit.protocols.starbound.adapter import StarboundAdapter
+from cohabit.protocols.starbound.bridge import TIMEOUT_MS
+from cohabit.protocols.starbound.simulated import SimulatedGame, SimulatedPlayers
+from cohabit.protocols.starbound.wire import read_outcome, read_view
+from cohabit.protocols.wsap import Action
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.protocols.worldbox.server import BridgeServer
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 from cohabit.world import (
@@ -29,7 +30,6 @@ from cohabit.world import (
     action,
     query,
 )  # fmt: skip
-from cohabit.worldbox.server import BridgeServer
 
 BOX = f"{__file__}:Box"
 AGENTS = [

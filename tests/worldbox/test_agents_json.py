@@ -11,9 +11,9 @@ from cohabit.errors import BadArgs
 from cohabit.faces.cli.up import plan_for
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.protocols.worldbox.server import bridge_app
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
-from cohabit.worldbox.server import bridge_app
 
 
 def player(name: str, number: int, *objectives: dict[str, str]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from cohabit.house.calls.command_list import commands_for
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.sqlite import SQLiteStore
+from cohabit.protocols.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url
 from cohabit.testing.clock import FakeClock
-from cohabit.worldbox.connector import POLL_MS, TIMEOUT_MS, BridgeConnector, checked_url
 
 from ..house.making import (  # noqa: TID252 - two suites open the same houses
     OWL,

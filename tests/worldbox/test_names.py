@@ -11,11 +11,11 @@ from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
+from cohabit.protocols.worldbox.names import PERMISSIONS, SPEEDS, code_from_wire, code_on_wire
 from cohabit.registry import load_extensions, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario, parse_scenario
-from cohabit.worldbox.names import PERMISSIONS, SPEEDS, code_from_wire, code_on_wire
 
 from .bridging import BOX
 

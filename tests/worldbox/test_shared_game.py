@@ -28,11 +28,11 @@ from cohabit.faces.python import connect
 from cohabit.faces.serve import Server
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.protocols.worldbox.cli import plan_of
+from cohabit.protocols.worldbox.connector import BridgeConnector
+from cohabit.protocols.worldbox.server import bridge_app
 from cohabit.scenario import parse_scenario, presets
 from cohabit.testing.clock import FakeClock
-from cohabit.worldbox.cli import plan_of
-from cohabit.worldbox.connector import BridgeConnector
-from cohabit.worldbox.server import bridge_app
 
 GAME = {
     "world": "kingdoms",

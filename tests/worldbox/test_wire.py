@@ -16,9 +16,9 @@ from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.identities import new_identity
+from cohabit.protocols.worldbox.names import code_on_wire
+from cohabit.protocols.worldbox.server import MAX_HEADERS, BridgeServer
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.worldbox.names import code_on_wire
-from cohabit.worldbox.server import MAX_HEADERS, BridgeServer
 
 from ..faces.test_cli_house import cohabit, running  # noqa: TID252 - two suites start the program
 from ..ports import free_port  # noqa: TID252

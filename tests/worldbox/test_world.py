@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import ScopeViolation
+from cohabit.protocols.worldbox.world import WorldBox
 from cohabit.remote import Ask, Plan, Sent
 from cohabit.room.command_modules import command_table
 from cohabit.world import Eye, Seat
-from cohabit.worldbox.world import WorldBox
 from cohabit.worlds.kingdoms.world import Kingdoms
 
 OWN, ALL, NOBODY = Eye("4", "own"), Eye(None, "all"), Eye()

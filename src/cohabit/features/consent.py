@@ -13,15 +13,15 @@ from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
 from cohabit.model.seat import SeatId
+from cohabit.room.access.grants import Granted, Names, change_layers, grant_wire, player_on
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.feature import Feature
-from cohabit.room.grants import Granted, Names, change_layers, grant_wire, player_on
 from cohabit.room.messages import speak
-from cohabit.room.seats import end_look, remember_seat
+from cohabit.room.play.seats import end_look, remember_seat
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
-from cohabit.room.visibility import ACCOUNT
 
 C = Capability
 CAN_ASK = (C.WATCH, C.RECEIVE_DIRECTED)

@@ -13,9 +13,9 @@ from cohabit.model.observation import one_line
 from cohabit.room.base import Context
 from cohabit.room.commands import MAX_BACKEND, Backend, command
 from cohabit.room.feature import Feature
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState
-from cohabit.room.visibility import ACCOUNT
 
 C = Capability
 DISCLOSE_MS = 10_000

@@ -6,10 +6,10 @@ from cohabit.features.chat_limits import ChatLimits, limits_of
 from cohabit.features.disclosure import POLICY, has_disclosed
 from cohabit.model.grant import Capability, in_order
 from cohabit.model.identity import Kind
+from cohabit.room.access.grants import grantable
 from cohabit.room.base import Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
-from cohabit.room.grants import grantable
 from cohabit.room.state import Member
 
 C = Capability

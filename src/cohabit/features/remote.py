@@ -11,11 +11,11 @@ import msgspec
 
 from cohabit.model.seat import SeatId
 from cohabit.remote import RemoteWorld, Sent
-from cohabit.room import seats
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
 from cohabit.room.feature import Feature
-from cohabit.room.games import keep_to_played_seats, leave_closed_seats, switch_game
+from cohabit.room.play import seats
+from cohabit.room.play.games import keep_to_played_seats, leave_closed_seats, switch_game
 from cohabit.room.replies import remember
 from cohabit.room.state import KeptReply, handle_of
 from cohabit.world import Outcome

@@ -15,7 +15,7 @@ from cohabit.errors import Busy, GameRejected, PermissionDenied
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
 from cohabit.room.feature import Feature
-from cohabit.room.info import brain_shown
+from cohabit.room.seeing.info import brain_shown
 from cohabit.room.slices import Slice
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState
 from cohabit.room.timers import Due

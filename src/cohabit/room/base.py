@@ -14,16 +14,17 @@ from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.room import turn_order, visibility
-from cohabit.room.budget import Budget, StorageQuota
+from cohabit.room.access.budget import Budget, StorageQuota
+from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.feature import FeatureSet
+from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
-from cohabit.room.refusals import Audit
-from cohabit.room.shown import ShownViews
+from cohabit.room.seeing import visibility
+from cohabit.room.seeing.shown import ShownViews
+from cohabit.room.seeing.view import Turn, View, as_sent, make_turn, make_view
 from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
-from cohabit.room.view import Turn, View, as_sent, make_turn, make_view
 from cohabit.world import World, overridden, overrides
 
 DIGEST_EVERY = 256

@@ -9,23 +9,18 @@ from collections.abc import Iterable
 from cohabit.errors import UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.registry import find_feature, usual_features
-from cohabit.room import (
-    acting,
-    audit,
-    entry,
-    game_time,
-    grants,
-    info,
-    lifecycle,
-    looking,
-    members,
-    messages,
-    seats,
-    system,
-    turns,
-)  # fmt: skip
+from cohabit.room import messages, system
+from cohabit.room.access import audit, entry, grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.feature import Feature, FeatureSet
+from cohabit.room.play import (
+    acting,
+    game_time,
+    lifecycle,
+    seats,
+    turns,  # fmt: skip
+)
+from cohabit.room.seeing import info, looking
 from cohabit.room.state import RoomState
 from cohabit.world import Pace, World, overrides
 

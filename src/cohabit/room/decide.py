@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from cohabit.model.grant import SEAT_BOUND, Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import SeatId
+from cohabit.room.access.budget import Budget
 from cohabit.room.base import BaseRoom
-from cohabit.room.budget import Budget
 from cohabit.room.commands import Command
 from cohabit.room.decision import ALLOWED, Decision
-from cohabit.room.seats import can_sit
+from cohabit.room.play.seats import can_sit
 from cohabit.room.state import ALL_PERCEPTION, Member, RoomState, handle_of
 
 

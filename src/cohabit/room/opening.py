@@ -8,10 +8,10 @@ import msgspec
 from cohabit.errors import BadArgs
 from cohabit.model.entry import BY_INVITATION
 from cohabit.model.suggest import nearest
-from cohabit.room.claims import check_claims
 from cohabit.room.command_modules import features_of
 from cohabit.room.feature import FeatureSet
-from cohabit.room.games import game_of
+from cohabit.room.play.claims import check_claims
+from cohabit.room.play.games import game_of
 from cohabit.room.room import Room
 from cohabit.room.state import FORMAT, Member, RoomState
 from cohabit.room.timers import can_skip

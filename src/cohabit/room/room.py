@@ -27,15 +27,15 @@ from cohabit.model.identity import Credential
 from cohabit.model.limits import too_large
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
-from cohabit.room import rewards, seats, turns
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.command_modules import command_table, features_of_record
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
+from cohabit.room.play import rewards, seats, turns
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
-from cohabit.room.shown import LONG_VIEW, MAX_AFTER_ACTION
+from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
 from cohabit.room.state import HIDDEN_BRAIN, KeptReply, Member, RoomState
 from cohabit.world import Outcome, World
 

@@ -6,14 +6,14 @@ from typing import Any
 from cohabit.errors import RecordCorrupt
 from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
-from cohabit.room import game_time, saves, turns
+from cohabit.room.access.entry import let_in, managers
+from cohabit.room.access.members import drop_member, forget_former
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
-from cohabit.room.entry import let_in, managers
-from cohabit.room.games import begin, begin_again, next_seed, resume
-from cohabit.room.members import drop_member, forget_former
+from cohabit.room.play import game_time, saves, turns
+from cohabit.room.play.games import begin, begin_again, next_seed, resume
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import handle_of
-from cohabit.room.visibility import ACCOUNT
 from cohabit.world import Outcome, Seat
 
 

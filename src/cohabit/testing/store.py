@@ -17,8 +17,8 @@ from cohabit.errors import BadArgs, CohabitError, StorageFailed
 from cohabit.house.store.contract import Row, Store, Write
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
+from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 from cohabit.room.record import Line, Record
-from cohabit.room.refusals import REFUSALS_KEPT, Refusal
 
 Claim = Callable[[Store], None]
 SHARED_COMMITS = 60

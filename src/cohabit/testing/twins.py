@@ -20,9 +20,9 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_world
 from cohabit.room.record import Snapshot
 from cohabit.room.room import Room
+from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
-from cohabit.room.visibility import feed
 from cohabit.testing.play import GOD, Play, Watched, array_bytes, as_text
 from cohabit.testing.samples import WORDS, sample_args
 from cohabit.world import Seat, overrides

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cohabit.agents.brains.kingdoms.kings import Steward, Warlord
 from cohabit.errors import CohabitError
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.worlds.kingdoms.land import LAYERS
 from cohabit.worlds.kingdoms.rules import tick
 from cohabit.worlds.kingdoms.sight import View, seen_by

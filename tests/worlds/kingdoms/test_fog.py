@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.worlds.kingdoms.names import city_id
 from cohabit.worlds.kingdoms.powers.table import POWERS
 from cohabit.worlds.kingdoms.sight import seen_by

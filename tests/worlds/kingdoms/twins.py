@@ -10,7 +10,7 @@ from cohabit.errors import CohabitError
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import parse_scenario
 from cohabit.worlds.kingdoms.sight import seen_by
 from cohabit.worlds.kingdoms.sim import News, Orders

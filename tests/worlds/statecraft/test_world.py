@@ -13,7 +13,7 @@ from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import check_world
 from cohabit.world import Eye, Seat

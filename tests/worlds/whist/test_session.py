@@ -20,7 +20,7 @@ from cohabit.model.stream import Stream
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import AgentSpec, Scenario, read_scenario
 from cohabit.testing.clock import FakeClock
 

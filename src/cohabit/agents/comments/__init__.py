@@ -1,1 +1,1 @@
-"""Comments of a kibitzer on one world each, by rule. See ``cohabit.kibitz.comments``."""
+"""Comments of a kibitzer on one world each, by rule. See ``cohabit.protocols.kibitz.comments``."""

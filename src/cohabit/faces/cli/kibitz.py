@@ -72,9 +72,9 @@ def _mind(args: argparse.Namespace) -> "Talker":
 async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") -> None:
     from cohabit.agents.contract import awaited
     from cohabit.house.clock import SystemClock
-    from cohabit.kibitz import Kibitzer, create_agent, open_room
-    from cohabit.kibitz.comments import AnyComments
     from cohabit.model.stream import Stream
+    from cohabit.protocols.kibitz import Kibitzer, create_agent, open_room
+    from cohabit.protocols.kibitz.comments import AnyComments
     from cohabit.registry import make_comments
 
     place, me = await enter_room(place)

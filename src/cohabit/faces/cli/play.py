@@ -16,7 +16,7 @@ from cohabit.faces.python import connect
 from cohabit.model.answers import parse_action
 from cohabit.model.grant import role_shown
 from cohabit.registry import load_extensions
-from cohabit.room.view import turn_text
+from cohabit.room.seeing.view import turn_text
 
 HELP = """\
   3                      the action with that number

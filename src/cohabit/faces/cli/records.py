@@ -31,7 +31,7 @@ from cohabit.remote import RemoteWorld
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld
 from cohabit.room.room import Room
-from cohabit.room.visibility import feed
+from cohabit.room.seeing.visibility import feed
 
 
 # -- where a record comes from ------------------------------------------------------------------

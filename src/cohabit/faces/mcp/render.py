@@ -12,7 +12,7 @@ import msgspec
 from cohabit.model.action import ActionResult
 from cohabit.model.avatar import EmbodiedObservation
 from cohabit.model.observation import one_line
-from cohabit.room.view import turn_text
+from cohabit.room.seeing.view import turn_text
 
 PICTURE = {"format", "base64"}
 MIME = {"jpg": "image/jpeg"}

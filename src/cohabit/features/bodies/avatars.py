@@ -38,9 +38,9 @@ from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
-from cohabit.room import seats
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
+from cohabit.room.play import seats
 from cohabit.room.state import Member
 from cohabit.world import Arrival, Pace, World
 

@@ -10,7 +10,7 @@ from cohabit.model.timestamps import utc
 from cohabit.room.base import BaseRoom
 from cohabit.room.commands import command_of
 from cohabit.room.decide import by_features, by_grant, by_turn
-from cohabit.room.seats import sit
+from cohabit.room.play.seats import sit
 from cohabit.room.state import Member
 
 SEES_OWN = frozenset((Capability.READ_OWN, Capability.READ_ALL))

@@ -13,8 +13,8 @@ from cohabit.features.visits.state import VISITS, Visit, done_in, has_only_to_le
 from cohabit.model.exit_conditions import OF_BODIES, ExitCondition, exit_condition
 from cohabit.model.observation import one_line
 from cohabit.room.base import BaseRoom, Context
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import Member
-from cohabit.room.visibility import ACCOUNT
 from cohabit.world import overrides
 
 MAX_STEPS, GAME_OVER = "max_steps", "game_over"

@@ -20,12 +20,12 @@ from cohabit.features.visits.visits import end_visit, leave_place
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.travel import EntryPackage
-from cohabit.room import seats
+from cohabit.room.access.members import drop_member
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import system_entry
-from cohabit.room.members import drop_member
+from cohabit.room.play import seats
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import Member
-from cohabit.room.visibility import ACCOUNT
 
 
 class Receipt(Struct, omit_defaults=True):

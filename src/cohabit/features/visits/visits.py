@@ -17,10 +17,10 @@ from cohabit.features.visits.state import VISITS, NexusEntry, done_in, is_leavin
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import ROLES, Capability
 from cohabit.model.travel import ExitPackage, LeftBody
-from cohabit.room import seats
+from cohabit.room.access.grants import check_grantable
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.grants import check_grantable
+from cohabit.room.play import seats
 from cohabit.room.state import Member, RoomState
 
 C = Capability

@@ -20,9 +20,9 @@ from cohabit.house.store.identities import TEMPORARY, hashed, make_token, new_id
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
 from cohabit.model.suggest import nearest
+from cohabit.room.access.grants import check_grantable
 from cohabit.room.commands import command
 from cohabit.room.decide import by_credential
-from cohabit.room.grants import check_grantable
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 from cohabit.scenario import check_handle

@@ -19,11 +19,11 @@ from cohabit.house.store.identities import hashed
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
+from cohabit.room.access.grants import ExpiresIn, check_grantable
+from cohabit.room.access.members import check_invitation
 from cohabit.room.base import Context
-from cohabit.room.claims import check_new_claim
 from cohabit.room.commands import command
-from cohabit.room.grants import ExpiresIn, check_grantable
-from cohabit.room.members import check_invitation
+from cohabit.room.play.claims import check_new_claim
 from cohabit.room.room import Room
 from cohabit.scenario import check_name
 

@@ -9,7 +9,7 @@ from cohabit.house.calls.context import HouseContext
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.commands import command
-from cohabit.room.info import brain_shown
+from cohabit.room.seeing.info import brain_shown
 from cohabit.room.state import Member
 
 MAX_REASONING = 2_000

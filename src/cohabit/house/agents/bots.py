@@ -34,8 +34,8 @@ from cohabit.house.threads import run_in_thread
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_script
-from cohabit.room.looking import ViewReply
-from cohabit.room.visibility import is_news
+from cohabit.room.seeing.looking import ViewReply
+from cohabit.room.seeing.visibility import is_news
 
 if TYPE_CHECKING:
     from cohabit.house.running.runner import RoomRunner

@@ -20,7 +20,7 @@ from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
-from cohabit.room.budget import Budget
+from cohabit.room.access.budget import Budget
 from cohabit.room.commands import Command
 from cohabit.room.decide import decide
 from cohabit.room.decision import refusal

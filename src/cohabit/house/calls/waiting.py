@@ -13,8 +13,8 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import decide
+from cohabit.room.seeing.visibility import is_news, is_told
 from cohabit.room.state import Member
-from cohabit.room.visibility import is_news, is_told
 
 
 class Wait:

@@ -21,8 +21,8 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.disk import sync_folder
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
-from cohabit.room import saves
 from cohabit.room.commands import command
+from cohabit.room.play import saves
 from cohabit.room.state import Member
 
 SAVE_FILE = "world.save"

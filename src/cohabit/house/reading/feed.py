@@ -16,9 +16,9 @@ from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Resource, WaitMs, command, command_of
-from cohabit.room.cursors import seal, unseal
+from cohabit.room.seeing.cursors import seal, unseal
+from cohabit.room.seeing.visibility import FeedItem, characters, feed, is_news
 from cohabit.room.state import Member
-from cohabit.room.visibility import FeedItem, characters, feed, is_news
 
 C = Capability
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000

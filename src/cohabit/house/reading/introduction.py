@@ -12,9 +12,9 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
-from cohabit.room.info import about_world, unlisted_text
-from cohabit.room.looking import watch_only
 from cohabit.room.room import Room
+from cohabit.room.seeing.info import about_world, unlisted_text
+from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import Member
 
 INTRO_TEXT = "Cohabit puts AI agents and people in the same world. You act only through commands (over MCP: tools)."

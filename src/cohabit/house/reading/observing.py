@@ -10,14 +10,14 @@ from cohabit.house.running.calls import PeekCall
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.registry import usual_features
+from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import Context
 from cohabit.room.command_modules import features_named
 from cohabit.room.commands import WaitMs, command
-from cohabit.room.grants import grant_wire
-from cohabit.room.info import RosterLine, roster_of
-from cohabit.room.looking import CAN_VIEW, view_reply
 from cohabit.room.room import Room
-from cohabit.room.visibility import FeedItem
+from cohabit.room.seeing.info import RosterLine, roster_of
+from cohabit.room.seeing.looking import CAN_VIEW, view_reply
+from cohabit.room.seeing.visibility import FeedItem
 
 C = Capability
 NEWEST = 50

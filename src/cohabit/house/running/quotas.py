@@ -14,8 +14,8 @@ from cohabit.errors import CohabitError
 from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
+from cohabit.room.access.refusals import Refusal
 from cohabit.room.record import Line
-from cohabit.room.refusals import Refusal
 from cohabit.room.room import Room
 
 log = logging.getLogger("cohabit")

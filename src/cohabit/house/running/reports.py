@@ -8,7 +8,7 @@ from cohabit.errors import Busy, CohabitError
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call, SystemCall
 from cohabit.house.streams.subscriptions import Subscription
-from cohabit.room.refusals import WINDOW_MS, Refusal
+from cohabit.room.access.refusals import WINDOW_MS, Refusal
 from cohabit.room.room import Room
 
 STORE_MS = 1_000

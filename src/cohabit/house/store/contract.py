@@ -17,8 +17,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.room.access.refusals import Refusal
 from cohabit.room.record import Line
-from cohabit.room.refusals import Refusal
 
 Row = tuple[int, bytes, bytes]
 """A stored entry: its number, its bytes, and the digest of the chain up to it."""

@@ -8,10 +8,10 @@ from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed, UnknownAs
 from cohabit.house.store.contract import Store
 from cohabit.registry import is_file_source, make_world, trusted_source
 from cohabit.room.command_modules import features_of_record
-from cohabit.room.info import about_world
 from cohabit.room.record import Expected, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld, WorldInterrupted
 from cohabit.room.room import Room
+from cohabit.room.seeing.info import about_world
 from cohabit.world import World
 
 log = logging.getLogger("cohabit")

@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Stora
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
 from cohabit.house.store.disk import sync_folder
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.refusals import REFUSALS_KEPT, Refusal
+from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 5

@@ -12,7 +12,7 @@ from cohabit.faces.cli.options import settings_of
 from cohabit.faces.cli.running import Greeting, run_house
 from cohabit.faces.cli.say import UsageError, clean, in_lines
 from cohabit.faces.cli.up import Plan, open_room
-from cohabit.room.seats import seat_for_claim
+from cohabit.room.play.seats import seat_for_claim
 from cohabit.scenario import AgentSpec, Scenario, check_handle
 
 if TYPE_CHECKING:

@@ -1,0 +1,175 @@
+"""Room commands of the WorldBox bridge: its own, and common ones that also answer in the bridge's format.
+
+Such an answer has all fields of the command of the same name in other rooms, plus the bridge's fields, so both kinds of
+clients can read it.
+"""
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from cohabit.house.calls import command_list
+from cohabit.house.calls.context import HouseContext
+from cohabit.model.grant import Capability, names_held
+from cohabit.protocols.worldbox.names import PERMISSIONS, role_on_wire
+from cohabit.remote import RemoteWorld
+from cohabit.room.base import Context
+from cohabit.room.commands import command
+from cohabit.room.seeing import info
+from cohabit.room.seeing.looking import CAN_VIEW
+from cohabit.room.state import Member, RoomState
+from cohabit.version import __version__
+from cohabit.world import World
+
+BRIDGE_VERSION = "0.7.0"
+"""The version of the bridge whose wire format this is."""
+LEGACY = "legacy"
+"""The only agent of a bridge without an agents.json."""
+
+
+class Versions(Struct):
+    """The versions that a client is told. There is no Unity here, and no game file to hash."""
+
+    mod_version: str
+    worldbox_version: str
+    unity_version: str = "none"
+    assembly_csharp_sha256: str = ""
+
+
+def versions(world: World) -> Versions:
+    if isinstance(world, RemoteWorld):  # a real game
+        mod, game = (world.about.get(name, "unknown") for name in ("mod_version", "worldbox_version"))
+        return Versions(f"{mod}+cohabit.{__version__}", game, "unknown")
+    return Versions(f"{BRIDGE_VERSION}+cohabit.{__version__}", f"{world.spec.name}-{world.spec.version}")
+
+
+def kingdom_id(member: Member) -> int | None:
+    """The kingdom that a member plays."""
+    return int(member.seat) if member.seat is not None and member.seat.isdecimal() else None
+
+
+def is_legacy(state: RoomState) -> bool:
+    """Whether the only member is the agent of a bridge without an agents.json."""
+    return list(state.members) == [LEGACY]
+
+
+class Health(Struct):
+    ok: bool
+    mod_version: str
+    worldbox_version: str
+    unity_version: str
+    assembly_csharp_sha256: str
+    tick: int
+    enabled: bool
+    multi_agent: bool
+    scenario: str
+    agent_count: int
+
+
+@command(category="meta")
+def health(ctx: Context) -> Health:
+    """Whether the world runs, what it is, and how many members it has."""
+    state, world = ctx.state, ctx.room.world
+    about, reachable = versions(world), not isinstance(world, RemoteWorld) or world.reachable
+    return Health(
+        True, about.mod_version, about.worldbox_version, about.unity_version, about.assembly_csharp_sha256,
+        state.tick, reachable and not state.archived, not is_legacy(state), state.scenario, len(state.members),
+    )  # fmt: skip
+
+
+class AgentWhoAmI(info.WhoAmI, kw_only=True, omit_defaults=True):
+    agent_id: str
+    permissions: list[str]
+    claimed_kingdom_id: int | None = None
+
+
+@command(category="meta")
+def whoami(ctx: Context) -> AgentWhoAmI:
+    """Who you are in this room: your role, your kingdom, and what your grant lets you see and do."""
+    known = asdict(info.whoami(ctx))
+    return AgentWhoAmI(
+        **{**known, "role": role_on_wire(known["role"])},
+        agent_id=ctx.member.handle,
+        permissions=names_held(ctx.member.held, PERMISSIONS),
+        claimed_kingdom_id=kingdom_id(ctx.member),
+    )
+
+
+class AgentLine(Struct, omit_defaults=True):
+    id: str
+    role: str
+    kind: str
+    here: bool
+    seat: str | None = None
+    claimed_kingdom_id: int | None = None
+    team: str | None = None
+    played_by: str | None = None
+    backend: str | None = None
+
+
+class AgentSessionInfo(info.SessionInfo, kw_only=True, omit_defaults=True):
+    legacy_mode: bool
+    agent_count: int
+    agents: list[AgentLine]
+
+
+@command(category="meta")
+def session_info(ctx: Context) -> AgentSessionInfo:
+    """This room: its world, its members and their kingdoms, and whose turn it is."""
+    state = ctx.state
+    return AgentSessionInfo(
+        **asdict(info.session_info(ctx)),
+        legacy_mode=is_legacy(state),
+        agent_count=len(state.members),
+        agents=[_agent(ctx, m) for m in state.members.values()] if Capability.READ_ROSTER in ctx.member.held else [],
+    )
+
+
+def _agent(ctx: Context, member: Member) -> AgentLine:
+    return AgentLine(
+        member.handle, role_on_wire(member.role_name), member.kind, member.here, member.seat, kingdom_id(member),
+        member.team, info.brain_shown(ctx.state, member, ctx.member) if member.played_by_bot else None, member.backend,
+    )  # fmt: skip
+
+
+class AgentObjectives(Struct, omit_defaults=True):
+    agent_id: str
+    role: str
+    objectives: list[dict[str, object]]
+    seat: str | None = None
+    claimed_kingdom_id: int | None = None
+
+
+class KingdomObjectives(info.ObjectiveStatus, kw_only=True, omit_defaults=True):
+    agents: list[AgentObjectives]
+    kingdoms: list[dict[str, object]]
+
+
+@command(category="meta", needs=CAN_VIEW)
+def objective_status(ctx: Context) -> KingdomObjectives:
+    """All members' declared objectives, and the live standings of the kingdoms.
+
+    The house keeps no score: you judge who is winning.
+    """
+    known = info.objective_status(ctx)
+    return KingdomObjectives(
+        **asdict(known),
+        agents=[
+            AgentObjectives(m.handle, role_on_wire(m.role_name), m.objectives, m.seat, kingdom_id(m))
+            for m in ctx.state.members.values()
+        ],
+        kingdoms=[standing.data for standing in known.standings],
+    )
+
+
+class VersionedCapabilities(command_list.Capabilities, kw_only=True):
+    mod_version: str
+    worldbox_version: str
+    unity_version: str
+    assembly_csharp_sha256: str
+
+
+@command(category="meta", where="house", about="either", before_joining=True)
+async def capabilities(ctx: HouseContext) -> VersionedCapabilities:
+    """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
+    known = await command_list.capabilities(ctx)
+    return VersionedCapabilities(**asdict(known), **asdict(versions(ctx.room.world)))

@@ -1,0 +1,12 @@
+"""The protocol of WorldBox as a feature of rooms: its commands, its names of tools and its speeds."""
+
+from cohabit.protocols.worldbox import commands, names
+from cohabit.room.feature import Feature
+from cohabit.room.tool_names import ToolNames
+
+
+class WorldBoxProtocol(Feature):
+    name = names.EXTENSION
+    modules = (commands,)
+    tools = ToolNames(names.PREFIX, names.PREFIXED)
+    speeds = names.SPEEDS

@@ -1,0 +1,1 @@
+"""Access: members and their grants, how they join, and what was refused."""

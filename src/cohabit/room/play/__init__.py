@@ -1,0 +1,1 @@
+"""Playing: seats and who plays them, turns, time, games."""

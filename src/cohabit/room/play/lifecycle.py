@@ -1,0 +1,74 @@
+"""Commands that begin another game or end the room: reset, rematch, archive."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.errors import PermissionDenied
+from cohabit.model.grant import Capability
+from cohabit.remote import RemoteWorld
+from cohabit.room.base import Context
+from cohabit.room.commands import command
+from cohabit.room.play.games import begin_again, next_seed
+from cohabit.scenario import parse_seed
+from cohabit.world import Pace, World
+
+C = Capability
+
+
+def _is_local(world: type[World], pace: Pace) -> bool:
+    """A room cannot reset a remote world."""
+    return not issubclass(world, RemoteWorld)
+
+
+class Begun(Struct, omit_defaults=True):
+    game: int
+    seed: str | None = None  # only for members with read_all, because it reveals hidden information
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
+def reset(
+    ctx: Context,
+    seed: Annotated[
+        int | str | None,
+        Meta(
+            description="a new seed: an integer below 2^64 or a string of up to 32 hexadecimal digits; "
+            "default: the current seed, or a new one in a world that deals only once"
+        ),
+    ] = None,
+) -> Begun:
+    """Restart the world with the same seed, or with a new one. The record continues."""
+    if seed is None:
+        again = next_seed(ctx) if ctx.room.world.spec.deals_once else ctx.state.seed
+        return _begin_again(ctx, again, "reset the world")
+    if C.READ_ALL not in ctx.member.held and not ctx.room.world.spec.open_information:
+        raise PermissionDenied(
+            "choosing a seed requires read_all, because it reveals hidden information; omit seed",
+            needs=[C.READ_ALL],
+        )
+    return _begin_again(ctx, parse_seed(seed), "reset the world")
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, only_if=_is_local)
+def rematch(ctx: Context) -> Begun:
+    """Start a new game with a new seed, derived from the last one."""
+    return _begin_again(ctx, next_seed(ctx), "started a rematch")
+
+
+def _begin_again(ctx: Context, seed: str, words: str) -> Begun:
+    begin_again(ctx, seed)
+    member, games = ctx.member, ctx.state.games
+    ctx.tell(f"{member.handle} {words}: game {games}", "turn")
+    return Begun(games, seed if C.READ_ALL in member.held else None)
+
+
+class Archived(Struct):
+    archived: bool
+
+
+@command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True)
+def archive(ctx: Context) -> Archived:
+    """Archive the room permanently. It stays readable but cannot be changed."""
+    ctx.state.archived = True
+    ctx.tell(f"{ctx.member.handle} archived this room")
+    return Archived(True)

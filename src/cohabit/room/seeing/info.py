@@ -1,0 +1,280 @@
+"""Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from cohabit.agents.brain import label_of
+from cohabit.model.action import ActionSpace
+from cohabit.model.grant import Capability
+from cohabit.model.timestamps import utc
+from cohabit.room.access.grants import grant_wire
+from cohabit.room.base import BaseRoom, Context
+from cohabit.room.commands import Command, Resource, command
+from cohabit.room.decide import by_grant, offers
+from cohabit.room.play.turn_order import ends_turns
+from cohabit.room.seeing.looking import CAN_VIEW, watch_only
+from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
+from cohabit.world import Standing, World
+
+C = Capability
+OPTIONAL = "? marks what can be left out"
+
+
+class WhoAmI(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    kind: str
+    room: str
+    world: str
+    scenario: str
+    partial_intel: bool
+    grant: dict[str, Any]
+    your_turn: bool
+    takes_turns: bool  # False: it may act at any time
+    name: str = ""
+    seat: str | None = None
+    claim: str | None = None
+    team: str | None = None
+    stand_in: str | None = None  # the agent that can play for you
+    played_by: str | None = None  # the agent that plays for you now
+    note: str = ""
+
+
+@command(category="meta")
+def whoami(ctx: Context) -> WhoAmI:
+    """Your identity in this room: role, seat, and what your grant lets you see and do."""
+    me, state = ctx.member, ctx.state
+    return WhoAmI(
+        handle=me.handle,
+        role=me.role_name,
+        kind=me.kind,
+        room=state.id,
+        world=state.world,
+        scenario=state.scenario,
+        partial_intel=state.partial_intel,
+        grant=grant_wire(me),
+        your_turn=ctx.room.is_turn_of(me),
+        takes_turns=me.seat is not None or me.claim is not None or (state.step_ticks > 0 and me in ctx.room.awaited()),
+        name=me.name,
+        seat=me.seat,
+        claim=me.claim,
+        team=me.team,
+        stand_in=brain_shown(state, me, me),
+        played_by=brain_shown(state, me, me) if me.played_by_bot else None,
+        note=watch_only(me),
+    )
+
+
+class RosterLine(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    kind: str
+    here: bool
+    name: str = ""
+    seat: str | None = None
+    team: str | None = None
+    played_by: str | None = None
+    backend: str | None = None
+    egress: bool = False  # it sends what it sees outside the house, by its own account
+    features: list[str] = []  # features its client claims to support; advisory
+
+
+class SessionInfo(Struct, omit_defaults=True):
+    room: str
+    world: str
+    scenario: str
+    partial_intel: bool
+    turn_based: bool
+    ends_turns: bool  # members end their turns with turn_advance
+    member_count: int
+    members: list[RosterLine]
+    seats: list[str]
+    to_move: list[str]
+    over: bool
+    turn_order: list[str] | None = None
+    current_turn: str | None = None
+    turn_ends_utc: str | None = None
+    paused: bool = False
+    speed: str | None = None
+    tick: int = 0
+    game: int = 1
+    front_end: bool = False  # the world has a document that shows it to people
+    is_played: bool = True  # False: the world has no seats; members talk, or share an app
+
+
+@command(category="meta")
+def session_info(ctx: Context) -> SessionInfo:
+    """This room: its world, its members and seats, and whose turn it is."""
+    state = ctx.state
+    holder = state.turn_holder
+    ends = state.turn_started + state.turn_ms if state.turn_ms is not None and ctx.room.to_move() else None
+    return SessionInfo(
+        room=state.id,
+        world=state.world,
+        scenario=state.scenario,
+        partial_intel=state.partial_intel,
+        turn_based=ctx.room.has_turns,
+        ends_turns=ends_turns(state),
+        member_count=len(state.members),
+        members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
+        seats=[s.id for s in state.seats],
+        to_move=ctx.room.movers(),
+        over=ctx.room.is_over(),
+        turn_order=[handle_of(member) for member in state.turn_order] if holder is not None else None,
+        current_turn=handle_of(holder) if holder is not None else None,
+        turn_ends_utc=utc(ends) if ends is not None else None,
+        paused=state.paused,
+        speed=state.speed if ctx.room.pace == "clock" else None,
+        tick=state.tick,
+        game=state.games,
+        front_end=bool(ctx.room.world.spec.front_end),
+        is_played=ctx.room.world.spec.seat_range[1] > 0,
+    )
+
+
+def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
+    return [
+        RosterLine(
+            m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
+            brain_shown(state, m, reader) if m.played_by_bot else None, m.backend, m.egress, m.features,
+        )
+        for m in state.members.values()
+    ]  # fmt: skip
+
+
+def brain_shown(state: RoomState, member: Member, reader: Member) -> str | None:
+    """What a reader may know of the brain that plays, or can play, the seat of a member."""
+    if member.stand_in is None:
+        return None
+    hidden = state.hide_brains and C.READ_ALL not in reader.held
+    return HIDDEN_BRAIN if hidden else label_of(member.stand_in)
+
+
+class Roster(Struct):
+    members: list[RosterLine]
+
+
+@command(
+    category="read",
+    needs=C.READ_ROSTER,
+    resource=Resource(
+        "roster", "Roster", "The members of the room", topics=frozenset({"roster"}), items="members", item_key="handle"
+    ),
+)
+def roster(ctx: Context) -> Roster:
+    """The members of this room: role, seat, presence, and the bot that plays for them, if any."""
+    return Roster(roster_of(ctx.state, ctx.member))
+
+
+class Rules(Struct):
+    world: str
+    title: str
+    description: str
+    actions: str
+    action_space: ActionSpace
+    your_commands: list[str]
+    text: str  # all of the above as readable text
+    view_schema: dict[str, Any] | None = None
+
+
+@command(
+    category="meta",
+    resource=Resource(
+        "rules", "Rules", "What the world is about, and its actions", topics=frozenset({"rights"}), text="text"
+    ),
+    hint="explains the world, and lists its actions and your other commands with their parameters.",
+    listed=True,
+)
+def rules(ctx: Context) -> Rules:
+    """What this world is about, its actions, and the commands you may use."""
+    world, as_called = ctx.room.world, ctx.room.tools.in_text
+    title, description = about_world(world)
+    description = as_called(description)
+    mine = [c for c in allowed_commands(ctx.room, ctx.member) if offers(ctx.room, ctx.member, c)]
+    space = ActionSpace([c.as_action(c.tool_name) for c in mine if c.is_action and c.for_model], world.spec.examples)
+    actions = as_called(space.to_text())
+    others = ", ".join(_in_short(c) for c in mine if c.for_model and not c.is_action)
+    parts = [
+        description if description.startswith(title) else f"{title}\n{description}",
+        f"Actions:\n{actions or watch_only(ctx.member)}",
+        f"Your other commands ({OPTIONAL}): {others}",
+        later_text(ctx.room, ctx.member),
+    ]
+    return Rules(
+        world=world.spec.name,
+        title=title,
+        description=description,
+        actions=actions,
+        action_space=space,
+        your_commands=[c.tool_name for c in mine],
+        text="\n\n".join(part for part in parts if part),
+        view_schema=world.view_schema,
+    )
+
+
+def allowed_commands(room: BaseRoom, member: Member) -> list[Command]:
+    """The commands that a member is allowed to use in this room, also those that are not possible now. Those about the
+    whole house are not among them."""
+    found = [c for c in room.callable_here if c.about != "house" and not c.joins and by_grant(member, c)]
+    return sorted(found, key=lambda c: c.where == "house")  # the room's own first
+
+
+def later_text(room: BaseRoom, member: Member) -> str:
+    """The commands of this kind of world that are not possible now. A model reads the rules once, so they name them."""
+    later = [c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not offers(room, member, c)]
+    return f"When they are possible: {', '.join(map(_in_short, later))}" if later else ""
+
+
+def unlisted_text(room: BaseRoom, member: Member) -> str:
+    """The commands of this kind of world that the short list of tools does not have, or not yet."""
+    found = [
+        c for c in allowed_commands(room, member) if _is_of_this_kind(c) and not (c.listed and offers(room, member, c))
+    ]
+    if not found:
+        return ""
+    return (
+        "Not listed as tools, but you can call them by name, directly or with `act`, when they are possible "
+        f"({OPTIONAL}): {', '.join(map(_in_short, found))}"
+    )
+
+
+def _is_of_this_kind(command: Command) -> bool:
+    """Whether rooms with other kinds of worlds do not have it."""
+    return command.only_if is not None and command.for_model
+
+
+def _in_short(command: Command) -> str:
+    return command.as_action(command.tool_name).in_short()
+
+
+def about_world(world: World) -> tuple[str, str]:
+    """The title of a world, and what it is about."""
+    return world.spec.title or world.spec.name, world.describe()
+
+
+class MemberObjectives(Struct, omit_defaults=True):
+    handle: str
+    role: str
+    objectives: list[dict[str, Any]]
+    seat: str | None = None
+
+
+class ObjectiveStatus(Struct, omit_defaults=True):
+    scenario: str
+    members: list[MemberObjectives]
+    standings: list[Standing]
+
+
+@command(category="meta", needs=CAN_VIEW)
+def objective_status(ctx: Context) -> ObjectiveStatus:
+    """The declared objectives of all members and the world's standings. Objectives are not scored."""
+    return ObjectiveStatus(
+        ctx.state.scenario,
+        [
+            MemberObjectives(m.handle, m.role_name, m.objectives, m.seat)
+            for m in ctx.state.members.values()
+            if m.objectives or C.READ_ROSTER in ctx.member.held
+        ],
+        list(ctx.room.world.standings()),
+    )
