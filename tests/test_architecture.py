@@ -117,9 +117,11 @@ def reachable(leads_to: dict[str, set[str]], start: str) -> set[str]:
 
 
 def test_no_circle_of_imports_goes_through_several_folders_or_many_files() -> None:
+    found = circles()
+    assert "room/base" in found, "the kernel has a small circle; without it nothing is tested here"
     wrong = {
         name
-        for name, circle in circles().items()
+        for name, circle in found.items()
         if len(circle) > MOST_IN_A_CIRCLE or len({other.rpartition("/")[0] for other in circle}) > 1
     }
     assert not wrong, f"these files have come into a circle of imports: {sorted(wrong)}"

@@ -133,8 +133,8 @@ def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_othe
     ada = new_identity("ada")
     credential = Credential(hashed("x"), ada.id, None)
     identities = Identities([ada], [credential])
-    stop_first = identities.watch(credential, lambda: told.append("first"))
-    stop_second = identities.watch(credential, lambda: told.append("second"))
+    stop_first = identities.until_invalid(FakeClock(), credential, lambda: told.append("first"))
+    stop_second = identities.until_invalid(FakeClock(), credential, lambda: told.append("second"))
     stop_first()
     stop_first()
     assert identities.revoke([credential]) == [credential]
@@ -142,7 +142,7 @@ def test_whoever_stops_watching_a_credential_is_not_told_of_its_end_and_the_othe
     stop_second()
     assert identities.revoke([credential]) == []
     assert told == ["second"]
-    identities.watch(credential, lambda: None)()
+    identities.until_invalid(FakeClock(), credential, lambda: None)()
     assert not vars(identities)["_watchers"]
 
 

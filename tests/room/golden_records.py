@@ -36,7 +36,7 @@ def nim() -> Room:
 
 def people() -> Room:
     """Consent, disclosure, chat limits, apps, grants, and members who come and go."""
-    room = make_room(ANN, BOB, HOST, BOT, world="tictactoe")
+    room = make_room(ANN, BOB, HOST, BOT, {"id": "painter", "role": "app"}, world="tictactoe")
     room.call("hostess", "require_disclosure", {}, at=1)
     room.call("bot", "disclose", {"backend": "tiny-7b"}, at=2)
     request = room.call("bot", "ask", {"may": ["send_broadcast"], "why": "to greet"}, at=3).request
@@ -45,8 +45,8 @@ def people() -> Room:
     room.call("bot", "send_message", {"to": "*", "content": "hello"}, at=6)
     through = room.call("bot", "ask", {"through": room.state.require_member("ann").seat}, at=7).request
     room.call("ann", "allow", {"request": through, "lasts": "game"}, at=8)
-    room.call("hostess", "widen", {"member": "bot", "may": ["publish"]}, at=9)
-    room.call("bot", "publish_view", {"view": {"score": 1}}, at=10)
+    room.call("painter", "disclose", {"egress": False}, at=9)
+    room.call("painter", "publish_view", {"view": {"score": 1}, "to": ["bot"]}, at=10)
     room.call("ann", "mark", {"cell": 5}, at=11)
     room.settle(70_000)
     room.call("bob", "leave", {}, at=70_001)

@@ -215,7 +215,7 @@ def refused(ctx: Context, lines: list[dict[str, Any]]) -> None:
 
 
 @system_entry(audit="sent")
-def left(ctx: Context, member: str, backend: str, replies: int, frames: int, size: int) -> None:
+def sent_outside(ctx: Context, member: str, backend: str, replies: int, frames: int, size: int) -> None:
     """A member that uses a model elsewhere got replies and pushed frames since the last such entry."""
     text = f"to {backend} through {handle_of(member)}: {replies} replies and {frames} pushed frames ({size} bytes)"
     ctx.tell(text, ACCOUNT, members=())

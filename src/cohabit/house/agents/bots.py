@@ -12,7 +12,7 @@ from functools import partial
 from itertools import takewhile
 from threading import Thread
 from traceback import format_tb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -29,18 +29,16 @@ from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
 from cohabit.registry import is_script
+from cohabit.room.room import Room
 from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.visibility import is_news
-
-if TYPE_CHECKING:
-    from cohabit.house.running.runner import RoomRunner
-    from cohabit.room.room import Room
-    from cohabit.room.state import Member
+from cohabit.room.state import Member
 
 log = logging.getLogger("cohabit")
 STEP_MS = 600
@@ -66,7 +64,7 @@ class Bots:
         self.agents = statuses
         self.step_ms = STEP_MS
 
-    def start_bots(self, runner: "RoomRunner") -> None:
+    def start_bots(self, runner: RoomRunner) -> None:
         """Start an agent for every seat that needs one, and stop those whose player is back.
 
         Called after each roster change.
@@ -83,19 +81,19 @@ class Bots:
                 self._tasks[key] = task
                 task.add_done_callback(partial(self._ended, key))
 
-    def _ended(self, key: "tuple[RoomRunner, str]", task: "asyncio.Task[None]") -> None:
+    def _ended(self, key: tuple[RoomRunner, str], task: "asyncio.Task[None]") -> None:
         self._ending.discard(task)
         if self._tasks.get(key) is task:
             del self._tasks[key]
 
-    def _stop(self, keys: "list[tuple[RoomRunner, str]]") -> None:
+    def _stop(self, keys: list[tuple[RoomRunner, str]]) -> None:
         """Cancel agents. What they are thinking is of no use any more."""
         for key in keys:
             task = self._tasks.pop(key)
             self._ending.add(task)
             task.cancel()
 
-    def stop_room(self, runner: "RoomRunner") -> None:
+    def stop_room(self, runner: RoomRunner) -> None:
         """Stop the agents of a room that is closed."""
         self._stop([key for key in self._tasks if key[0] is runner])
 
@@ -113,7 +111,7 @@ class Bots:
         end_idle_processes()
 
     # -- playing ----------------------------------------------------------------------------------
-    async def _play(self, runner: "RoomRunner", who: str, brain: str) -> None:
+    async def _play(self, runner: RoomRunner, who: str, brain: str) -> None:
         status = self.agents.get((runner.room.id, who))
         if status is None or status.brain != brain:
             status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
@@ -140,7 +138,7 @@ class Bots:
             where = "".join(format_tb(bug.__traceback__))  # without the text of the exception, which may have a key
             log.error("%s stopped: %s\n%s", _name(runner, who, brain), status.stopped, where)
 
-    async def _play_there(self, table: "OnOtherLoop", runner: "RoomRunner", who: str, status: AgentStatus) -> None:
+    async def _play_there(self, table: "OnOtherLoop", runner: RoomRunner, who: str, status: AgentStatus) -> None:
         """Play on the other event loop, within a time limit for each decision, and keep the transcript."""
         room, brain = runner.room, status.brain
 
@@ -159,7 +157,7 @@ class Bots:
         finally:
             await player.close()
 
-    async def _make(self, room: "Room", who: str, brain: str) -> Agent:
+    async def _make(self, room: Room, who: str, brain: str) -> Agent:
         """The agent. One that cannot be created, such as after a restart without its key, fails in each decision."""
         setting = Setting(memory=self.transcripts.memory_of(room.id, who), spending=self._spending)
         make = partial(open_agent, brain, _purpose(room, who), setting, reuse=False)
@@ -168,25 +166,25 @@ class Bots:
         except Exception as bug:
             return Unusable(in_public(bug) or type(bug).__name__)
 
-    async def _pause(self, runner: "RoomRunner", who: str) -> None:
+    async def _pause(self, runner: RoomRunner, who: str) -> None:
         member = runner.room.state.members.get(who)
         if member is not None and (ms := self._step_ms(runner.room, member)):
             done = asyncio.Event()
             self._clock.call_at(self._clock.now() + ms, done.set)
             await done.wait()
 
-    def _step_ms(self, room: "Room", member: "Member") -> int:
+    def _step_ms(self, room: Room, member: Member) -> int:
         """How long a script waits before it acts."""
         asked = (pauses(room, member) for pauses in room.hooks.pauses)
         return next((ms for ms in asked if ms is not None), self.step_ms)
 
 
-def _purpose(room: "Room", who: str) -> str:
+def _purpose(room: Room, who: str) -> str:
     """The seed of an agent's random choices. Secret, because members must not compute them, such as a nonce."""
     return f"{room.state.secret}/{who}"
 
 
-def _name(runner: "RoomRunner", who: str, brain: str) -> str:
+def _name(runner: RoomRunner, who: str, brain: str) -> str:
     return f"agent {label_of(brain)} for {who} in room {runner.room.id}"
 
 
@@ -218,9 +216,7 @@ class MemberTable:
     script needs none of this, because it pauses before each decision.
     """
 
-    def __init__(
-        self, clock: Clock, runner: "RoomRunner", who: str, brain: str, *, waits_for_news: bool = False
-    ) -> None:
+    def __init__(self, clock: Clock, runner: RoomRunner, who: str, brain: str, *, waits_for_news: bool = False) -> None:
         self._clock, self._runner, self._who, self._brain = clock, runner, who, brain
         self._waits_for_news = waits_for_news
         self._known = -1  # the last entry that is no news any more

@@ -130,7 +130,7 @@ class Egress:
         for subscription in self._open_now():
             self.started(subscription.member)
         return [
-            SystemCall("left", {"member": who, **structs.asdict(sent)})
+            SystemCall("sent_outside", {"member": who, **structs.asdict(sent)})
             for who, sent in found.items()
             if sent.replies or sent.frames
         ]

@@ -1,7 +1,7 @@
 """Entry: the policy, the lobby, and blocked members.
 
-The house checks the credentials of newcomers (`house.gate`) and records the result: ``admitted`` makes a newcomer a
-member, ``knocked`` puts it into the lobby, where a host admits or denies it.
+The house checks the credentials of newcomers (`house.access.gate`) and records the result: ``admitted`` makes a
+newcomer a member, ``knocked`` puts it into the lobby, where a host admits or denies it.
 """
 
 from typing import Annotated, Any
