@@ -278,7 +278,8 @@ def test_an_invite_that_was_revoked_is_refused_with_a_reason(house: Running, vis
 
 def test_an_invite_that_cannot_be_accepted_shows_the_reason(house: Running, visit: Visit) -> None:
     link = house.invite("gus")
-    house.house.settings = structs.replace(house.house.settings, members_limit=1)
+    settings = structs.replace(house.house.settings, members_limit=1)
+    structs.force_setattr(house.house.services, "settings", settings)
     page = visit(link)
     expect(page.get_by_role("alert").filter(has_text="this room is full")).to_be_visible()
     expect(page.get_by_role("button", name="table")).to_be_visible()

@@ -177,13 +177,13 @@ async def test_what_left_to_which_backend_is_counted_and_recorded_once_a_minute(
             await who["ann"]("view")
             await who["owl"]("view")
         await clock.advance(120_000)
-        assert entries(house, "left") == []  # nobody has said that anything leaves
+        assert entries(house, "sent_outside") == []  # nobody has said that anything leaves
         await who["owl"]("disclose", {"backend": "Claude"})
         for _ in range(3):
             await who["ann"]("view")
             await who["owl"]("view")
         await clock.advance(60_000)
-        (entry,) = entries(house, "left")
+        (entry,) = entries(house, "sent_outside")
         assert (entry.args["member"], entry.args["replies"]) == ("owl", 3)
         (change,) = [c for c in (await who["owl"]("audit_log")).changes if c.kind == "sent"]
         assert change.text.startswith("to Claude through owl: 3 replies")
@@ -196,7 +196,7 @@ async def test_what_is_sent_to_a_member_counts_also_if_a_host_has_named_its_back
         who = await make_room(house, ANN, BOB, HOST, {**OWL, "backend": "Claude"})
         await who["owl"]("view")
         await clock.advance(60_000)
-        (entry,) = entries(house, "left")
+        (entry,) = entries(house, "sent_outside")
         assert (entry.args["member"], entry.args["backend"], entry.args["replies"]) == ("owl", "Claude", 1)
 
 
@@ -210,14 +210,14 @@ async def test_pushed_frames_are_counted_too_also_of_a_stream_that_has_ended() -
         await house.rooms["den"].drained()
         stream.close()
         await clock.advance(60_000)
-        (entry,) = entries(house, "left")
+        (entry,) = entries(house, "sent_outside")
         assert entry.args["frames"] >= 1
         assert entry.args["size"] > len("hello")
 
 
 def sent(house: House) -> list[tuple[str, int, bool]]:
     """Each entry about what was sent outside: to whom, how many replies, and whether there were frames."""
-    return [(e.args["member"], e.args["replies"], e.args["frames"] > 0) for e in entries(house, "left")]
+    return [(e.args["member"], e.args["replies"], e.args["frames"] > 0) for e in entries(house, "sent_outside")]
 
 
 async def test_what_an_open_stream_pushes_is_recorded_every_minute_and_counted_once() -> None:
@@ -227,12 +227,12 @@ async def test_what_an_open_stream_pushes_is_recorded_every_minute_and_counted_o
         await who["owl"]("disclose", {"egress": True})
         readers = [await who[name].reader() for name in ("owl", "ann")]
         await clock.advance(60_000)
-        before = len(entries(house, "left"))
+        before = len(entries(house, "sent_outside"))
         for number in (1, 2):
             await who["hostess"]("send_message", {"to": "*", "content": "hello"})
             await clock.advance(60_000)
             assert sent(house)[before:] == [("owl", 0, True)] * number
-        sizes = [e.args["size"] for e in entries(house, "left")[before:]]
+        sizes = [e.args["size"] for e in entries(house, "sent_outside")[before:]]
         assert sizes[0] < 2 * sizes[1] < 4 * sizes[0]
         assert all(reader.ended is None for reader in readers)
 
@@ -283,7 +283,7 @@ async def test_what_left_is_recorded_also_for_a_member_that_takes_its_disclosure
         await who["owl"]("disclose", {})
         await who["emu"]("leave")
         await clock.advance(60_000)
-        assert {(e.args["member"], e.args["backend"]) for e in entries(house, "left")} == {
+        assert {(e.args["member"], e.args["backend"]) for e in entries(house, "sent_outside")} == {
             ("owl", "Claude"),
             ("emu", "Claude"),
         }
