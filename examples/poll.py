@@ -68,7 +68,9 @@ def start_poll(
     mine.polls += 1
     poll = f"{ctx.member.id}-{mine.polls}"
     POLLS.change(ctx.state).open[poll] = Poll(question, choices, ctx.at + seconds * 1000)
-    ctx.tell(f"{ctx.member.handle} asks: {one_line(question)} (`vote` in poll {poll}: {', '.join(choices)})")
+    ctx.tell(
+        f"{ctx.member.handle} asks: {one_line(question)} (`vote` in poll {poll}: {', '.join(map(one_line, choices))})"
+    )
     return poll
 
 

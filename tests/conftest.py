@@ -39,11 +39,11 @@ settings.load_profile("calm")
 
 LACKS = "not tested: "
 LONGEST = (
-    "testing/test_checker.py", "faces/test_page.py", "workspace/test_attacks_repositories.py",
+    "testing/test_checker.py", "faces/test_page.py", "test_without_features.py", "testing/test_feature_checker.py", "workspace/test_attacks_repositories.py",
     "worlds/crafter/test_batch.py", "faces/mcp/test_conformance.py", "test_examples.py", "faces/test_front_end.py",
     "faces/test_kingdoms_fork.py", "workspace/test_attacks.py", "worlds/kingdoms/test_powers.py",
     "faces/test_page_host.py", "faces/test_cli_house.py", "agents/test_local.py", "faces/test_refusals.py",
-    "agents/test_protocols.py", "house/test_workspace.py", "workspace/test_conflicts.py", "protocols/worldbox/test_client.py",
+    "agents/test_protocols.py", "house/test_workspace.py", "workspace/test_conflicts.py", "worldbox/test_client.py",
     "workspace/test_compat.py", "worlds/kingdoms/test_world.py", "faces/test_cli_workspace.py",
     "faces/test_page_nexus.py", "worlds/statecraft/test_batch.py", "worlds/crafter/test_scenes.py",
     "worlds/kingdoms/test_fog.py", "worlds/kingdoms/test_life.py", "faces/test_page_board.py",
@@ -54,7 +54,7 @@ LONGEST = (
     "faces/test_http.py", "worlds/statecraft/test_turn.py", "faces/mcp/test_calls.py", "agents/test_bad_days.py",
     "lab/statecraft/test_report.py", "nexus/test_rest.py", "faces/mcp/test_stdio.py", "workspace/test_publish.py",
     "worlds/crafter/test_stock_picture.py", "workspace/test_merge.py", "workspace/test_ownership.py",
-    "protocols/starbound/test_bridge.py", "house/test_failing_worlds.py", "agents/test_secrets.py", "envs/test_checkers.py",
+    "starbound/test_bridge.py", "house/test_failing_worlds.py", "agents/test_secrets.py", "envs/test_checkers.py",
 )  # fmt: skip
 """The files that take longest. They are started first: then all processes of `make test` end at about the same time."""
 

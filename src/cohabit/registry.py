@@ -168,12 +168,25 @@ def find_feature(name: str) -> Any:
             f"unknown feature {name!r}; if you have its file, name it with --features FILE",
             did_you_mean=nearest(name, known, 2),
         )
-    return _made_once(_imported(target))
+    made = _made_once(_imported(target))
+    return made if target.startswith("cohabit.") else _checked_feature(made, name)
 
 
 @cached
 def _made_once(cls: type) -> Any:
     return cls()
+
+
+def _checked_feature(made: Any, source: str) -> Any:
+    """A feature that is not part of Cohabit. ``source``: where it comes from, for errors."""
+    name = getattr(made, "name", "")
+    if not FEATURE_NAME.fullmatch(name):
+        raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
+    if name in FEATURES or name in PROTOCOLS:
+        raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
+    if taken := [command.name for command in made.declared if command.name in _reserved_names()]:
+        raise BadArgs(f"{source}: every room has a command {taken[0]!r}; choose another name")
+    return made
 
 
 def load_features(sources: Iterable[str]) -> list[str]:
@@ -193,13 +206,7 @@ def _feature_in_file(source: str) -> str:
         if isinstance(v, type) and issubclass(v, base) and v.__module__ == module.__name__
     }  # fmt: skip
     made = _made_once(_only(here, Path(source), cls, "feature", "Feature"))
-    name: str = getattr(made, "name", "")
-    if not FEATURE_NAME.fullmatch(name):
-        raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
-    if name in FEATURES or name in PROTOCOLS:
-        raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
-    if taken := [command.name for command in made.declared if command.name in _reserved_names()]:
-        raise BadArgs(f"{source}: every room has a command {taken[0]!r}; choose another name")
+    name: str = _checked_feature(made, source).name
     _features_in_files[name] = made
     return name
 

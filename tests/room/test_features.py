@@ -1,12 +1,14 @@
 """A feature in a file of its own adds state, commands, a line of the view and a timer to a room."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, RecordCorrupt, UnknownAsset
+from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, PermissionDenied, RecordCorrupt, UnknownAsset
 from cohabit.registry import _features_in_files, find_feature, load_features, make_world
+from cohabit.room.opening import Opening
 from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario, read_scenario
@@ -185,6 +187,11 @@ BAD = {
     "@command(category='meta')\ndef leave(ctx: Context) -> str:\n    'No.'\n    return ''": "every room has a command 'leave'",
     "1 / 0": "ZeroDivisionError",
 }
+HIDING = "from cohabit.features import *\nclass Taker(Feature):\n    name = 'taker'\n"
+HIDES = {
+    "@command(category='meta')\ndef say(ctx: Context) -> str:\n    'No.'\n    return ''": "'say'",
+    "@system_entry()\ndef presence(ctx: Context) -> None:\n    'No.'": "'presence'",
+}
 
 
 @pytest.mark.parametrize("text", BAD)
@@ -199,3 +206,77 @@ def test_two_features_with_the_same_command_cannot_be_in_one_room(tmp_path: Path
     load_features([str(tmp_path / "other.py")])
     with pytest.raises(BadArgs, match="the features poll and other both declare 'start_poll'"):
         make_room(ANN, NARRATOR, features=["poll", "other"])
+
+
+@pytest.mark.parametrize("text", HIDES)
+def test_a_feature_cannot_hide_what_every_room_has(text: str, tmp_path: Path) -> None:
+    (tmp_path / "taker.py").write_text(HIDING + text)
+    load_features([str(tmp_path / "taker.py")])
+    with pytest.raises(BadArgs, match=f"every room has {HIDES[text]}; the feature taker needs another name"):
+        make_room(ANN, BOB, features=["taker"])
+
+
+REFUSING = """
+from cohabit.errors import Busy
+from cohabit.features import *
+class Strict(Feature):
+    name = 'strict'
+    def recipients(self, ctx, to, receivers):
+        if ctx.at > 1000:
+            raise Busy('not now')
+        return receivers
+"""
+
+
+def test_a_message_that_one_feature_refuses_is_counted_by_no_other(tmp_path: Path) -> None:
+    (tmp_path / "strict.py").write_text(REFUSING)
+    load_features([str(tmp_path / "strict.py")])
+    speaker = {"id": "bot", "kind": "agent", "role": "narrator"}
+    room = make_room(ANN, BOB, HOST, speaker, features=["strict"])
+    room.call("hostess", "set_chat_limits", {"messages_per_minute": 5}, at=1)
+    room.call("bot", "send_message", {"to": "*", "content": "one"}, at=10)
+    before = room.digest()
+    with pytest.raises(Busy, match="not now"):
+        room.call("bot", "send_message", {"to": "*", "content": "two"}, at=2000)
+    assert room.digest() == before == replayed(room).digest()
+
+
+CHANGES = {"follow": "ctx", "acted": "room, member", "after_downtime": "room, gap", "game_ends": "ctx, is_loaded"}
+
+
+@pytest.mark.parametrize("hook", CHANGES)
+def test_a_change_that_raises_is_a_bug_and_the_room_is_rolled_back(hook: str, tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(
+        "from cohabit.errors import Busy\nfrom cohabit.features import *\nON = []\nclass Faulty(Feature):\n"
+        f"    name = 'faulty'\n    def {hook}(self, {CHANGES[hook]}):\n        if ON:\n            ON.clear()\n            raise Busy('no')\n"
+    )
+    load_features([str(tmp_path / "faulty.py")])
+    room = make_room(ANN, BOB, HOST, world="nim", features=["faulty"])
+    before = room.digest()
+    vars(sys.modules[type(find_feature("faulty")).__module__])["ON"].append(1)
+    calls = {
+        "follow": lambda: room.call("ann", "take", {"n": 1}, at=5),
+        "acted": lambda: room.call("ann", "take", {"n": 1}, at=5),
+        "after_downtime": lambda: room.system("opened", {"gap": 5}, 5),
+        "game_ends": lambda: room.call("hostess", "rematch", {}, at=5),
+    }
+    with pytest.raises(GameCrash):
+        calls[hook]()
+    assert room.digest() == before == replayed(room).digest()
+
+
+def test_rooms_of_one_opening_are_not_opened_alike_if_a_feature_keeps_something_of_the_seed(tmp_path: Path) -> None:
+    (tmp_path / "seeds.py").write_text(
+        "from msgspec import Struct\nfrom cohabit.features import *\n"
+        "class Seen(Struct, omit_defaults=True):\n    seed: str = ''\n"
+        "SEEN = Slice('seeds', Seen)\n"
+        "class Seeds(Feature):\n    name = 'seeds'\n    room_slice = SEEN\n"
+        "    def active(self, room):\n        return True\n"
+        "    def game_ends(self, ctx, is_loaded):\n        SEEN.change(ctx.state).seed = ctx.state.seed\n"
+    )
+    load_features([str(tmp_path / "seeds.py")])
+    scenario = parse_scenario('{"world": "tictactoe", "features": ["seeds"], "agents": [{"id": "ann"}, {"id": "bob"}]}')
+    opening = Opening(scenario, make_world("tictactoe", {}), "tictactoe", 0)
+    for seed in (1, 2):
+        room = opening.room(f"r{seed}", seed, "00" * 16, make_world("tictactoe", {}))
+        assert replayed(room).digest() == room.digest()

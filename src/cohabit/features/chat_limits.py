@@ -86,12 +86,18 @@ class ChatLimiting(Feature):
         are kept apart, no other agent receives it."""
         if ctx.member.kind != "agent":
             return receivers
-        chat = CHAT.change(ctx.state)
-        if to == EVERYBODY and (chat.cooldown_ms or chat.per_minute):
-            _count(chat, ctx)
+        chat = CHAT.read(ctx.state)
+        before = chat.spoke.get(ctx.member.identity or ctx.member.id)
+        if to == EVERYBODY and before is not None:
+            _check(chat, before, ctx.at)
         if not chat.apart:
             return receivers
         return [member for member in receivers if ctx.state.members[member].kind != "agent"]
+
+    def sent(self, ctx: Context, to: str) -> None:
+        chat = CHAT.read(ctx.state)
+        if to == EVERYBODY and ctx.member.kind == "agent" and (chat.cooldown_ms or chat.per_minute):
+            _count(CHAT.change(ctx.state), ctx)
 
     def hears(self, room: BaseRoom, speaker: Member, member: Member) -> bool:
         return not (CHAT.read(room.state).apart and speaker.kind == member.kind == "agent")
@@ -99,10 +105,7 @@ class ChatLimiting(Feature):
 
 def _count(chat: Chat, ctx: Context) -> None:
     who, at = ctx.member.identity or ctx.member.id, ctx.at
-    before = chat.spoke.get(who)
-    if before is not None:
-        _check(chat, before, at)
-        del chat.spoke[who]  # the newest comes last
+    before = chat.spoke.pop(who, None)  # the newest comes last
     same_minute = before is not None and before.at // MINUTE_MS == at // MINUTE_MS
     chat.spoke[who] = Spoke(at, before.times + 1 if before is not None and same_minute else 1)
     if len(chat.spoke) > KEPT + len(ctx.state.members):

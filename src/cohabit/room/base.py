@@ -105,8 +105,10 @@ class BaseRoom(RecordedRoom):
     @property
     def opens_alike(self) -> bool:
         """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
-        is: the world never changes its seats, and it keeps no returns."""
-        return not (self.has_arrivals or self.has_moving_seats or self._has_returns or self.hooks.follow)
+        is: the world never changes its seats and keeps no returns, and no feature takes part."""
+        return not (
+            self.has_arrivals or self.has_moving_seats or self._has_returns or self.hooks.follow or self.hooks.game_ends
+        )
 
     @property
     def id(self) -> str:

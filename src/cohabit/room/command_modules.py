@@ -6,7 +6,7 @@ order.
 
 from collections.abc import Iterable
 
-from cohabit.errors import UnknownAsset
+from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.registry import find_feature, usual_features
 from cohabit.room import messages, system
@@ -84,7 +84,8 @@ def _table_of_class(world: type[World], pace: Pace, features: FeatureSet) -> Com
 
 @cached
 def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> CommandTable:
-    """The commands of a room with such a world. Those of a feature may replace others with the same name."""
+    """The commands of a room with such a world."""
+    _check_names(features)
     made = {command.name: command for command in every_room_command(features)}
     here = [command for command in made.values() if command.only_if is None or command.only_if(world, pace)]
     entries = [*declared_in(system), *features.declared]
@@ -92,6 +93,14 @@ def _room_commands(world: type[World], pace: Pace, features: FeatureSet) -> Comm
         _as_tools((command.in_world(world) for command in here), features),
         system={entry.name: entry for entry in entries if entry.system},
     )
+
+
+def _check_names(features: FeatureSet) -> None:
+    """Refuse a feature that would hide a command or a system entry of the kernel, unless it says so."""
+    ours = {command.name for module in (*COMMAND_MODULES, system) for command in declared_in(module)}
+    for feature in features.all:
+        if hidden := [name for made in feature.declared if (name := made.name) in ours - feature.replaces]:
+            raise BadArgs(f"every room has {hidden[0]!r}; the feature {feature.name} needs another name for its own")
 
 
 def every_room_command(features: FeatureSet | None = None) -> list[Command]:

@@ -4,9 +4,10 @@ A feature is one concern of a room, such as consent or visits, in a file or fold
 system entries, and takes part in the room through the hooks below. A room calls the hooks that a feature overrides, in
 the order of its features, and only while the feature is active.
 
-Changes also run in a replay, so they follow from the room and the entry alone. Prefer ``follow`` to all others: it runs
-after each entry, except messages, and brings the feature in line with the members, the seats and the world. Then it
-does not matter by which command a member joined, left or changed its seat. Questions change nothing.
+Changes also run in a replay, so they follow from the room and the entry alone. They cannot refuse: an exception in one
+is a bug, and the room is rolled back. (Only ``take_seat`` may refuse, before it changes anything.) Prefer ``follow`` to
+all others: it runs after each entry, except messages, and brings the feature in line with the members, the seats and
+the world. Then it does not matter by which command a member joined, left or changed its seat. Questions change nothing.
 """
 
 import sys
@@ -50,6 +51,8 @@ class Feature:
     """What it keeps of a room."""
     member_slice: ClassVar[Slice[Any] | None] = None
     """What it keeps of each member. It is gone with the member."""
+    replaces: ClassVar[frozenset[str]] = frozenset()
+    """Commands of the kernel that it declares anew, for a protocol that knows them in another form."""
     tools: ClassVar[ToolNames] = ToolNames()
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
@@ -97,10 +100,8 @@ class Feature:
     def after_downtime(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
 
-    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """A member sends something to others. Refuse it, or return the members who receive it: the same list for all of
-        them, a new one to leave some out."""
-        return receivers
+    def sent(self, ctx: "Context", to: str) -> None:
+        """A member sends something to others, and no feature has refused it."""
 
     def take_seat(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
         """A member takes a seat, or any. Returns True if the feature has seated it."""
@@ -112,12 +113,17 @@ class Feature:
 
     # -- questions --------------------------------------------------------------------------------
     def due(self, room: "BaseRoom") -> Iterable[Due]:
-        """The system entries that are due at a time."""
+        """System entries, and when each is due. The entry must end that: what stays due is applied again."""
         return ()
 
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
         """Why a member may not run a command, although its grant allows it."""
         return None
+
+    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
+        """Who receives what a member sends: the same list for all of them, a new one to leave some out. Raises an error
+        to refuse it."""
+        return receivers
 
     def without_seat(self, member: Member, command: Command) -> str:
         """Why a member without a seat may not run an action; empty: in the usual words."""
@@ -173,6 +179,7 @@ class Hooks(Struct, frozen=True, eq=False):
     game_ends: tuple[Callable[["Context", bool], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
     after_downtime: tuple[Callable[["BaseRoom", int], None], ...]
+    sent: tuple[Callable[["Context", str], None], ...]
     recipients: tuple[Callable[["Context", str, list[str]], list[str]], ...]
     take_seat: tuple[Callable[["Context", Member, SeatId | None], bool], ...]
     departure_mode: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]

@@ -151,8 +151,11 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
 
 def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
     """The members who receive what the caller sends. The result is a new list if a feature leaves some of them out."""
-    for recipients_of in ctx.room.hooks.recipients:
+    hooks = ctx.room.hooks
+    for recipients_of in hooks.recipients:
         receivers = recipients_of(ctx, to, receivers)
+    for sent in hooks.sent:
+        sent(ctx, to)
     return receivers
 
 

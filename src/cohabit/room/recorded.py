@@ -240,10 +240,10 @@ class RecordedRoom:
             raise self._crashed(bug) from bug
 
     def crash_on_error(self, run: Callable[..., Any], *args: Any) -> Any:
-        """Call world code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
+        """Call code that must not refuse because state has already changed. Any exception becomes GAME_CRASH."""
         try:
             return run(*args)
-        except WorldInterrupted:
+        except (GameCrash, WorldInterrupted):
             raise
         except BaseException as bug:
             raise self._crashed(bug) from bug

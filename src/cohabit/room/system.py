@@ -33,6 +33,8 @@ def opened(ctx: Context, gap: int) -> None:
     """The house is back after ``gap`` ms: shift the timers by the downtime."""
     state = ctx.state
     state.turn_started += gap
+    if state.paused:
+        state.paused_at += gap
     if state.pause_until is not None:
         state.pause_until += gap
     if state.over_since is not None:
@@ -41,7 +43,7 @@ def opened(ctx: Context, gap: int) -> None:
         if member.away_since is not None:
             member.away_since += gap
     for after_downtime in ctx.room.hooks.after_downtime:
-        after_downtime(ctx.room, gap)
+        ctx.room.crash_on_error(after_downtime, ctx.room, gap)
 
 
 @system_entry()

@@ -279,6 +279,9 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
         "view_lines": lambda: feature.view_lines(room, member),
         "absence": lambda: feature.absence(room.state, "nobody"),
         "announces": lambda: feature.announces(room),
+        "observes": lambda: feature.observes(room, member),
+        "hears": lambda: feature.hears(room, member, member),
+        "pauses": lambda: feature.pauses(room, member),
         "reply_note": lambda: feature.reply_note(room, member),
     }
     return ((hook, ask) for hook, ask in asks.items() if feature.overrides(hook))

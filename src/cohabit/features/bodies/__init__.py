@@ -46,6 +46,11 @@ class BodiesFeature(Feature):
         avatars.end_game(ctx, count=False)
         avatars.adopt_bodies(ctx, played)
 
+    def after_downtime(self, room: BaseRoom, gap: int) -> None:
+        for avatar in avatars_in(room.state).values():
+            if avatar.by is not None:
+                avatar.bound_at += gap
+
     def take_seat(self, ctx: Context, member: Member, seat: SeatId | None) -> bool:
         """A member without a wish gets a body of its own; a seat may be the body of a built-in player."""
         room = ctx.room

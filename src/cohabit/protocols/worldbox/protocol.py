@@ -8,5 +8,6 @@ from cohabit.room.tool_names import ToolNames
 class WorldBoxProtocol(Feature):
     name = names.EXTENSION
     modules = (commands,)
+    replaces = frozenset({"whoami", "session_info", "objective_status"})
     tools = ToolNames(names.PREFIX, names.PREFIXED)
     speeds = names.SPEEDS
