@@ -13,7 +13,7 @@ from cohabit.errors import AskerError, CohabitError, OutcomeUnknown, WorldError,
 from cohabit.house.commands import every_command
 from cohabit.house.settings import settings_table
 from cohabit.model.grant import ROLES, Capability, alias_families
-from cohabit.registry import load_extensions, make_world
+from cohabit.registry import load_protocol_names, make_world
 from cohabit.room.commands import Command, commands_of
 from cohabit.workspace.tool import Profile, Tool
 from cohabit.workspace.tools import tools
@@ -188,7 +188,7 @@ def rights() -> str:
         lines.append(f"| `{capability}` | {marks} |")
     lines += ["", "Grants can also be written with the names of other protocols:", ""]
     lines += ["| name | protocol | stands for |", "|---|---|---|"]
-    load_extensions()
+    load_protocol_names()
     for protocol, family in sorted(alias_families().items()):
         for name, meant in family.items():
             lines.append(f"| `{name}` | {protocol} | {', '.join(f'`{c}`' for c in sorted(meant))} |")

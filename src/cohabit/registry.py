@@ -57,15 +57,15 @@ CONNECTORS = {
     "nexus": "cohabit.nexus.connector:NexusConnector.for_room",
 }
 FEATURES = {
-    "apps": "cohabit.features.apps:Apps",
-    "chat_limits": "cohabit.features.chat_limits:ChatLimiting",
-    "disclosure": "cohabit.features.disclosure:Disclosure",
-    "permissions": "cohabit.features.permissions:PermissionsOverview",
+    "apps": "cohabit.features.apps:AppsFeature",
+    "chat_limits": "cohabit.features.chat_limits:ChatLimitsFeature",
+    "disclosure": "cohabit.features.disclosure:DisclosureFeature",
+    "permissions": "cohabit.features.permissions:PermissionsFeature",
     "bodies": "cohabit.features.bodies:BodiesFeature",
-    "stand_ins": "cohabit.features.stand_ins:StandIns",
+    "stand_ins": "cohabit.features.stand_ins:StandInsFeature",
     "visits": "cohabit.features.visits:VisitsFeature",
-    "consent": "cohabit.features.consent:Consent",
-    "remote": "cohabit.features.remote:Remote",
+    "consent": "cohabit.features.consent:ConsentFeature",
+    "remote": "cohabit.features.remote:RemoteFeature",
 }
 """The features of every room, in the order in which their hooks are called."""
 FEATURE = "cohabit.room.feature:Feature"
@@ -73,7 +73,7 @@ FEATURE_ENTRY_POINTS = "cohabit.features"
 FEATURE_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
 PROTOCOLS = {"worldbox": "cohabit.protocols.worldbox.protocol:WorldBoxProtocol"}
 """Features of rooms whose world asks for them."""
-EXTENSIONS = ("cohabit.protocols.kibitz", "cohabit.protocols.worldbox")
+PROTOCOL_NAMES = ("cohabit.protocols.kibitz", "cohabit.protocols.worldbox")
 """Optional packages that add the names of another project's protocol on import."""
 SIDE_SERVERS = ("cohabit.protocols.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
 """Additional listeners, of protocols of other projects."""
@@ -212,9 +212,9 @@ def _feature_in_file(source: str) -> str:
 
 
 @cache
-def load_extensions() -> None:
+def load_protocol_names() -> None:
     """Import the installed protocols of other projects, which adds their names of roles and capabilities."""
-    for name in EXTENSIONS:
+    for name in PROTOCOL_NAMES:
         if _is_installed(name):
             importlib.import_module(name)
 
@@ -279,7 +279,7 @@ def use_backend(agent: Any, setting: "Setting | None") -> None:
 
 
 def make_comments(world: str, stream: "Stream") -> Any:
-    """The comments of a kibitzer on this world (see ``kibitz.comments``); None if there are none."""
+    """The comments of a kibitzer on this world (see ``protocols.kibitz.comments``); None if there are none."""
     return _imported(COMMENTS[world])(stream) if world in COMMENTS else None
 
 
@@ -408,7 +408,7 @@ def find_world(source: str) -> type[World]:
 
 @cache
 def _world_of(target: str, source: str) -> type[World]:
-    load_extensions()
+    load_protocol_names()
     return _checked(_imported(target), source)
 
 

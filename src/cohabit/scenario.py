@@ -23,7 +23,7 @@ from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_extensions, load_features
+from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_features, load_protocol_names
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
@@ -128,7 +128,7 @@ def read_scenario(name_or_path: str) -> Scenario:
 
 def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     """Parse and check a scenario. Error messages name the file and the field."""
-    load_extensions()  # extensions add role names
+    load_protocol_names()  # a role can have the name of another protocol
     try:
         plain = parse_document(text)
     except (ValueError, OverflowError, RecursionError) as wrong:

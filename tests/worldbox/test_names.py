@@ -12,7 +12,7 @@ from cohabit.house.house import House
 from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import ROLES, alias_families, capabilities, role_named
 from cohabit.protocols.worldbox.names import PERMISSIONS, SPEEDS, code_from_wire, code_on_wire
-from cohabit.registry import load_extensions, make_world
+from cohabit.registry import load_protocol_names, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario, parse_scenario
@@ -35,7 +35,7 @@ BOB = {"id": "bob", "role": "player", "kingdom_claim": "auto:0"}
 
 
 def room_with(*agents: dict[str, Any], world: str = BOX, **keys: Any) -> Room:
-    load_extensions()
+    load_protocol_names()
     found = parse_scenario(json.dumps({"world": world, "agents": agents, **keys}))
     made = make_world(world, {})
     return Room.create(opening_state(found, made, world, "realm", 7, "00" * 16), made, 0)

@@ -250,7 +250,7 @@ def request_action(
     return ActionRequested([member.handle for member in apps])
 
 
-class Apps(Feature):
+class AppsFeature(Feature):
     name = "apps"
     room_slice = PUBLISHED
     observed = MappingProxyType({"app_view": Any})  # the newest view that an app has published for the member

@@ -77,7 +77,7 @@ def set_chat_limits(
     return limits_of(ctx.state)
 
 
-class ChatLimiting(Feature):
+class ChatLimitsFeature(Feature):
     name = "chat_limits"
     room_slice = CHAT
 

@@ -57,7 +57,7 @@ class OfMember(Struct, omit_defaults=True):
 
 
 WAITING = Slice("consent", Waiting)
-ASKED = Slice("consent", OfMember)
+CONSENT_OF_MEMBER = Slice("consent", OfMember)
 
 
 def _requests(state: RoomState) -> list[ConsentRequest]:
@@ -109,7 +109,7 @@ def ask(
     if len(mine) >= REQUESTS_PER_MEMBER or len(waiting) >= REQUESTS_PER_ROOM:
         raise Busy("too many requests are waiting for an answer in this room; try again later")
     speak(ctx, EVERYBODY, [])
-    count = ASKED.change(me)
+    count = CONSENT_OF_MEMBER.change(me)
     count.asked += 1
     request = ConsentRequest(f"{me.id}-{count.asked}", me.id, ctx.at, wanted, through, why)
     WAITING.change(state).requests.append(request)
@@ -236,10 +236,10 @@ def _in_words(request: ConsentRequest) -> str:
     return f"to see what seat {request.through} sees" if request.through is not None else ", ".join(request.may)
 
 
-class Consent(Feature):
+class ConsentFeature(Feature):
     name = "consent"
     room_slice = WAITING
-    member_slice = ASKED
+    member_slice = CONSENT_OF_MEMBER
 
     def follow(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""

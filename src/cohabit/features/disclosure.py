@@ -34,13 +34,13 @@ class Made(Struct, omit_defaults=True):
     at: int = 0  # the last time
 
 
-POLICY = Slice("disclosure", Policy)
-MADE = Slice("disclosure", Made)
+DISCLOSURE = Slice("disclosure", Policy)
+DISCLOSURE_OF_MEMBER = Slice("disclosure", Made)
 
 
 def has_disclosed(member: Member) -> bool:
     """Whether a member has said what it uses and where its data goes, now or when it joined."""
-    return MADE.is_kept(member) or bool(member.backend) or member.egress
+    return DISCLOSURE_OF_MEMBER.is_kept(member) or bool(member.backend) or member.egress
 
 
 class Disclosed(Struct):
@@ -63,10 +63,10 @@ def disclose(
     after = (True, named, egress or named is not None, shown)
     if after == before:
         return Disclosed(me.backend, me.egress)
-    if MADE.is_kept(me) and ctx.at - MADE.read(me).at < DISCLOSE_MS:
+    if DISCLOSURE_OF_MEMBER.is_kept(me) and ctx.at - DISCLOSURE_OF_MEMBER.read(me).at < DISCLOSE_MS:
         raise Busy(f"you disclosed something else less than {DISCLOSE_MS // 1000} s ago; wait a moment")
     _, me.backend, me.egress, me.features = after
-    MADE.change(me).at = ctx.at
+    DISCLOSURE_OF_MEMBER.change(me).at = ctx.at
     withhold(ctx.state, me)
     hosts = (m.id for m in ctx.state.members.values() if C.MANAGE_MEMBERS in m.held and m is not me)
     ctx.tell(f"{me.handle}: {disclosure_in_words(me)}", ACCOUNT, members=(me.id, *hosts))
@@ -82,7 +82,7 @@ class DisclosurePolicy(Struct):
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
 def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
     """Require agents to disclose their backend (`disclose`). Agents that have not done so perceive nothing."""
-    POLICY.change(ctx.state).required = required
+    DISCLOSURE.change(ctx.state).required = required
     for member in ctx.state.members.values():
         withhold(ctx.state, member)
     undisclosed = [member.handle for member in ctx.state.members.values() if member.withheld]
@@ -101,7 +101,7 @@ def withhold(state: RoomState, member: Member) -> bool:
     A built-in player has no identity: the house itself shows what plays for it.
     """
     from_outside = member.kind == "agent" and member.identity
-    why = REASON if POLICY.read(state).required and from_outside and not has_disclosed(member) else ""
+    why = REASON if DISCLOSURE.read(state).required and from_outside and not has_disclosed(member) else ""
     if why == member.withheld:
         return False
     member.withhold(why)
@@ -114,10 +114,10 @@ def disclosure_in_words(member: Member) -> str:
     return "sends what it sees outside this house" if member.egress else "keeps what it sees inside this house"
 
 
-class Disclosure(Feature):
+class DisclosureFeature(Feature):
     name = "disclosure"
-    room_slice = POLICY
-    member_slice = MADE
+    room_slice = DISCLOSURE
+    member_slice = DISCLOSURE_OF_MEMBER
 
     def follow(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from cohabit.features.chat_limits import ChatLimits, limits_of
-from cohabit.features.disclosure import POLICY, has_disclosed
+from cohabit.features.disclosure import DISCLOSURE, has_disclosed
 from cohabit.model.grant import Capability, in_order
 from cohabit.model.identity import Kind
 from cohabit.room.access.grants import grantable
@@ -52,7 +52,7 @@ def permissions(ctx: Context) -> Permissions:
     limits = limits_of(state)
     shown = state.members.values() if C.READ_ROSTER in ctx.member.held else ()
     lines = [_permissions_of(member) for member in shown]
-    return Permissions(lines, POLICY.read(state).required, limits, in_order(grantable(ctx.member)))
+    return Permissions(lines, DISCLOSURE.read(state).required, limits, in_order(grantable(ctx.member)))
 
 
 def _permissions_of(member: Member) -> MemberPermissions:
@@ -75,5 +75,5 @@ def _permissions_of(member: Member) -> MemberPermissions:
     )
 
 
-class PermissionsOverview(Feature):
+class PermissionsFeature(Feature):
     name = "permissions"

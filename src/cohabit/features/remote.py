@@ -111,5 +111,5 @@ def lost(ctx: Context, why: str) -> None:
     ctx.tell(f"lost the connection to {world.spec.title}: {why}")
 
 
-class Remote(Feature):
+class RemoteFeature(Feature):
     name = "remote"

@@ -31,7 +31,7 @@ class HandedOver(Struct, omit_defaults=True):
     at: int = 0  # the last time
 
 
-HANDED = Slice("stand_ins", HandedOver)
+STAND_INS = Slice("stand_ins", HandedOver)
 
 
 class Playing(Struct, omit_defaults=True):
@@ -69,9 +69,9 @@ def hand_back(ctx: Context) -> Playing:
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")
     if not me.handed_over:
-        if HANDED.is_kept(me) and ctx.at - HANDED.read(me).at < HAND_BACK_MS:
+        if STAND_INS.is_kept(me) and ctx.at - STAND_INS.read(me).at < HAND_BACK_MS:
             raise Busy(f"you handed your seat over less than {HAND_BACK_MS // 1000} s ago; wait a moment")
-        me.played_by_bot, me.handed_over, HANDED.change(me).at = True, True, ctx.at
+        me.played_by_bot, me.handed_over, STAND_INS.change(me).at = True, True, ctx.at
         me.stand_in_since = ctx.at if me.stand_in_since is None else me.stand_in_since
         ctx.tell(f"{me.handle} hands the seat to {_shown(ctx, me)}", "roster")
     return Playing(False, brain_shown(ctx.state, me, me))
@@ -107,9 +107,9 @@ def _missed_text(player: Member, pace: str, state: RoomState) -> str:
     return "\n".join(lines)
 
 
-class StandIns(Feature):
+class StandInsFeature(Feature):
     name = "stand_ins"
-    member_slice = HANDED
+    member_slice = STAND_INS
 
     def due(self, room: BaseRoom) -> Iterator[Due]:
         """Players who are away too long."""

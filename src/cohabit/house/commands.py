@@ -7,7 +7,7 @@ from cohabit.house.agents import agent_status
 from cohabit.house.calls import command_list
 from cohabit.house.lifecycle import room_commands, saves
 from cohabit.house.reading import audit_log, feed, front_ends, introduction, observing
-from cohabit.registry import known_worlds, load_extensions, make_world, usual_features
+from cohabit.registry import known_worlds, load_protocol_names, make_world, usual_features
 from cohabit.room.command_modules import every_room_command, features_named, features_of
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 
@@ -25,7 +25,7 @@ def reserved_names() -> list[str]:
 
 def every_command() -> Iterator[tuple[str, Command]]:
     """All commands, each with its heading: "house", "room" or the name of a world."""
-    load_extensions()
+    load_protocol_names()
     for command in HOUSE_COMMANDS:
         yield "house", command
     for command in every_room_command():

@@ -38,7 +38,7 @@ from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
-from cohabit.registry import load_extensions, load_features, make_connector
+from cohabit.registry import load_features, load_protocol_names, make_connector
 from cohabit.scenario import Scenario
 
 log = logging.getLogger("cohabit")
@@ -113,7 +113,7 @@ class House:
         In a ``dormant`` house time does not pass and no built-in player acts: use it to change credentials.
         """
         settings = settings or Settings()
-        load_extensions()
+        load_protocol_names()
         load_features(split_names(settings.features))  # stored rooms may need them
         kept: Store = store if store is not None else await run_in_thread("the store", partial(_open_store, settings))
         try:

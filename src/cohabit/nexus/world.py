@@ -84,8 +84,8 @@ class Nexus(SeparateWorld):
         self.arrived = len(seats)
         self.tickets = 0
         self.sent: dict[str, Sent] = {}
-        self.ticket_of: dict[str, int] = {}  # the numbers of their tickets, by member …
-        self.session_of: dict[str, str] = {}  # … and the tickets of the sessions that they were in when they asked
+        self.ticket_of: dict[str, int] = {}  # the numbers of their tickets, by member
+        self.session_of: dict[str, str] = {}  # the tickets of the sessions that they were in when they asked
 
     # -- seats -------------------------------------------------------------------------------------
     def restore(self, data: bytes) -> None:

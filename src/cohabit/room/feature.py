@@ -43,7 +43,7 @@ class Feature:
     """One concern of a room. Override what it needs."""
 
     name: ClassVar[str]
-    """Names it in records, for ever."""
+    """Its name in records. It can never change."""
     modules: ClassVar[tuple[ModuleType, ...]] = ()
     """Modules that declare commands and system entries of this feature, besides the module of its class."""
 
@@ -76,7 +76,7 @@ class Feature:
         return self.room_slice is None or self.room_slice.is_kept(room.state)
 
     def opening(self, scenario: Scenario, world: World) -> Struct | None:
-        """What it keeps of a room from the beginning; None: nothing yet."""
+        """The slice of a new room; None if the feature begins without one."""
         return None
 
     # -- changes ----------------------------------------------------------------------------------
@@ -155,17 +155,16 @@ class Feature:
         return None
 
     def absence(self, state: RoomState, identity: str) -> str:
-        """What somebody is told who is no member any more; empty: in the usual words. Also asked while the feature is
-        not active."""
+        """The refusal for a former member; empty: the usual message. Also asked while the feature is not active."""
         return ""
 
     def announces(self, room: "BaseRoom") -> bool:
-        """Whether the house has to look at what the feature keeps. Asked when entries are on disk; those who listen to
-        the feature (``RoomEvents.listeners``) are called."""
+        """Whether the house should read this feature's slice now. Asked when entries are durable; then the feature's
+        listener (``RoomEvents.listeners``) is called."""
         return False
 
     def reply_note(self, room: "BaseRoom", member: Member) -> str:
-        """What a member is told with its action if it was its last one here; empty: it was not."""
+        """A note in the reply to a member's last action here; empty: it was not the last."""
         return ""
 
 

@@ -19,7 +19,7 @@ HANDLE_SEPARATOR = "#"
 ALL_PERCEPTION = frozenset(PERCEIVE)
 REMEMBERED_DROPS = 4096
 SPARE_DROPS = 1024
-"""Older numbers are forgotten this many at a time: to forget one moves all others."""
+"""Older numbers are forgotten this many at a time: deleting one from the front of a list moves the rest."""
 HIDDEN_BRAIN = "bot"
 """What is shown instead of the name of a brain, if the scenario hides it."""
 
@@ -40,8 +40,8 @@ class Member(Struct, omit_defaults=True, dict=True):
     name: str = ""
     layers: list[Layer] = []
     given: list[Layer] = []  # the layers that it joined with, from an invite or a key
-    through: SeatId | None = None  # sees what this seat sees instead of its own …
-    through_player: str | None = None  # … while this member, who was notified, plays it
+    through: SeatId | None = None  # sees what this seat sees instead of its own
+    through_player: str | None = None  # the notified player of that seat; it looks through only while that one plays
     team: str | None = None
     objectives: list[dict[str, Any]] = []
     backend: str | None = None  # the model that this agent says it uses
@@ -54,9 +54,9 @@ class Member(Struct, omit_defaults=True, dict=True):
     here: bool = False
     away_since: int | None = None
     played_by_bot: bool = False
-    moves_by_bot: int = 0  # since its own last move: what a stand-in played for it …
-    timeouts: int = 0  # … and how often its time ran out
-    handed_over: bool = False  # the member is content to let the bot play while it is here
+    moves_by_bot: int = 0  # moves that a stand-in made for it since its own last one
+    timeouts: int = 0  # how often its time has run out since its own last move
+    handed_over: bool = False  # the member lets the bot play although it is connected
 
     invite: str | None = None  # the id of the invite that it joined with
     slices: dict[str, Any] = {}  # what features keep of it, by their names
@@ -129,11 +129,8 @@ class Inbox(Struct):
     direct: Box = field(default_factory=Box)
     chat: Box = field(default_factory=Box)  # to a team or to everyone
 
-    def box(self, *, directed: bool) -> Box:
-        return self.direct if directed else self.chat
 
-
-class KeptLimits(Struct, rename={"member": "handle"}):  # snapshots call it handle, which it was at first
+class KeptLimits(Struct):
     """The limits of a member that has left. They apply again when the same identity joins."""
 
     member: str  # the id that it had

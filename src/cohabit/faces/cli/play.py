@@ -15,7 +15,7 @@ from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
 from cohabit.model.answers import parse_action
 from cohabit.model.grant import role_shown
-from cohabit.registry import load_extensions
+from cohabit.registry import load_protocol_names
 from cohabit.room.seeing.view import turn_text
 
 HELP = """\
@@ -55,7 +55,7 @@ play.__doc__ = f"{(play.__doc__ or '').rstrip()}\n" + "\n".join("    " + line fo
 async def _play(place: Place) -> None:
     place, who = await enter_room(place)
     async with connect(place.url, place.token, place.room) as me:
-        load_extensions()  # their names of roles
+        load_protocol_names()  # their names of roles
         role = role_shown(str(who["role"]))
         seat = f"seat {who['seat']}" if who.get("seat") else "without a seat"
         say.tell(f"You are {say.clean(who['handle'])} ({role}), {seat}, in {who['room']}: {who['world']}.")

@@ -8,7 +8,7 @@ from cohabit.registry import cli_verbs
 class Verb(NamedTuple):
     """One verb: ``module`` has a function of its name, and ``NAME_options`` that declares its arguments.
 
-    A module of this package is named without its package, one of an extension in full.
+    A module of this package is named without its package, one of another project's protocol in full.
     """
 
     name: str

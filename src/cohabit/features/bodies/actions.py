@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from cohabit.bodies import EmbodiedWorld, writes
 from cohabit.errors import AskerError, GameRejected
-from cohabit.features.bodies.avatars import has_bodies, is_embodied, required
+from cohabit.features.bodies.avatars import for_bodies, is_embodied, required
 from cohabit.features.bodies.views import body_of, embodied, sees_body, world_of
 from cohabit.model.avatar import EmbodiedObservation, Emote, Stance
 from cohabit.model.grant import Capability
@@ -42,14 +42,14 @@ def _has_stances(world: type[World], pace: Pace) -> bool:
     return issubclass(world, EmbodiedWorld) and bool(world.stances)
 
 
-@command(category="read", needs=C.READ_OWN, only_if=has_bodies, offered_if=is_embodied)
+@command(category="read", needs=C.READ_OWN, only_if=for_bodies, offered_if=is_embodied)
 def inspect_self(ctx: Context) -> EmbodiedObservation:
     """Your body: health, equipment, stance, injuries and senses, what it cannot do now, and what you see."""
     room, me = ctx.room, ctx.member
     return embodied(room, required(room, me), me, room.observe(room.eye_of(me)))
 
 
-@command(category="read", needs=C.READ_OWN, only_if=has_bodies, offered_if=is_embodied, world_may_replace=True)
+@command(category="read", needs=C.READ_OWN, only_if=for_bodies, offered_if=is_embodied, world_may_replace=True)
 def check_inventory(ctx: Context) -> Belongings:
     """The items that your body carries, and those that it has equipped."""
     body = body_of(ctx.room, required(ctx.room, ctx.member))
@@ -122,7 +122,7 @@ def _moved(ctx: Context, move: Callable[..., Outcome], what: str, done: str) -> 
     return Done(outcome.message or done)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=is_embodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=is_embodied)
 def emote(ctx: Context, emote: Emote) -> Done:
     """Express something with your body. Those who see it are told."""
     room, me = ctx.room, ctx.member

@@ -214,7 +214,7 @@ def controlled(room: BaseRoom, member: Member) -> OwnedAvatar | None:
     return next((avatar for avatar in avatars_in(room.state).values() if avatar.by == member.id), None)
 
 
-def has_bodies(world: type[World], pace: Pace) -> bool:
+def for_bodies(world: type[World], pace: Pace) -> bool:
     """For commands of worlds whose seats are bodies."""
     return issubclass(world, EmbodiedWorld)
 
@@ -242,7 +242,7 @@ def _is_dead(room: BaseRoom, member: Member) -> bool:
     return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
 
 
-@command(category="read", needs=C.ACT, only_if=has_bodies)
+@command(category="read", needs=C.ACT, only_if=for_bodies)
 def avatars(ctx: Context) -> AvatarRoster:
     """Your avatars in this world: their state, body and history."""
     return roster(ctx.room, ctx.member)
@@ -257,7 +257,7 @@ def roster(room: BaseRoom, member: Member) -> AvatarRoster:
     )  # fmt: skip
 
 
-@command(category="read", needs=C.ACT, only_if=has_bodies, offered_if=_is_dead)
+@command(category="read", needs=C.ACT, only_if=for_bodies, offered_if=_is_dead)
 def death(ctx: Context) -> DeathEvent:
     """How your avatar died, what it lost, and how it can come back (`respawn`)."""
     room = ctx.room
@@ -272,7 +272,7 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_may_have_another)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_may_have_another)
 def create_avatar(
     ctx: Context,
     name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,
@@ -292,7 +292,7 @@ def create_avatar(
     return shown(ctx.room, made, me)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_disembodied, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_disembodied, listed=True)
 def jack_in(
     ctx: Context,
     avatar_id: Annotated[AvatarId | None, Meta(description="default: one that waits, or a new one")] = None,
@@ -355,7 +355,7 @@ def _arrival(
     return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=is_embodied)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=is_embodied)
 def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     """Leave your body. It must be safe: not falling, not fighting.
 
@@ -370,7 +370,7 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_has_another)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_has_another)
 def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackInResult:
     """Leave your body as by `jack_out`, and take control of another avatar of yours. If one of the two is not possible,
     nothing changes."""
@@ -415,7 +415,7 @@ def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
         )
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=has_bodies, offered_if=_is_dead, listed=True)
+@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_dead, listed=True)
 def respawn(
     ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
 ) -> JackInResult:

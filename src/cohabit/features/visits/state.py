@@ -25,15 +25,15 @@ class Visit(Struct, omit_defaults=True):
     goals: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
     bonuses: dict[str, float] = {}
-    entering: tuple[Entering, ...] = ()  # the items that it brought along …
-    items: dict[str, int] = {}  # … and what its body could take of them
+    entering: tuple[Entering, ...] = ()  # the items that it brought along
+    items: dict[str, int] = {}  # what its body could take of those
     admitted: bool = False  # it became a member by this visit, and is none after it
     steps: int = 0  # its actions; in rounds, the rounds in which it chose one
     has_chosen: bool = False  # in this round, with this body or another
     before: Career = field(default_factory=Career)  # what the agent had done with its bodies when it came
     difficulty: Difficulty = "normal"
     damage: float = 1.0  # how much of the usual damage its bodies take
-    # How it ends by itself; see ``visit_ends``:
+    # How it ends by itself; see ``ends``:
     max_steps: int | None = None
     conditions: tuple[str, ...] = ()  # those that the room evaluates
     until: int | None = None  # ms

@@ -38,8 +38,8 @@ class Receipt(Struct, omit_defaults=True):
     woken: bool = False  # its body was there before
     items: dict[str, int] = {}  # what its body could take
     max_steps: int | None = None
-    enforced: tuple[str, ...] = ()  # exit conditions that end the visit …
-    notes: tuple[str, ...] = ()  # … and those that only the agent can judge
+    enforced: tuple[str, ...] = ()  # exit conditions that end the visit
+    notes: tuple[str, ...] = ()  # exit conditions that only the agent can judge
     difficulty: str = "normal"  # that holds here
     damage: float = 1.0
 

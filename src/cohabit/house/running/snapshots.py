@@ -26,10 +26,10 @@ class SnapshotSchedule:
         self._every = every
         self._last_seq = room.record.seq - len(room.record.tail)
         self._last_bytes = 0
-        self._written = 0  # bytes of the entries since then …
-        self._counted_seq = self._last_seq  # … up to this one
-        self._cpu_s = 0.0  # world CPU time since the last snapshot …
-        self._cpu_is_known = len(room.record.tail) <= 1  # … unless the room was restored with entries after it
+        self._written = 0  # bytes of the entries since then, up to _counted_seq
+        self._counted_seq = self._last_seq
+        self._cpu_s = 0.0  # world CPU time since the last snapshot
+        self._cpu_is_known = len(room.record.tail) <= 1  # not if the room was restored with entries after its snapshot
         self.next_seq = self._last_seq + every
         """One may be due from this entry on. The runner compares it, so most batches need no call."""
 

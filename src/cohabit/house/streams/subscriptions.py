@@ -80,9 +80,9 @@ class Subscription:
         self.member = member
         self.credential = credential
         self.views = views
-        self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader …
-        self.through: SeatId | None = None  # … the seat it looks through …
-        self.eye: Eye | None = None  # … and its eye
+        self.held: frozenset[Capability] = frozenset()  # the capabilities last sent to the reader
+        self.through: SeatId | None = None  # the seat that it looked through at that time
+        self.eye: Eye | None = None  # its eye at that time
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
         self.pushed = self.pushed_bytes = 0  # frames; reset by those who count them

@@ -11,5 +11,5 @@ cli         ``cohabit worldbox``
 from cohabit.model.grant import add_aliases, add_role_aliases
 from cohabit.protocols.worldbox import names
 
-add_aliases(names.EXTENSION, names.PERMISSIONS)
+add_aliases(names.NAME, names.PERMISSIONS)
 add_role_aliases(names.ROLES)

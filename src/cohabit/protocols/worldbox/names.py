@@ -6,7 +6,7 @@ from types import MappingProxyType
 from cohabit.model.grant import Capability, Names
 
 C = Capability
-EXTENSION = "worldbox"
+NAME = "worldbox"
 
 PERMISSIONS: Names = MappingProxyType(
     {

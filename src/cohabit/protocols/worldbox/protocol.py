@@ -6,7 +6,7 @@ from cohabit.room.tool_names import ToolNames
 
 
 class WorldBoxProtocol(Feature):
-    name = names.EXTENSION
+    name = names.NAME
     modules = (commands,)
     replaces = frozenset({"whoami", "session_info", "objective_status"})
     tools = ToolNames(names.PREFIX, names.PREFIXED)

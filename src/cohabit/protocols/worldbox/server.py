@@ -28,7 +28,7 @@ from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.protocols.worldbox import wire
-from cohabit.protocols.worldbox.names import EXTENSION
+from cohabit.protocols.worldbox.names import NAME
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_turn_order
 from cohabit.room.decision import refusal
@@ -98,7 +98,7 @@ class BridgeServer:
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:
-    return any(feature.name == EXTENSION for feature in runner.room.features.all)
+    return any(feature.name == NAME for feature in runner.room.features.all)
 
 
 # -- the app ----------------------------------------------------------------------------------------

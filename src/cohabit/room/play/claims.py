@@ -63,8 +63,7 @@ def check_claims(world: World, claims: Iterable[tuple[str, str]]) -> None:
 
 
 def check_new_claim(room: BaseRoom, claim: str) -> None:
-    """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim. Not used in a
-    replay: older rooms have such claims."""
+    """Refuse the claim of a new member if it can never be fulfilled, or names the seat of another claim."""
     check_claim(claim)
     seat = claimed_seat(room.world, claim)
     for member in room.state.members.values():

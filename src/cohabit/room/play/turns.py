@@ -31,8 +31,8 @@ class TurnAdvanced(Struct, omit_defaults=True):
     previous: str
     next: str
     forced_by_god: bool
-    ticks: int = 0  # of a stepped clock: how far time has advanced …
-    waiting_for: list[str] = []  # … and for whom the step waits
+    ticks: int = 0  # how far a stepped clock has advanced
+    waiting_for: list[str] = []  # whom the step of a stepped clock waits for
     note: str = ""
 
 

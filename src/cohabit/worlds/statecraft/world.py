@@ -139,8 +139,8 @@ class Statecraft(World):
         self.submitted: dict[SeatId, str] = {}  # as text, so that a snapshot of any answer is flat
         self.last: TurnResult | None = None
         self.missed: list[SeatId] = []  # the nations that submitted nothing in the last turn
-        self.pledged: Pledges = {}  # in the last turn …
-        self.pledges_due: Pledges = {}  # … and in the one before, for the last turn
+        self.pledged: Pledges = {}  # made in the last turn
+        self.pledges_due: Pledges = {}  # made in the turn before, for the last one
         self.keeps_word: Flows = {name: {} for name in sorted(self.order)}
         self.aggressor: Flows = {name: {} for name in sorted(self.order)}
 
