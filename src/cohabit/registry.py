@@ -21,7 +21,7 @@ import msgspec
 from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.declare import Declaration
-from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
 from cohabit.world import World
@@ -148,6 +148,7 @@ COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
 
 
 _features_in_files: dict[str, Any] = {}
+_names_of_files: dict[str, str] = {}  # of the features in them; a file is read once, so an edited one needs a restart
 
 
 @cache
@@ -165,11 +166,12 @@ def find_feature(name: str) -> Any:
     if target is None or not _can_import(target):
         known = [*FEATURES, *PROTOCOLS, *_features_in_files]
         raise UnknownAsset(
-            f"unknown feature {name!r}; if you have its file, name it with --features FILE",
+            f"unknown feature {name!r}; if you have its file, name it with --features FILE or COHABIT_FEATURES",
             did_you_mean=nearest(name, known, 2),
         )
-    made = _made_once(_imported(target))
-    return made if target.startswith("cohabit.") else _checked_feature(made, name)
+    if target.startswith("cohabit."):
+        return _made_once(_imported(target))
+    return _foreign_feature(partial(_imported, target), name)
 
 
 @cached
@@ -177,15 +179,24 @@ def _made_once(cls: type) -> Any:
     return cls()
 
 
-def _checked_feature(made: Any, source: str) -> Any:
+def _foreign_feature(find: Callable[[], type], source: str) -> Any:
     """A feature that is not part of Cohabit. ``source``: where it comes from, for errors."""
-    name = getattr(made, "name", "")
-    if not FEATURE_NAME.fullmatch(name):
+    try:
+        made = _made_once(find())
+        name, declared = getattr(made, "name", ""), made.declared
+    except CohabitError:
+        raise
+    except (Exception, SystemExit) as bug:
+        raise BadArgs(f"the feature {source} cannot be loaded: {type(bug).__name__}: {bug}") from bug
+    if not isinstance(name, str) or not FEATURE_NAME.fullmatch(name):
         raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
     if name in FEATURES or name in PROTOCOLS:
         raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
-    if taken := [command.name for command in made.declared if command.name in _reserved_names()]:
-        raise BadArgs(f"{source}: every room has a command {taken[0]!r}; choose another name")
+    for command in declared:
+        if command.name in _reserved_names():
+            raise BadArgs(f"{source}: every room has a command {command.name!r}; choose another name")
+        if command.records and command.category == "bus":
+            raise BadArgs(f'{source}: {command.name} changes something, so its category cannot be "bus"; use "meta"')
     return made
 
 
@@ -199,16 +210,26 @@ def load_features(sources: Iterable[str]) -> list[str]:
 
 def _feature_in_file(source: str) -> str:
     """Load the feature in a file. Returns its name."""
-    path, _, cls = source.partition(".py:")
-    module, base = _module_from(Path(path + ".py" if cls else source)), _imported(FEATURE)
+    place = lasting_source(source)
+    if place in _names_of_files:
+        return _names_of_files[place]
+    made = _foreign_feature(partial(_feature_class, place), source)
+    if made.name in _features_in_files:
+        raise BadArgs(f"{source}: another file has a feature {made.name!r} already; a process can use only one of them")
+    _features_in_files[made.name] = made
+    _names_of_files[place] = made.name
+    return _names_of_files[place]
+
+
+def _feature_class(source: str) -> type:
+    path, _, name = source.partition(".py:")
+    module, base = _module_from(Path(path + ".py" if name else source)), _imported(FEATURE)
     here = {
         n: v for n, v in vars(module).items()
         if isinstance(v, type) and issubclass(v, base) and v.__module__ == module.__name__
     }  # fmt: skip
-    made = _made_once(_only(here, Path(source), cls, "feature", "Feature"))
-    name: str = _checked_feature(made, source).name
-    _features_in_files[name] = made
-    return name
+    found: type = _only(here, Path(source), name, "feature", "Feature")
+    return found
 
 
 @cache

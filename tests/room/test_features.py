@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from cohabit import registry
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, PermissionDenied, RecordCorrupt, UnknownAsset
-from cohabit.registry import _features_in_files, find_feature, load_features, make_world
+from cohabit.model.record import Entry
+from cohabit.registry import find_feature, load_features, make_world
 from cohabit.room.opening import Opening
 from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
 from cohabit.room.room import Room
@@ -19,11 +22,17 @@ POLL = Path(__file__).parents[2] / "examples" / "poll.py"
 ANN, BOB = player("ann", 0), player("bob", 1)
 
 
+def forget_features() -> None:
+    """As in a new process."""
+    registry._features_in_files.clear()
+    registry._names_of_files.clear()
+
+
 @pytest.fixture(autouse=True)
 def poll() -> Any:
     load_features([str(POLL)])
     yield
-    _features_in_files.clear()
+    forget_features()
 
 
 def room_with_poll(**more: Any) -> Room:
@@ -137,7 +146,7 @@ def test_a_record_that_needs_a_missing_feature_is_refused_by_its_name() -> None:
     room = room_with_poll()
     start(room)
     snapshot, lines = room.snapshot(), whole(room)
-    _features_in_files.clear()
+    forget_features()
     for open_again in (lambda: Room.restore(snapshot, [], make_world), lambda: Room.replay(lines, make_world)):
         with pytest.raises(UnknownAsset, match=r"room-1 needs a feature: unknown feature 'poll'.*--features FILE"):
             open_again()
@@ -165,7 +174,7 @@ def test_a_record_of_an_earlier_alpha_is_refused_with_a_clear_word() -> None:
 
 
 def test_a_scenario_file_names_the_file_of_a_feature_beside_it(tmp_path: Path) -> None:
-    _features_in_files.clear()
+    forget_features()
     (tmp_path / "poll.py").write_bytes(POLL.read_bytes())
     (tmp_path / "room.json").write_text('{"world": "nim", "features": ["poll.py"], "agents": [{"id": "ann"}]}')
     assert read_scenario(str(tmp_path / "room.json")).features == ["poll"]
@@ -186,6 +195,12 @@ BAD = {
     "from cohabit.features import *\nclass Taker(Feature):\n    name = 'taker'\n"
     "@command(category='meta')\ndef leave(ctx: Context) -> str:\n    'No.'\n    return ''": "every room has a command 'leave'",
     "1 / 0": "ZeroDivisionError",
+    "from cohabit.features import Feature\nclass Five(Feature):\n    name = 5": "needs a name",
+    "from cohabit.features import Feature\nclass Bad(Feature):\n    name = 'bad'\n    modules = (5,)": "cannot be loaded",
+    "from cohabit.features import Feature\nclass Bad(Feature):\n    name = 'bad'\n    def __init__(self):\n"
+    "        raise OSError('no')": "cannot be loaded: OSError: no",
+    "from cohabit.features import *\nclass Bus(Feature):\n    name = 'buses'\n"
+    "@command(category='bus', records=True)\ndef honk(ctx: Context) -> str:\n    'Honk.'\n    return ''": 'cannot be "bus"',
 }
 HIDING = "from cohabit.features import *\nclass Taker(Feature):\n    name = 'taker'\n"
 HIDES = {
@@ -280,3 +295,65 @@ def test_rooms_of_one_opening_are_not_opened_alike_if_a_feature_keeps_something_
     for seed in (1, 2):
         room = opening.room(f"r{seed}", seed, "00" * 16, make_world("tictactoe", {}))
         assert replayed(room).digest() == room.digest()
+
+
+def test_a_feature_whose_timers_are_unusable_does_not_disable_its_room(tmp_path: Path) -> None:
+    for number, answer in enumerate(("1 / 0", "return None", "return [(1, 'no_such_entry', {})]", "return [5]")):
+        (tmp_path / f"bad{number}.py").write_text(
+            f"from cohabit.features import *\nclass Bad(Feature):\n    name = 'bad{number}'\n"
+            f"    def due(self, room):\n        {answer}\n"
+        )
+        load_features([str(tmp_path / f"bad{number}.py")])
+        room = make_room(ANN, BOB, HOST, world="nim", features=[f"bad{number}"])
+        assert room.next_deadline() is None
+        room.call("ann", "take", {"n": 1}, at=5)
+        assert replayed(room).digest() == room.digest()
+
+
+def test_a_rollback_keeps_the_features_that_the_room_was_opened_with(tmp_path: Path) -> None:
+    room = room_with_poll()
+    poll = start(room)
+    opened_with = room.features
+    changed = tmp_path / "poll.py"
+    changed.write_text(POLL.read_text().replace("asks:", "would like to know:"))
+    forget_features()
+    load_features([str(changed)])
+    room.call("bob", "vote", {"poll": poll, "choice": "no"}, at=20)
+    room.roll_back(1)
+    assert room.features is opened_with
+    assert room.call("ann", "polls", {}, at=30).polls[poll].votes == {"yes": 0, "no": 0}
+
+
+def test_two_files_with_a_feature_of_the_same_name_cannot_be_used_at_once(tmp_path: Path) -> None:
+    (tmp_path / "poll.py").write_bytes(POLL.read_bytes())
+    with pytest.raises(BadArgs, match="another file has a feature 'poll' already"):
+        load_features([str(tmp_path / "poll.py")])
+    assert load_features([str(POLL)]) == ["poll"]
+
+
+def test_a_record_with_damaged_parts_of_features_is_refused(tmp_path: Path) -> None:
+    room = room_with_poll()
+    start(room)
+    for change in ({"slices": {"poll": {"open": 5}}}, {"features": ["poll", "poll"]}, {"features": "poll"}):
+        first = whole(room)[0].entry
+        again = Record()
+        line = again.append(structs.replace(first, args={"state": {**first.args["state"], **change}}))
+        with pytest.raises(RecordCorrupt):
+            Room.replay(read_lines([(line.seq, line.body, line.digest)], -1, GENESIS), make_world)
+
+
+def test_an_unknown_system_entry_is_a_damaged_record() -> None:
+    room = room_with_poll()
+    room.record.append(Entry(1, 5, "no_such_entry"))
+    with pytest.raises(RecordCorrupt, match="unknown system entry 'no_such_entry'"):
+        replayed(room)
+
+
+def test_a_refused_arrival_of_a_first_visitor_leaves_nothing_behind() -> None:
+    room = make_room(HOST, world="crafter_shared")
+    room.system("admitted", {"handle": "ada", "kind": "agent", "identity": "id-ada", "role": "player"}, 5)
+    before = room.digest()
+    package = {"ticket": "t1", "identity": "id-ada", "name": "ada", "avatar": "avatar-none"}
+    with pytest.raises(CohabitError):
+        room.system("transit_in", {"package": package, "admitted": True}, 10)
+    assert room.digest() == before == replayed(room).digest()

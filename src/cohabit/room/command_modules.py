@@ -6,7 +6,7 @@ order.
 
 from collections.abc import Iterable
 
-from cohabit.errors import BadArgs, UnknownAsset
+from cohabit.errors import BadArgs, RecordCorrupt, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.registry import find_feature, usual_features
 from cohabit.room import messages, system
@@ -52,6 +52,8 @@ def features_named(names: Iterable[str]) -> FeatureSet:
 
 def features_of_record(state: RoomState) -> FeatureSet:
     """The features that the record of a room names."""
+    if len(set(state.features)) < len(state.features):
+        raise RecordCorrupt(f"the record of room {state.id} names a feature twice")
     try:
         return features_named(state.features)
     except UnknownAsset as missing:

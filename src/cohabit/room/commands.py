@@ -372,6 +372,12 @@ class CommandTable:
     def __contains__(self, name: object) -> bool:
         return name in self.by_name
 
+    def system_entry(self, name: str) -> Command:
+        try:
+            return self.system[name]
+        except KeyError:
+            raise UnknownCommand(f"unknown system entry {name[:80]!r}") from None
+
     def named(self, name: str, usable: Iterable[Command] | None = None) -> Command:
         """The command of this name. If there is none, similar ones are suggested, of those that the caller may use."""
         try:

@@ -10,11 +10,12 @@ all others: it runs after each entry, except messages, and brings the feature in
 the world. Then it does not matter by which command a member joined, left or changed its seat. Questions change nothing.
 """
 
+import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec import Struct
 
@@ -33,6 +34,8 @@ from cohabit.world import Arrival, World
 if TYPE_CHECKING:
     from cohabit.room.base import BaseRoom, Context
 
+log = logging.getLogger("cohabit")
+T = TypeVar("T")
 SPEEDS: Mapping[str, int] = MappingProxyType(
     {"x0.5": 500, "x1": 1000, "x2": 2000, "x5": 5000, "x10": 10_000, "x20": 20_000}
 )
@@ -221,15 +224,17 @@ class FeatureSet:
 
     def announcing(self, room: "BaseRoom") -> list[str]:
         """The names of the features that have something for the house."""
-        return [feature.name for feature in self._announcing if feature.active(room) and feature.announces(room)]
+        return [made.name for made in self._announcing if made.active(room) and _answer(made.announces, False, room)]
 
     def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
         """What the features add to the result of `observe`."""
-        return {name: value for made in self._observing for name, value in made.observes(room, member).items()}
+        nothing: Mapping[str, Any] = {}
+        found = [_answer(made.observes, nothing, room, member) for made in self._observing]
+        return {name: value for fields in found for name, value in fields.items()}
 
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""
-        return next(filter(None, (feature.absence(state, identity) for feature in self.all)), "")
+        return next(filter(None, (_answer(feature.absence, "", state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""
@@ -239,6 +244,28 @@ class FeatureSet:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]
             known = self._hooks[active] = _hooks_of([f for f in self._with_hooks if f not in inactive])
         return known
+
+
+def _answer(ask: Callable[..., T], otherwise: T, *args: Any) -> T:
+    """The answer to a question that is asked outside of a call, where an exception would hurt more than its room."""
+    try:
+        return ask(*args)
+    except Exception:
+        log.exception("%s failed", ask.__qualname__)
+        return otherwise
+
+
+def dues_of(ask: Callable[["BaseRoom"], Iterable[Due]], room: "BaseRoom") -> list[Due]:
+    """What a feature has due; nothing if its answer is unusable."""
+
+    def checked() -> list[Due]:
+        found = [(int(at), name, {**args}) for at, name, args in ask(room)]
+        if unknown := [name for _, name, _ in found if name not in room.commands.system]:
+            raise ValueError(f"there is no system entry {unknown[0]!r}")
+        return found
+
+    checked.__qualname__ = ask.__qualname__
+    return _answer(checked, [])
 
 
 def _check_names(features: Sequence[Feature]) -> None:

@@ -67,6 +67,10 @@ class RecordedRoom:
         """Update what depends on the world after an entry, such as whose turn it is."""
         raise NotImplementedError
 
+    def _again(self, state: RoomState) -> Self:
+        """A second room with this state, around the same world and with the same features."""
+        raise NotImplementedError
+
     # -- creating and restoring -------------------------------------------------------------------
     @classmethod
     def create(cls, state: RoomState, world: World, at: int) -> Self:
@@ -138,7 +142,10 @@ class RecordedRoom:
     def _opened_by(cls, first: Line | None, make_world: MakeWorld) -> Self:
         if first is None or first.entry.do != "open":
             raise RecordCorrupt("the record does not begin with an 'open' entry")
-        state = msgspec.convert(first.entry.args["state"], RoomState)
+        try:
+            state = msgspec.convert(first.entry.args["state"], RoomState)
+        except (msgspec.ValidationError, KeyError, TypeError) as wrong:
+            raise RecordCorrupt(f"the first entry of the record is not that of a room: {wrong}") from None
         _check_format(state)
         world = make_world(state.source, state.config)
         _same_version(state, world)
@@ -149,8 +156,8 @@ class RecordedRoom:
     def _replay_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
             entry = line.entry
-            command = self.commands.system[entry.do] if entry.by is None else self.commands.named(entry.do)
             try:
+                command = self.commands.system_entry(entry.do) if entry.by is None else self.commands.named(entry.do)
                 result, told = self._perform(entry.by, entry.at, command, command.check(entry.args))
             except CohabitError as refused:
                 raise RecordCorrupt(f"entry {entry.seq} does not replay: {refused.as_text()}", seq=entry.seq) from None
@@ -196,13 +203,12 @@ class RecordedRoom:
         tail = self.record.tail[: len(self.record.tail) - lines]
         pending = self.record.pending[: max(0, len(self.record.pending) - lines)]
         if isinstance(back, Line):
-            again = self._opened_by(back, lambda *_: self.world)
-            again._replay_lines(tail[1:])
+            again = self._again(msgspec.convert(back.entry.args["state"], RoomState))
         else:
-            again = type(self)(back.state, self.world)
-            again.record = Record(back.seq, back.digest, back.at)
             self.world.restore(back.world)
-            again._replay_lines(tail)
+            again = self._again(back.state)
+            again.record = Record(back.seq, back.digest, back.at)
+        again._replay_lines(tail)
         self.state, self.record = again.state, again.record
         self.record.pending = pending
         self.record.pending_bytes = sum(len(line.body) for line in pending)

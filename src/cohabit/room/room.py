@@ -6,7 +6,7 @@ validates, runs and records an entry; ``replay`` runs the recorded entries and p
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +32,7 @@ from cohabit.room.command_modules import command_table, features_of_record
 from cohabit.room.commands import Command
 from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
+from cohabit.room.feature import FeatureSet
 from cohabit.room.play import rewards, seats, turns
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
@@ -60,9 +61,12 @@ class Room(BaseRoom):
 
     __slots__ = ()
 
-    def __init__(self, state: RoomState, world: World) -> None:
-        features = features_of_record(state)
+    def __init__(self, state: RoomState, world: World, features: FeatureSet | None = None) -> None:
+        features = features or features_of_record(state)
         super().__init__(state, world, features, command_table(world, features))
+
+    def _again(self, state: RoomState) -> Self:
+        return type(self)(state, self.world, self.features)
 
     def commands_for(self, member: Member) -> list[Command]:
         """The commands that this member's grant allows, regardless of whose turn it is."""

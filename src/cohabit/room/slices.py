@@ -10,6 +10,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
+from cohabit.errors import RecordCorrupt
+
 T = TypeVar("T", bound=Struct)
 
 
@@ -39,6 +41,10 @@ class Slice(Generic[T]):
             found = of.slices[self.feature] = self.kind()
         return found
 
+    def drop(self, of: Sliced) -> None:
+        """Keep nothing any more."""
+        of.slices.pop(self.feature, None)
+
     def is_kept(self, of: Sliced) -> bool:
         return self.feature in of.slices
 
@@ -46,4 +52,7 @@ class Slice(Generic[T]):
         """Give plain values, as they were stored, their type."""
         kept = of.slices.get(self.feature)
         if isinstance(kept, dict):
-            of.slices[self.feature] = msgspec.convert(kept, self.kind)
+            try:
+                of.slices[self.feature] = msgspec.convert(kept, self.kind)
+            except msgspec.ValidationError as wrong:
+                raise RecordCorrupt(f"what the feature {self.feature} keeps is damaged: {wrong}") from None

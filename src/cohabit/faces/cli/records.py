@@ -98,7 +98,7 @@ def _is_file(name: str) -> bool:
 
 @contextmanager
 def open_source(args: argparse.Namespace, name: str) -> Iterator[Source]:
-    load_features(split_names(getattr(args, "features", "")))
+    load_features(split_names(getattr(args, "features", "") or os.environ.get("COHABIT_FEATURES", "")))
     if _is_file(name):
         if not Path(name).is_file():
             raise UnknownAsset(f"no such file: {name}")

@@ -62,12 +62,15 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     if isinstance(room.world, EmbodiedWorld):
         if avatars.controlled(room, me) is not None:
             raise Conflict("you control a body here already; leave it first (jack_out)")
+        is_first = not VISITS.is_kept(state)
         visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
         room.features_changed()  # the visit has a say in how its body arrives
         try:
             woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
         except BaseException:
             del VISITS.change(state).visits[package.identity]
+            if is_first:
+                VISITS.drop(state)
             raise
         assert me.seat is not None
         for item, count in package.items.items():
