@@ -35,6 +35,17 @@ FAULTS = {
     "a command raises an exception that is no refusal": (
         broken("    if found is None:\n", "    if found == 0:\n"), "use", "vote failed: AttributeError"
     ),
+    "a timer has a name that does not exist": (
+        broken('"poll_ended", {"poll"', '"poll_end", {"poll"'), "use", "there is no system entry 'poll_end'"
+    ),
+    "a hook is misspelt": (broken("def view_lines(", "def view_line("), "declaration", "did you mean view_lines?"),
+    "a category does not exist": (
+        broken('@command(category="meta", needs=Capability.WATCH)', '@command(category="metal", needs=Capability.WATCH)'),
+        "declaration", "the category of polls is one of meta",
+    ),
+    "it returns a list where text is wanted": (
+        broken('        return "\\n".join(', "        return list("), "questions", "view_lines returns text, not list"
+    ),
     "a timer fails": (broken(".open.pop(poll))", ".open.pop(poll + '?'))"), "use", "failed: KeyError"),
     "a question changes the room": (
         broken("        return \"\\n\".join(\n", "        POLLS.change(room.state).open.clear()\n        return \"\\n\".join(\n"),
@@ -55,6 +66,14 @@ FAULTS = {
     "it is in a room that has not used it": (
         broken("    def due(self", "    def active(self, room: BaseRoom) -> bool:\n        return True\n\n    def due(self"),
         "unused", "has not used it",
+    ),
+    "a refused message changes the room": (
+        broken("    def due(self", """    def recipients(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
+        POLLS.change(ctx.state).open.clear()
+        raise Busy("no")
+
+    def due(self"""),
+        "use", "changed the room before that",
     ),
     "it never returns": (
         broken("        for name, poll in POLLS.read(room.state).open.items():\n            yield",
@@ -78,6 +97,18 @@ def test_a_fault_is_found_and_its_message_says_what_to_change(fault: str, tmp_pa
     report = check_feature(str(tmp_path / "bad.py"), seconds=20 if check == "limits" else 300)
     assert report.failed() == [check], report
     assert says in str(report.findings[-1].message), report
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("import nowhere\n" + GOOD, "No module named 'nowhere'"), (GOOD + "\nthis is (", "SyntaxError"),
+     (GOOD.replace("open: dict[str, Poll] = {}", "open: dict[str, Poll]"), "open")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_loaded_is_named_with_the_reason(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    report = check_feature(str(tmp_path / "bad.py"))
+    assert not report.ok
+    assert says in report.findings[-1].message, report
 
 
 def test_members_that_a_feature_does_not_forget_are_a_warning(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.room.access.budget import Budget, StorageQuota
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
-from cohabit.room.feature import FeatureSet, dues_of
+from cohabit.room.feature import FeatureSet, answer, dues_of
 from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.seeing import visibility
@@ -214,7 +214,8 @@ class BaseRoom(RecordedRoom):
 
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
-        return [due for dues in self.hooks.due for due in dues_of(dues, self)]
+        nothing: list[Due] = []
+        return [due for ask in self.hooks.due for due in answer(dues_of, nothing, ask, self)]
 
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:

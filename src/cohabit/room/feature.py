@@ -224,17 +224,17 @@ class FeatureSet:
 
     def announcing(self, room: "BaseRoom") -> list[str]:
         """The names of the features that have something for the house."""
-        return [made.name for made in self._announcing if made.active(room) and _answer(made.announces, False, room)]
+        return [made.name for made in self._announcing if made.active(room) and answer(made.announces, False, room)]
 
     def observes(self, room: "BaseRoom", member: Member) -> dict[str, Any]:
         """What the features add to the result of `observe`."""
         nothing: Mapping[str, Any] = {}
-        found = [_answer(made.observes, nothing, room, member) for made in self._observing]
+        found = [answer(made.observes, nothing, room, member) for made in self._observing]
         return {name: value for fields in found for name, value in fields.items()}
 
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""
-        return next(filter(None, (_answer(feature.absence, "", state, identity) for feature in self.all)), "")
+        return next(filter(None, (answer(feature.absence, "", state, identity) for feature in self.all)), "")
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""
@@ -246,26 +246,21 @@ class FeatureSet:
         return known
 
 
-def _answer(ask: Callable[..., T], otherwise: T, *args: Any) -> T:
+def dues_of(ask: Callable[["BaseRoom"], Iterable[Due]], room: "BaseRoom") -> list[Due]:
+    """What a feature has due. Raises if its answer is unusable."""
+    found = [(int(at), name, {**args}) for at, name, args in ask(room)]
+    if unknown := [name for _, name, _ in found if name not in room.commands.system]:
+        raise ValueError(f"there is no system entry {unknown[0]!r}")
+    return found
+
+
+def answer(ask: Callable[..., T], otherwise: T, *args: Any) -> T:
     """The answer to a question that is asked outside of a call, where an exception would hurt more than its room."""
     try:
         return ask(*args)
     except Exception:
-        log.exception("%s failed", ask.__qualname__)
+        log.exception("a feature failed: %s%s", ask.__qualname__, args[:1] if ask is dues_of else "")
         return otherwise
-
-
-def dues_of(ask: Callable[["BaseRoom"], Iterable[Due]], room: "BaseRoom") -> list[Due]:
-    """What a feature has due; nothing if its answer is unusable."""
-
-    def checked() -> list[Due]:
-        found = [(int(at), name, {**args}) for at, name, args in ask(room)]
-        if unknown := [name for _, name, _ in found if name not in room.commands.system]:
-            raise ValueError(f"there is no system entry {unknown[0]!r}")
-        return found
-
-    checked.__qualname__ = ask.__qualname__
-    return _answer(checked, [])
 
 
 def _check_names(features: Sequence[Feature]) -> None:

@@ -254,14 +254,25 @@ class RecordedRoom:
         except BaseException as bug:
             raise self._crashed(bug) from bug
 
-    def _crashed(self, bug: BaseException, lines: int = 0) -> GameCrash:
-        """Roll back to the last entry, minus the last ``lines`` entries."""
+    def run_hook(self, hook: Callable[..., Any], *args: Any) -> Any:
+        """Call a hook of a feature that must not refuse. Any exception becomes GAME_CRASH."""
+        try:
+            return hook(*args)
+        except (GameCrash, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            feature = getattr(hook, "__self__", None)
+            raise self._crashed(bug, who=f"the feature {getattr(feature, 'name', '')!r}") from bug
+
+    def _crashed(self, bug: BaseException, lines: int = 0, who: str = "") -> GameCrash:
+        """Roll back to the last entry, minus the last ``lines`` entries. ``who`` failed; by default the world."""
         if self._checkpoint is not None:
             self.roll_back(lines)
         # Only the type is shown: the text of a world's exception may contain hidden information.
         what = type(bug).__name__
         return GameCrash(
-            f"the world {self.state.world!r} failed ({what}); the room was rolled back", exception={"type": what}
+            f"{who or f'the world {self.state.world!r}'} failed ({what}); the room was rolled back",
+            exception={"type": what},
         )
 
 

@@ -238,7 +238,7 @@ class Room(BaseRoom):
             member = state.members[by]
             result: Any = self._act(member, command, args, told)
             for acted in self.hooks.acted:
-                self.crash_on_error(acted, self, member)
+                self.run_hook(acted, self, member)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             if self.pace == "turns" and member.seat in state.waiting_for:
@@ -285,7 +285,7 @@ class Room(BaseRoom):
         if self.hooks.follow:
             context = Context(self, state, None, at, told)
             for follow in self.hooks.follow:
-                self.crash_on_error(follow, context)
+                self.run_hook(follow, context)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:

@@ -43,7 +43,7 @@ def opened(ctx: Context, gap: int) -> None:
         if member.away_since is not None:
             member.away_since += gap
     for after_downtime in ctx.room.hooks.after_downtime:
-        ctx.room.crash_on_error(after_downtime, ctx.room, gap)
+        ctx.room.run_hook(after_downtime, ctx.room, gap)
 
 
 @system_entry()

@@ -14,15 +14,16 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.stream import Stream
+from cohabit.model.suggest import nearest
 from cohabit.registry import find_feature, lasting_source, load_features, make_world
-from cohabit.room.commands import Command
-from cohabit.room.feature import Feature
+from cohabit.room.commands import Category, Command
+from cohabit.room.feature import Feature, dues_of
 from cohabit.room.opening import opening_state
 from cohabit.room.record import GENESIS, Line, read_lines
 from cohabit.room.room import Room
@@ -36,7 +37,10 @@ from cohabit.testing.samples import WORDS, sample_args
 MODULE = "cohabit.testing.feature_checker"
 SEEDS = (1, 2, 3)
 STEPS = 150
-LIMIT_S = 300
+LIMIT_S = 120
+"""How many seconds all checks may take together."""
+TEXTS = ("view_lines", "absence", "reply_note")
+"""Hooks that return text."""
 WORLD = "nim"
 MEMBERS = {"ada": "player", "bob": "player", "cleo": "observer", "dora": "host"}
 LONGEST_WAIT_MS = 90_000
@@ -69,6 +73,8 @@ class Play:
     def _step(self) -> None:
         room, stream = self.room, self._stream
         self.at += stream.between(0, LONGEST_WAIT_MS) if stream.chance(1, 4) else 10
+        if self.feature.overrides("due"):
+            _guarded("due", lambda: dues_of(self.feature.due, room))
         _guarded("a timer", lambda: room.settle(self.at))
         away = [name for name in MEMBERS if room.member_of(f"id-{name}") is None]
         if stream.chance(1, 12):
@@ -80,6 +86,8 @@ class Play:
         member = stream.choice(list(room.state.members.values()))
         if stream.chance(1, 12) and len(room.state.members) > 2:
             self._call(member, "leave", {})
+        elif stream.chance(1, 8):
+            self._call(member, "send_message", {"to": "*", "content": "hello"})
         elif self.commands:
             command = stream.choice(self.commands)
             self._call(member, command.name, sample_args(command.schema, stream, self._words))
@@ -134,6 +142,15 @@ def check_declaration(trial: FeatureTrial) -> str:
             raise CheckFailed(
                 f"declare {kept.kind.__name__} with omit_defaults=True, and with a default for each field"
             )
+    for name in vars(type(feature)):
+        if not name.startswith("_") and not hasattr(Feature, name) and callable(getattr(feature, name)):
+            near = nearest(name, [hook for hook in vars(Feature) if not hook.startswith("_")], 1)
+            if near:
+                raise CheckFailed(
+                    f"{name} is no hook; did you mean {near[0]}? Begin the names of your own methods with _"
+                )
+    if wrong := [made for made in feature.declared if made.category not in get_args(Category)]:
+        raise CheckFailed(f"the category of {wrong[0].name} is one of {', '.join(get_args(Category))}")
     undescribed = [command.name for command in feature.declared if not command.system and not command.doc]
     if undescribed:
         raise CheckFailed(f"{undescribed[0]} needs a docstring: it is what its callers read")
@@ -160,8 +177,10 @@ def check_questions(trial: FeatureTrial) -> str:
         for member in list(room.state.members.values()):
             for hook, ask in _questions(trial.feature, room, member):
                 before = room.digest()
-                _guarded(hook, ask)
+                said = _guarded(hook, ask)
                 asked += 1
+                if hook in TEXTS and not isinstance(said, str):
+                    raise CheckFailed(f"{hook} returns text, not {type(said).__name__}")
                 if room.digest() != before:
                     raise CheckFailed(f"{hook} is a question, but it changes the room; change it in follow")
     return f"asked {asked} times"
@@ -242,9 +261,11 @@ def check_feature(source: str, *, world: str = WORLD, seconds: float = LIMIT_S) 
     done = subprocess.run(work, capture_output=True, text=True, env=_environment("0"))
     if done.returncode == 0:
         return msgspec.json.decode(done.stdout, type=Report)
-    ours = [line.strip() for line in done.stderr.splitlines() if source.rpartition("/")[2].partition(":")[0] in line]
-    why = ours[0] if ours else (done.stderr.strip().splitlines() or ["it ended"])[-1]
-    return Report(source, [Finding("limits", False, f"it did not finish: {why}")])
+    said = done.stderr.strip().splitlines() or [f"its process ended with {done.returncode}"]
+    where = [line.strip() for line in said if source.rpartition("/")[2].partition(":")[0] in line]
+    if said[0].startswith("Timeout"):  # the traceback of a process that took too long has its newest line first
+        return Report(source, [Finding("limits", False, f"not done after {seconds:g} s: {''.join(where[:1])}")])
+    return Report(source, [Finding("loading", False, " ".join([*where[-1:], said[-1]]))])
 
 
 def _check(source: str, world: str) -> Report:
@@ -272,7 +293,7 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
     commands = list(room.commands)
     asks: dict[str, Callable[[], Any]] = {
         "active": lambda: feature.active(room),
-        "due": lambda: list(feature.due(room)),
+        "due": lambda: dues_of(feature.due, room),
         "refuses": lambda: [feature.refuses(room, member, command) for command in commands],
         "without_seat": lambda: [feature.without_seat(member, command) for command in commands],
         "keeps_seated": lambda: [feature.keeps_seated(room, seat) for seat in room.seats],

@@ -25,7 +25,10 @@ def is_agent(source: str) -> bool:
 def is_feature(source: str) -> bool:
     """Whether to check it as a feature of rooms."""
     path, _, name = source.partition(".py:")
-    classes = _classes_in(Path(f"{path}.py" if name else source)) if is_file_source(source) else {}
+    file = Path(f"{path}.py" if name else source)
+    classes = _classes_in(file) if is_file_source(source) else {}
+    if not classes and is_file_source(source) and file.is_file():  # perhaps with a mistake in its syntax
+        return b"(Feature)" in file.read_bytes()
     return any("Feature" in _base_names(node) for known, node in classes.items() if not name or known == name)
 
 

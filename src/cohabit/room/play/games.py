@@ -42,7 +42,7 @@ def begin(ctx: Context, seed: str) -> None:
     state, room = ctx.state, ctx.room
     state.seed = seed
     for ends in room.hooks.game_ends:  # before anything of the old game is gone
-        room.crash_on_error(ends, ctx, False)
+        room.run_hook(ends, ctx, False)
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
@@ -108,7 +108,7 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     state, room = ctx.state, ctx.room
     switch_game(state, game)
     for ends in room.hooks.game_ends:
-        room.crash_on_error(ends, ctx, True)
+        room.run_hook(ends, ctx, True)
     if room.has_arrivals:  # only the save knows whose its seats are; nobody else may take them
         state.played = dict(played)
         state.seats_ever = []
@@ -125,7 +125,7 @@ def resume(ctx: Context, game: str, played: dict[str, str]) -> None:
     leave_closed_seats(ctx)
     keep_to_played_seats(ctx, played)
     for loaded in room.hooks.game_loaded:
-        room.crash_on_error(loaded, ctx, played)
+        room.run_hook(loaded, ctx, played)
 
 
 def leave_closed_seats(ctx: Context) -> None:

@@ -129,7 +129,7 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
     """Resolve a round. Its results are not the doing of the member who happened to submit last."""
     told.extend(_by_world(room.crash_on_error(room.world.resolve)))
     for round_ended in room.hooks.round_ended:
-        room.crash_on_error(round_ended, room)
+        room.run_hook(round_ended, room)
     room.roster_changed()
 
 

@@ -94,7 +94,7 @@ def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> Vie
     lines = [
         room.tools.in_text(ends),
         room.tools.in_text(_seat_text(room, me)),
-        *[room.tools.in_text(view_lines(room, me)) for view_lines in room.hooks.view_lines],
+        *[room.tools.in_text(room.run_hook(view_lines, room, me)) for view_lines in room.hooks.view_lines],
         _objectives(me),
         _messages(ctx),
         watch_only(me),
