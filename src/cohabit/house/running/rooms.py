@@ -47,7 +47,7 @@ class Rooms(dict[str, RoomRunner]):
         self.all_open = asyncio.Event()  # every stored room was opened, or could not be
         self.events = RoomEvents()
         self.make_connector: MakeConnector | None = None
-        self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # the runner was closed; its room still exists
+        self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # it was closed; its room still exists
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
         self._store = store
         self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
