@@ -169,7 +169,7 @@ def find_feature(name: str) -> Any:
             f"unknown feature {name!r}; if you have its file, name it with --features FILE or COHABIT_FEATURES",
             did_you_mean=nearest(name, known, 2),
         )
-    if target.startswith("cohabit."):
+    if name in FEATURES or name in PROTOCOLS:
         return _made_once(_imported(target))
     return _foreign_feature(partial(_imported, target), name)
 
