@@ -106,6 +106,12 @@ export class Manage {
     this.commandsFor = grant;
   }
 
+  /** Show the buttons that the grant allows, so that they do not appear later and move the world. */
+  async prepare() {
+    if (this.commandsFor !== this.grant) await this.fetchCommands();
+    this.drawParts();
+  }
+
   /** True if we may use a command. Asking first keeps refusals out of the audit. */
   async may(command) {
     if (this.commandsFor !== this.grant) await this.fetchCommands();

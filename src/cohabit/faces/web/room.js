@@ -111,6 +111,7 @@ export class RoomScreen {
       await this.fetchMe();
       await (this.session ? this.refresh() : this.fetchSession());
       if (!this.worldTitle) await this.fetchDescription();
+      await this.manage.prepare();
       this.manage.refresh(); // no push tells that an invite has expired
     });
   }
