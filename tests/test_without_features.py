@@ -13,9 +13,8 @@ from cohabit.registry import FEATURES, PROTOCOLS
 ROOT = Path(__file__).parent.parent
 KERNEL = [
     f"tests/room/test_{name}.py"
-    for name in ("audit", "authority", "contract", "idempotency", "layers", "lifecycle", "opening", "record", "shown",
-                 "visibility")
-]  # fmt: skip
+    for name in ("authority", "contract", "idempotency", "lifecycle", "record", "visibility")
+]
 PROGRAM = """
 import sys
 from importlib.abc import MetaPathFinder

@@ -37,7 +37,7 @@ from cohabit.testing.samples import WORDS, sample_args
 
 MODULE = "cohabit.testing.feature_checker"
 SEEDS = (1, 2, 3)
-STEPS = 150
+STEPS = 120
 LIMIT_S = 60
 """How many seconds of CPU time all checks may take together."""
 WAITS = 10
