@@ -20,7 +20,7 @@ OPEN_AT_ONCE = 5
 Text = Annotated[str, Meta(min_length=1, max_length=80)]
 
 
-# -- what it keeps --------------------------------------------------------------------------------
+# -- state ---------------------------------------------------------------------------------------
 class Poll(Struct):
     question: str
     choices: list[str]

@@ -50,7 +50,7 @@ class App(Struct, omit_defaults=True):
 
 
 class Published(Struct, omit_defaults=True):
-    """What apps have published, by the id of the member."""
+    """The published data of apps, by the id of the member."""
 
     apps: dict[str, App] = {}
 

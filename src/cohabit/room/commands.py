@@ -36,8 +36,6 @@ Backend = Annotated[str, Meta(max_length=MAX_BACKEND)]
 Ready = Callable[["BaseRoom", Member], bool]
 WaitBegins = Callable[["BaseRoom", Member, Mapping[str, Any]], Ready]
 NewsAfter = Callable[["BaseRoom", Member, Mapping[str, Any]], int | None]
-DECLARATION = ("args", "doc", "raw", "skip")
-"""Options of a command that are those of its declaration."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -154,8 +152,14 @@ class Command(Declaration):
         needs: tuple[Capability, ...] = (),
         **options: Unpack[Options],
     ) -> None:
-        declaration = {key: options.pop(key) for key in DECLARATION if key in options}  # type: ignore[misc]
-        super().__init__(name, run, **declaration)
+        super().__init__(
+            name,
+            run,
+            skip=options.get("skip", 1),
+            args=options.get("args"),
+            doc=options.get("doc"),
+            raw=options.get("raw", False),
+        )
         for option in OPTIONS:  # in the object itself, because a call reads many of them
             setattr(self, option, options.get(option, getattr(Command, option)))
         self.where = where  # whose state it works on: the world's, the room's, or the house's
@@ -244,7 +248,8 @@ class Command(Declaration):
         return other
 
 
-OPTIONS = [option for option in Options.__annotations__ if option not in DECLARATION]
+OPTIONS = [option for option in Options.__annotations__ if option in vars(Command)]
+"""Those that are not of its declaration."""
 
 
 def _type_of(schema: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ READY_S = 10.0
 MISSING_SCOPE = "scope"
 """In the refusal of a key that may ask a model, but not ask about it."""
 NO_KEY = "none"
-"""What the clients are given in place of a key. It is not sent."""
+"""A placeholder: the clients insist on a key. It is not sent."""
 MAX_TOOL_NAME = 60
 MAX_TOKENS = 10**9
 """More than any answer has: a larger count is none."""

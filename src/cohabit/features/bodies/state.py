@@ -1,4 +1,4 @@
-"""What a room keeps of bodies: the avatars of the current game, and what agents have done with theirs."""
+"""State of bodies: the avatars of the current game, and the careers of the agents that controlled them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,7 +55,7 @@ class Career(Struct, omit_defaults=True):
             self.deeds[name] = self.deeds.get(name, 0) + count
 
     def since(self, before: "Career") -> "Career":
-        """What was done after a time at which it was ``before``."""
+        """The difference between this career and an earlier state of it."""
         deeds = {name: count - before.deeds.get(name, 0) for name, count in self.deeds.items()}
         return Career(
             self.playtime_ms - before.playtime_ms,
