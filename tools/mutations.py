@@ -231,15 +231,15 @@ WITHOUT_EFFECT = (
         "An hour that is never counted; hours begin at 0.",
     ),
     WithoutEffect(
-        "room/opening.py", 'source, "", 0, "")', "source, '', 1, '')",
+        "lab/opening.py", 'source, "", 0, "")', "source, '', 1, '')",
         "A seed that is never used: each room gets its own.",
     ),
     WithoutEffect(
-        "room/opening.py", "made.timers.idle = self._has_no_timer", "pass",
+        "lab/opening.py", "made.timers.idle = self._has_no_timer", "pass",
         "The first call then looks for timers and finds none.",
     ),
     WithoutEffect(
-        "room/opening.py", "self._opened = msgspec.to_builtins(same)", "pass",
+        "lab/opening.py", "self._opened = msgspec.to_builtins(same)", "pass",
         "Every room is then opened like the first one, with the same result.",
     ),
     WithoutEffect(
@@ -247,7 +247,7 @@ WITHOUT_EFFECT = (
         "A room writes its first entry, which has a time, before anything reads the time of its record.",
     ),
     WithoutEffect(
-        "room/play/game_time.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
+        "features/game_clock.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
     *(

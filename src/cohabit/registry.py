@@ -66,6 +66,11 @@ FEATURES = {
     "visits": "cohabit.features.visits:VisitsFeature",
     "consent": "cohabit.features.consent:ConsentFeature",
     "remote": "cohabit.features.remote:RemoteFeature",
+    "game_clock": "cohabit.features.game_clock:GameClockFeature",
+    "front_ends": "cohabit.features.front_ends:FrontEndsFeature",
+    "audit": "cohabit.features.audit:AuditFeature",
+    "objectives": "cohabit.features.objectives:ObjectivesFeature",
+    "messages": "cohabit.features.messages:MessagesFeature",
 }
 """The features of every room, in the order in which their hooks are called."""
 FEATURE = "cohabit.room.feature:Feature"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs
+from cohabit.features.game_clock import PAUSE
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
@@ -132,7 +133,7 @@ async def test_a_player_alone_cannot_pause_the_others() -> None:
         assert not room.state.paused
         assert room.call("y", "pause", at=clock.now()).paused
         room.call("x", "resume", at=clock.now())
-        assert room.state.pause_wanted == []
+        assert PAUSE.read(room.state).asked == []
         assert room.call("hera", "pause", at=clock.now()).paused
 
 

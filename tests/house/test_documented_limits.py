@@ -6,6 +6,7 @@ from pathlib import Path
 import mutations
 import pytest
 
+from cohabit.features.messages import INBOX_LIMIT
 from cohabit.features.stand_ins import STAND_IN_STEP_MS
 from cohabit.house.lifecycle.saves import MAX_SAVE, MAX_SAVES
 from cohabit.house.overload import LOG_EVERY_MS
@@ -17,7 +18,6 @@ from cohabit.house.store.identities import TOKEN_LENGTH
 from cohabit.room.access.budget import HOUR_MS
 from cohabit.room.access.refusals import REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.commands import MAX_WAIT_MS
-from cohabit.room.messages import INBOX_LIMIT
 from cohabit.room.replies import KEYS_KEPT
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cohabit import saves as save_format
 from cohabit.errors import (
     BadArgs,
     Busy,
@@ -19,7 +20,6 @@ from cohabit.errors import (
 from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
 from cohabit.registry import find_world, known_worlds, players_of
-from cohabit.room.play import saves as save_format
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 

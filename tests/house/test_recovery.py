@@ -27,7 +27,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.store import loading
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
-from cohabit.room.seeing.cursors import seal
+from cohabit.house.streams.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from cohabit import saves
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
@@ -24,7 +25,6 @@ from cohabit.model.seat import Seat
 from cohabit.model.travel import Domain
 from cohabit.nexus.values import Profile
 from cohabit.nexus.world import Nexus
-from cohabit.room.play import saves
 from cohabit.scenario import AgentSpec, Scenario, check_handle
 
 from .games import Journeys

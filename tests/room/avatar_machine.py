@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from cohabit import saves
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError
 from cohabit.features.bodies.own import owner_of
 from cohabit.features.bodies.state import avatars_in
 from cohabit.model.avatar import AvatarState
 from cohabit.registry import make_world
-from cohabit.room.play import saves
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 

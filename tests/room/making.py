@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cohabit import saves
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
 from cohabit.room.opening import opening_state
-from cohabit.room.play import saves
 from cohabit.room.room import Room
 from cohabit.room.seeing.visibility import feed
 from cohabit.scenario import parse_scenario

@@ -3,7 +3,7 @@
 import pytest
 
 from cohabit.errors import BadArgs, GameCrash, PermissionDenied, ScopeViolation
-from cohabit.room.access.audit import AuditReply
+from cohabit.features.audit import AuditReply
 from cohabit.room.access.refusals import LINES_PER_MEMBER, MANY, REFUSALS_KEPT, Audit
 from cohabit.room.room import Room
 

@@ -16,7 +16,7 @@ from cohabit.model.message import MAX_MESSAGE
 from cohabit.model.observation import Observation
 from cohabit.model.seat import ALL, Eye
 from cohabit.registry import make_world
-from cohabit.room.commands import Command, command, declared_in
+from cohabit.room.commands import Command, Options, command, declared_in
 from cohabit.room.opening import opening_state
 from cohabit.room.play import acting
 from cohabit.room.recorded import WorldInterrupted
@@ -50,6 +50,7 @@ def heard(room: Room, who: str, kind: str = "reward") -> list[str]:
     return [i.text for e in entries(room) for i in feed(e, member, room.eye(member)) if i.kind == kind]
 
 
+@pytest.mark.uses("audit")
 def test_the_output_schema_of_a_command_describes_what_it_answers() -> None:
     room = make_room(RED, HOST_AGENT, world="Secrets")
     for who, name, args in (("ann", "shout", {"text": "hello"}), ("ann", "whoami", {}), ("hostess", "audit", {})):
@@ -285,6 +286,7 @@ def test_a_total_that_is_not_a_number_is_a_crash_and_is_rolled_back(tmp_path: Pa
 
 
 # -- a pace by config -------------------------------------------------------------------------------
+@pytest.mark.uses("game_clock")
 def test_the_commands_of_a_room_follow_the_pace_that_the_config_gives() -> None:
     live, turns = (room_of("drift", player("ann", 0), player("bob", 1), config={"live": x}) for x in (True, False))
     assert ("pause" in live.commands, "pause" in turns.commands) == (True, False)
@@ -475,7 +477,7 @@ def test_a_parameter_that_may_be_null_or_of_several_kinds_is_described_by_its_va
     ) -> None:
         """Try it."""
 
-    asked = Command("try_it", try_it, where="room", category="meta").as_action()
+    asked = Command("try_it", try_it, Options(category="meta")).as_action()
     few, any_of, plain = asked.parameters
     assert (few.type, few.minimum, few.maximum, few.description) == ("integer", 1, 3, "how many")
     assert (any_of.type, any_of.minimum, any_of.maximum) == ("integer or string", None, None)

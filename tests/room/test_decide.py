@@ -11,7 +11,7 @@ from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
 from cohabit.room.access.budget import HOUR_MS, Budget, StorageQuota
-from cohabit.room.commands import Command
+from cohabit.room.commands import Command, Options
 from cohabit.room.decide import by_grant, decide
 from cohabit.room.decision import Decision
 
@@ -224,7 +224,7 @@ def test_deciding_about_a_command_of_the_house_asks_the_world_nothing(monkeypatc
 ])  # fmt: skip
 def test_a_refusal_names_what_is_needed_and_who_lacks_it(needs: tuple[C, ...], said: str) -> None:
     room = make_room(*EVERYBODY)
-    asked = Command("try_it", lambda ctx: None, where="room", category="meta", needs=needs)
+    asked = Command("try_it", lambda ctx: None, Options(category="meta", needs=needs))
     decision = by_grant(room.state.members["owl"], asked)
     assert decision.reason == f"try_it {said} can grant it."
     assert decision.needs == needs

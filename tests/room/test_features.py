@@ -9,9 +9,9 @@ from msgspec import structs
 
 from cohabit import registry
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, PermissionDenied, RecordCorrupt, UnknownAsset
+from cohabit.lab.opening import Opening
 from cohabit.model.record import Entry
 from cohabit.registry import find_feature, load_features, make_world
-from cohabit.room.opening import Opening
 from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario, read_scenario
@@ -204,8 +204,8 @@ BAD = {
 }
 HIDING = "from cohabit.features import *\nclass Taker(Feature):\n    name = 'taker'\n"
 HIDES = {
-    "@command(category='meta')\ndef say(ctx: Context) -> str:\n    'No.'\n    return ''": "'say'",
-    "@system_entry()\ndef presence(ctx: Context) -> None:\n    'No.'": "'presence'",
+    "@command(category='meta')\ndef say(ctx: Context) -> str:\n    'No.'\n    return ''": "the features messages and taker both declare 'say'",
+    "@system_entry()\ndef presence(ctx: Context) -> None:\n    'No.'": "every room has 'presence'; the feature taker needs another name",
 }
 
 
@@ -227,7 +227,7 @@ def test_two_features_with_the_same_command_cannot_be_in_one_room(tmp_path: Path
 def test_a_feature_cannot_hide_what_every_room_has(text: str, tmp_path: Path) -> None:
     (tmp_path / "taker.py").write_text(HIDING + text)
     load_features([str(tmp_path / "taker.py")])
-    with pytest.raises(BadArgs, match=f"every room has {HIDES[text]}; the feature taker needs another name"):
+    with pytest.raises(BadArgs, match=HIDES[text]):
         make_room(ANN, BOB, features=["taker"])
 
 

@@ -29,6 +29,7 @@ def test_a_repeated_call_is_answered_when_it_is_no_longer_the_members_turn() -> 
     assert len(entries(room, "take")) == 2
 
 
+@pytest.mark.uses("messages")
 def test_a_message_sent_twice_with_one_key_arrives_once() -> None:
     room = make_room()
     replies = [

@@ -71,6 +71,7 @@ def test_a_seed_is_a_whole_number_or_hexadecimal_digits_of_128_bits(seed: object
     assert room.snapshot().encode()
 
 
+@pytest.mark.uses("messages")
 def test_an_archived_room_can_be_read_and_not_changed() -> None:
     room = make_room(*EVERYBODY)
     room.call("ann", "shout", {"text": "last words"}, at=1)

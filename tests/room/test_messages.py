@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied
-from cohabit.room.messages import deliver
+from cohabit.features.messages import INBOX, NUMBERS, deliver
 from cohabit.room.room import Room
-from cohabit.room.state import Box, Inbox
 
 from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored, told_last
 
@@ -85,7 +84,7 @@ def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args:
     room = make_room(*MEMBERS)
     with pytest.raises(BadArgs):
         room.call("ann", "send_message", args, at=0)
-    assert room.state.bus_seq == 0
+    assert NUMBERS.read(room.state).last == 0
 
 
 def test_a_member_that_may_only_broadcast_can_write_to_nobody_alone() -> None:
@@ -144,9 +143,8 @@ def test_a_full_inbox_drops_the_oldest_and_says_how_many() -> None:
 
 
 def test_of_dropped_messages_the_last_4096_are_counted() -> None:
-    box, kept = Box(), 200
-    state = make_room(*MEMBERS).state
-    state.inboxes["bob"] = Inbox(direct=box)
+    kept, state = 200, make_room(*MEMBERS).state
+    box = INBOX.change(state.members["bob"]).direct
     for sent in range(1, 10_001):
         deliver(state, "ann", "bob", "", "hello", ["bob"], 0)
         dropped = max(0, sent - kept)

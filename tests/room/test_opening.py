@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cohabit.lab.opening import Opening
 from cohabit.registry import known_games, make_world
-from cohabit.room.opening import Opening
 from cohabit.room.room import Room
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.world import World

@@ -266,6 +266,7 @@ def test_going_back_over_the_last_entries_gives_the_room_before_them() -> None:
         assert [e.seq for e in entries(room)] == list(range(room.record.seq + 1))
 
 
+@pytest.mark.uses("messages")
 def test_arguments_that_json_cannot_write_are_refused_before_anything_happens() -> None:
     room = played()
     before = room.digest()

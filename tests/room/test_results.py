@@ -17,7 +17,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "Receipt": {"damage": 1.0, "difficulty": "normal"},
     "Refusal": {"count": 1},
     "Resource": {"scheme": "cohabit"},
-    "RoomState": {"games": 1, "pause_grace_ms": 30_000, "scenario": "sandbox", "speed": "x1", "stand_in_ms": 30_000},
+    "RoomState": {"games": 1, "scenario": "sandbox", "speed": "x1", "stand_in_ms": 30_000},
     "SessionInfo": {"game": 1, "is_played": True},
     "Visit": {"damage": 1.0, "difficulty": "normal"},
 }

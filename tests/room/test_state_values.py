@@ -17,7 +17,6 @@ OLDER_ROOMS: dict[str, Any] = {
     "OwnedAvatar.spawn": "safe",
     "OwnedAvatar.state": AvatarState.UNBOUND,
     "RoomState.games": 1,
-    "RoomState.pause_grace_ms": 30_000,
     "RoomState.scenario": "sandbox",
     "RoomState.speed": "x1",
     "RoomState.stand_in_ms": 30_000,

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, CohabitError, PermissionDenied
+from cohabit.house.streams.cursors import seal, unseal
 from cohabit.house.streams.fanout import Fanout
 from cohabit.model.grant import Capability
 from cohabit.model.seat import Eye
 from cohabit.room.room import Room
-from cohabit.room.seeing.cursors import seal, unseal
 from cohabit.room.seeing.visibility import FeedItem, feed, is_news
 
 from .making import AGENT, BLUE, EVERYBODY, GOD, HOST, NARRATOR, OBSERVER, RED, entries, make_room, replayed, told_last
@@ -115,12 +115,14 @@ def test_a_hidden_action_is_told_to_a_member_that_looks_through_the_seat_of_its_
     assert [item.text for item in told(room, "bot", before)] == ["you mumble 4711"]
 
 
+@pytest.mark.uses("messages")
 def test_a_direct_message_is_told_to_its_two_ends_even_in_front_of_a_god() -> None:
     room = make_room(*EVERYBODY)
     room.call("ann", "send_message", {"to": "bob", "content": "between us"}, at=1)
     assert [bool(told(room, str(a["id"]))) for a in EVERYBODY] == [True, True, *[False] * 6]
 
 
+@pytest.mark.uses("messages")
 def test_a_member_that_may_not_read_the_roster_or_the_chat_is_not_told_of_them() -> None:
     room = make_room(RED, BLUE, HOST, NARRATOR)
     room.call("hostess", "grant", {"member": "bob", "may": ["watch"]}, at=1)
@@ -294,6 +296,7 @@ def test_a_made_up_cursor_is_refused(cursor: str) -> None:
 
 
 # -- objectives -------------------------------------------------------------------------------------
+@pytest.mark.uses("objectives")
 def test_objectives_are_shown_to_everybody_as_they_were_written_with_live_standings_beside_them() -> None:
     wanted = [
         {"id": "survive", "kind": "survive", "label": "Überlebe"},
@@ -308,6 +311,7 @@ def test_objectives_are_shown_to_everybody_as_they_were_written_with_live_standi
     assert replayed(room).state.members["ann"].objectives == wanted
 
 
+@pytest.mark.uses("messages")
 def test_reading_changes_nothing_however_often() -> None:
     room = make_room(*EVERYBODY)
     before = room.digest()

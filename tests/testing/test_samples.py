@@ -5,7 +5,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from cohabit.model.stream import Stream
-from cohabit.room.commands import Command
+from cohabit.room.commands import Command, Options
 from cohabit.testing.samples import sample_args
 
 
@@ -33,12 +33,12 @@ def anything(
 
 @pytest.mark.parametrize("seed", range(30))
 def test_sampled_arguments_fit_the_schema_they_were_drawn_from(seed):
-    command = Command("anything", anything, where="room", category="meta")
+    command = Command("anything", anything, Options(category="meta"))
     args = sample_args(command.schema, Stream(seed, "samples"))
     assert command.check(args)["kind"] in ("red", "green")
 
 
 def test_the_same_stream_draws_the_same_arguments():
-    schema = Command("anything", anything, where="room", category="meta").schema
+    schema = Command("anything", anything, Options(category="meta")).schema
     draw = [msgspec.json.encode(sample_args(schema, Stream(1, "samples"))) for _ in range(2)]
     assert draw[0] == draw[1]

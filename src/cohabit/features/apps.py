@@ -17,7 +17,7 @@ from cohabit.model.message import EVERYBODY
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.feature import Feature
-from cohabit.room.messages import recipients, speak
+from cohabit.room.recipients import recipients, speak
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
 

@@ -17,8 +17,8 @@ from cohabit.room.access.grants import Granted, Names, change_layers, grant_wire
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.feature import Feature
-from cohabit.room.messages import speak
 from cohabit.room.play.seats import end_look, remember_seat
+from cohabit.room.recipients import speak
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of

@@ -20,11 +20,11 @@ from cohabit.agents.isolated import open_agent
 from cohabit.agents.player import Act, Limits, Player
 from cohabit.agents.spans import OpenSpan, span
 from cohabit.errors import BadArgs
+from cohabit.lab.opening import Opening
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.registry import make_world
 from cohabit.room.command_modules import command_table
-from cohabit.room.opening import Opening
 from cohabit.room.record import Line
 from cohabit.room.room import Room
 from cohabit.room.state import Member

@@ -212,6 +212,9 @@ class BaseRoom(RecordedRoom):
         self.features_changed()
         self.timers.changed()
 
+    def _digested(self) -> RoomState:
+        return self.features.digested(self.state)
+
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""
         nothing: list[Due] = []

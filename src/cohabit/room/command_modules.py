@@ -9,35 +9,16 @@ from collections.abc import Iterable
 from cohabit.errors import BadArgs, RecordCorrupt, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.registry import find_feature, usual_features
-from cohabit.room import messages, system
-from cohabit.room.access import audit, entry, grants, members
+from cohabit.room import system
+from cohabit.room.access import entry, grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.feature import Feature, FeatureSet
-from cohabit.room.play import (
-    acting,
-    game_time,
-    lifecycle,
-    seats,
-    turns,  # fmt: skip
-)
+from cohabit.room.play import acting, lifecycle, seats, turns
 from cohabit.room.seeing import info, looking
 from cohabit.room.state import RoomState
 from cohabit.world import Pace, World, overrides
 
-COMMAND_MODULES = (
-    acting,
-    info,
-    looking,
-    turns,
-    messages,
-    game_time,
-    seats,
-    lifecycle,
-    grants,
-    members,
-    entry,
-    audit,
-)
+COMMAND_MODULES = (acting, info, looking, turns, seats, lifecycle, grants, members, entry)
 
 
 def features_of(world: World, more: Iterable[str] = ()) -> FeatureSet:

@@ -6,9 +6,10 @@ become commands too. What is special about a command is declared with it, so no 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -53,85 +54,41 @@ class Resource(Struct, frozen=True):
     scheme: Literal["cohabit", "ui"] = "cohabit"  # ui: `text` is an HTML document that MCP clients show to people
 
 
-class Options(TypedDict, total=False):
-    """What can be declared with a command."""
+@dataclass(kw_only=True, eq=False)
+class Options:
+    """What is declared with a command."""
 
-    records: bool
-    any_turn: bool
-    waits: Callable[[Any], bool] | None
-    news_after: NewsAfter | None
-    ready: WaitBegins | None
-    about: Literal["room", "house", "either"]
-    host_only: bool
-    joins: bool
-    before_joining: bool
-    when_archived: bool
-    when_broken: bool
-    exclusive: bool
-    world_may_replace: bool
-    task: tuple[str, ...]
-    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None
-    resource: Resource | None
-    hint: str
-    listed: bool
-    for_model: bool
-    for_front_end: bool
-    shows_world: bool
-    for_talk: bool
-    listed_if: Ready | None
-    also: Mapping[Capability, str]
-    group: str
-    preconditions: tuple[str, ...]
-    needs_seat: bool
-    sees_all: bool
-    result: Any
-    only_if: Callable[[type[World], Pace], bool] | None
-    choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None
-    offered_if: Ready | None
-    offered_in: Callable[[Any, Member], bool] | None
-    check_here: Callable[[Any, dict[str, Any], str | None], None] | None
-    audit: str
-    system: bool
-    # of its declaration
-    args: type[Struct] | None
-    doc: str | None
-    raw: bool
-    skip: int
-
-
-class Command(Declaration):
-    """A command that members can call, with all its metadata."""
-
-    records = False  # it changes something, so it is an entry of the record
-    any_turn = False  # although it acts, it does not need the member's turn
+    category: Category  # `action` and `control` need the member's turn; `bus` does not affect the roster
+    where: Where = "room"  # whose state it works on: the world's, the room's, or the house's
+    needs: Capability | tuple[Capability, ...] = ()  # any one of them is sufficient; empty: every member may call it
+    records: bool = False  # it changes something, so it is an entry of the record
+    any_turn: bool = False  # although it acts, it does not need the member's turn
     waits: Callable[[Any], bool] | None = None  # True while the result is empty: the house waits and tries again
     news_after: NewsAfter | None = None  # the entry whose successors end a wait; None: it does not wait for news
     ready: WaitBegins | None = None  # asked when a wait begins: what may end it; None: anything that the caller is told
     about: Literal["room", "house", "either"] = "room"  # what a call must name: a room, nothing, or either
-    host_only = False  # only for house hosts
-    joins = False  # makes the caller a member
-    before_joining = False  # callable by identities that are not members yet
-    when_archived = False  # allowed in an archived room although it records
-    when_broken = False  # allowed in a room that could not be opened
-    exclusive = False  # changes access: a house runs one such call at a time
-    world_may_replace = False  # an action of a world may have its name
+    host_only: bool = False  # only for house hosts
+    joins: bool = False  # makes the caller a member
+    before_joining: bool = False  # callable by identities that are not members yet
+    when_archived: bool = False  # allowed in an archived room although it records
+    when_broken: bool = False  # allowed in a room that could not be opened
+    exclusive: bool = False  # changes access: a house runs one such call at a time
+    world_may_replace: bool = False  # an action of a world may have its name
     task: tuple[str, ...] = ()  # can run as an MCP task, done when one of these result fields is true
-    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = (
-        None  # the wrapped command: name, arguments, reasoning
-    )
+    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None  # the wrapped command: name, arguments, reasons
     resource: Resource | None = None
-    hint = ""  # what it does, in one line after its name, for models that play
-    listed = False  # in the short list of tools; others can be called too
-    for_model = True  # False: models are not told of it
-    for_front_end = False  # the front end of a world may call it, for the member who looks at it
-    shows_world = False  # its result shows the world, so MCP clients show the front end beside it
-    for_talk = False  # in the short list where nobody plays: in a room whose world has no seats
+    hint: str = ""  # what it does, in one line after its name, for models that play
+    listed: bool = False  # in the short list of tools; others can be called too
+    for_model: bool = True  # False: models are not told of it
+    for_front_end: bool = False  # the front end of a world may call it, for the member who looks at it
+    shows_world: bool = False  # its result shows the world, so MCP clients show the front end beside it
+    for_talk: bool = False  # in the short list where nobody plays: in a room whose world has no seats
     listed_if: Ready | None = None  # in the short list for the members for whom this is True
-    also: Mapping[Capability, str] = MappingProxyType({})  # sentences of its description for holders of a capability
-    group = ""  # its heading in a list; by default its category
+    also: Mapping[Capability, str] = field(default_factory=dict)  # sentences for holders of a capability
+    group: str = ""  # its heading in a list; by default its category
     preconditions: tuple[str, ...] = ()
-    needs_seat = False
-    sees_all = False  # only for members who see everything
+    needs_seat: bool = False
+    sees_all: bool = False  # only for members who see everything
     result: Any = None  # result type, if not ActionResult
     only_if: Callable[[type[World], Pace], bool] | None = None  # False: rooms with such a world do not have it
     choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None  # values of parameters in such a world
@@ -139,39 +96,37 @@ class Command(Declaration):
     offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
     check_here: Callable[[Any, dict[str, Any], str | None], None] | None = None
     """Takes the room, the arguments and ``via``; refuses what this house does not allow. No part of a replay."""
-    audit = ""  # the kind of change in the audit log; empty: it changes no permissions
-    system = False  # a system entry: members cannot call it
+    audit: str = ""  # the kind of change in the audit log; empty: it changes no permissions
+    system: bool = False  # a system entry: members cannot call it
+    args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it
+
+
+class Command(Declaration, Options):
+    """A command that members can call, with all its metadata."""
+
+    needs: tuple[Capability, ...]
 
     def __init__(
         self,
         name: str,
         run: Callable[..., Any],
+        options: Options,
         *,
-        where: Where,
-        category: Category,
-        needs: tuple[Capability, ...] = (),
-        **options: Unpack[Options],
+        method: str = "",
+        doc: str | None = None,
+        raw: bool = False,
     ) -> None:
-        super().__init__(
-            name,
-            run,
-            skip=options.get("skip", 1),
-            args=options.get("args"),
-            doc=options.get("doc"),
-            raw=options.get("raw", False),
-        )
-        for option in OPTIONS:  # in the object itself, because a call reads many of them
-            setattr(self, option, options.get(option, getattr(Command, option)))
-        self.where = where  # whose state it works on: the world's, the room's, or the house's
-        self.category = category  # `action` and `control` need the member's turn; `bus` does not affect the roster
-        self.needs = needs  # any one of them is sufficient; empty: every member may call it
-        self.needed = frozenset(needs)
-        self.acts = category in ("action", "control")
+        """``method``: of a world, by name; then ``run`` takes the world first."""
+        Declaration.__init__(self, name, run, skip=2 if method else 1, args=options.args, doc=doc, raw=raw)
+        vars(self).update(vars(options))
+        self.needs = options.needs if isinstance(options.needs, tuple) else (options.needs,)
+        self.needed = frozenset(self.needs)
+        self.acts = self.category in ("action", "control")
         self.needs_turn = self.acts and not self.any_turn
-        self.is_action = where == "world" and self.records
+        self.is_action = self.where == "world" and self.records
         self.before_joining = self.before_joining or self.joins
-        self.group = self.group or category
-        self.method = ""  # of a world, by name: `run` takes the world first
+        self.group = self.group or self.category
+        self.method = method
         self.tools = ToolNames()  # what commands are called in this room
 
     def __repr__(self) -> str:
@@ -248,34 +203,19 @@ class Command(Declaration):
         return other
 
 
-OPTIONS = [option for option in Options.__annotations__ if option in vars(Command)]
-"""Those that are not of its declaration."""
-
-
 def _type_of(schema: Mapping[str, Any]) -> str:
     """The type of the values that a schema allows; a choice of words has none of its own."""
     is_words = all(isinstance(value, str) for value in schema.get("enum", [None]))
     return str(schema.get("type", "string" if is_words else "any"))
 
 
-def command(
-    *,
-    category: Category,
-    needs: Capability | tuple[Capability, ...] = (),
-    where: Where = "room",
-    **options: Unpack[Options],
-) -> Callable[[F], F]:
+class command(Options):  # noqa: N801 - a decorator
     """Declare a room (or house) command: the name of the function is the name of the command."""
 
-    def put(function: F) -> F:
-        held = needs if isinstance(needs, tuple) else (needs,)
+    def __call__(self, function: F) -> F:
         name = function.__name__.rstrip("_")
-        function.__command__ = Command(  # type: ignore[attr-defined]  # functions take attributes
-            name, function, where=where, category=category, needs=held, **options
-        )
+        function.__command__ = Command(name, function, self)  # type: ignore[attr-defined]  # functions take attributes
         return function
-
-    return put
 
 
 def system_entry(*, audit: str = "", args: type[Struct] | None = None) -> Callable[[F], F]:
@@ -319,14 +259,11 @@ def commands_of_class(world: type[World]) -> list[Command]:
 
 
 def _command_of(spec: ActionSpec, method: str = "") -> Command:
-    made = Command(
-        spec.name,
-        spec.run,
+    options = Options(
         where="world",
         category=spec.category,
         needs=tuple(sorted(capabilities(spec.needs))),
         records=spec.changes,
-        raw=spec.raw,
         any_turn=not spec.changes,
         result=spec.result,
         group=spec.group,
@@ -335,15 +272,12 @@ def _command_of(spec: ActionSpec, method: str = "") -> Command:
         sees_all=spec.sees_all,
         offered_if=_sees_everything if spec.sees_all else None,
         args=spec.args,
-        doc=spec.description,
         listed=spec.listed and spec.for_model,
         for_model=spec.for_model,
         for_front_end=True,
         shows_world=spec.changes and spec.for_model,
-        skip=2 if method else 1,
     )
-    made.method = method
-    return made
+    return Command(spec.name, spec.run, options, method=method, doc=spec.description, raw=spec.raw)
 
 
 class CommandTable:

@@ -17,7 +17,7 @@ from functools import cached_property
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.bodies import DepartMode
 from cohabit.errors import BadArgs
@@ -55,7 +55,7 @@ class Feature:
     member_slice: ClassVar[Slice[Any] | None] = None
     """What it keeps of each member. It is gone with the member."""
     replaces: ClassVar[frozenset[str]] = frozenset()
-    """Commands of the kernel that it declares anew, for a protocol that knows them in another form."""
+    """Commands that it declares anew, for a protocol that knows them in another form."""
     tools: ClassVar[ToolNames] = ToolNames()
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
@@ -222,6 +222,18 @@ class FeatureSet:
                 if feature.member_slice is not None:
                     feature.member_slice.restore(member)
 
+    def digested(self, state: RoomState) -> RoomState:
+        """The state with short values in place of long slices of its members."""
+        short = {s.feature: s.digested for f in self.all if (s := f.member_slice) is not None and s.digested}
+        members = {
+            name: structs.replace(
+                member, slices={of: short[of](kept) if of in short else kept for of, kept in member.slices.items()}
+            )
+            for name, member in state.members.items()
+            if not short.keys().isdisjoint(member.slices)
+        }
+        return structs.replace(state, members={**state.members, **members}) if members else state
+
     def announcing(self, room: "BaseRoom") -> list[str]:
         """The names of the features that have something for the house."""
         return [made.name for made in self._announcing if made.active(room) and answer(made.announces, False, room)]
@@ -268,7 +280,7 @@ def _check_names(features: Sequence[Feature]) -> None:
     for feature in features:
         for command in feature.declared:
             other = known.setdefault(command.name, feature.name)
-            if other != feature.name:
+            if other != feature.name and command.name not in feature.replaces:
                 raise BadArgs(f"the features {other} and {feature.name} both declare {command.name!r}")
 
 

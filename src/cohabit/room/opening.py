@@ -3,16 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from cohabit.errors import BadArgs
 from cohabit.model.entry import BY_INVITATION
 from cohabit.model.suggest import nearest
 from cohabit.room.command_modules import features_of
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play.claims import check_claims
-from cohabit.room.play.games import game_of
-from cohabit.room.room import Room
 from cohabit.room.state import FORMAT, Member, RoomState
 from cohabit.room.timers import can_skip
 from cohabit.scenario import Scenario, parse_seed, team_of
@@ -67,43 +63,12 @@ def opening_state(
         step_ticks=scenario.step_ticks,
         stand_in_ms=scenario.stand_in_seconds * 1000,
         hide_brains=scenario.hide_brains,
-        pause_grace_ms=scenario.pause_seconds * 1000,
         speed=scenario.speed,
         rematch_ms=scenario.rematch_seconds * 1000 if scenario.rematch_seconds is not None else None,
         format=FORMAT,
         features=[feature.name for feature in features.all],
         slices=_slices(features, scenario, world),
     )
-
-
-class Opening:
-    """Opens rooms that differ only in their id, seed and secret, all at the same time ``at``.
-
-    Their initial state is derived from the scenario once. In most worlds a room is in the same state after opening,
-    whatever its seed; then the state of the first room is used for the others, which saves the work of opening.
-    """
-
-    def __init__(self, scenario: Scenario, world: World, source: str, at: int) -> None:
-        self._initial = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
-        self._at = at
-        self._opened: dict[str, Any] | None = None  # the first room's state after opening, if the others have it too
-        self._has_no_timer = False
-
-    def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
-        """A new room."""
-        own = {"id": room, "seed": parse_seed(seed), "secret": secret}
-        opening = {**self._initial, **own}
-        if self._opened is not None:
-            made = Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
-            made.timers.idle = self._has_no_timer
-            return made
-        opened = Room.open(opening, world, self._at)
-        if opened.opens_alike and not opened.record.tail[0].entry.told:
-            # Without whose turn it is: `open_alike` asks the world.
-            same = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
-            self._opened = msgspec.to_builtins(same)
-            self._has_no_timer = opened.next_deadline() is None and opened.timers.idle
-        return opened
 
 
 def _slices(features: FeatureSet, scenario: Scenario, world: World) -> dict[str, Any]:

@@ -344,8 +344,8 @@ class Room(BaseRoom):
         the house was set back, the record continues from its last entry."""
         now = max(at + self.ahead_ms, self.record.at)
         if not self.timers.idle:
-            while (due := self.timers.due(self.state, now, self._dues)) is not None:
-                self.system(due[0], due[1], at)
+            while (due := self.timers.first(self.state, self._dues)) is not None and due[0] <= now:
+                self.system(due[1], due[2], at)
         return now
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:
@@ -355,5 +355,5 @@ class Room(BaseRoom):
 
     def next_deadline(self) -> int | None:
         """When ``settle`` next has something to do, on the clock of the house."""
-        deadline = None if self.timers.idle else self.timers.next_deadline(self.state, self._dues)
-        return None if deadline is None else deadline - self.ahead_ms
+        due = None if self.timers.idle else self.timers.first(self.state, self._dues)
+        return None if due is None else due[0] - self.ahead_ms

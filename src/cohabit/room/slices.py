@@ -5,6 +5,7 @@ the rest of the state. It is made when the feature first changes it, so a room t
 of it.
 """
 
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -25,9 +26,11 @@ class Slice(Generic[T]):
     """One feature's slice. All fields of ``kind`` need default values; leave those out of the stored form
     (``omit_defaults=True``)."""
 
-    def __init__(self, feature: str, kind: type[T]) -> None:
+    def __init__(self, feature: str, kind: type[T], *, digested: Callable[[T], Any] | None = None) -> None:
+        """``digested``: a short value that stands for the slice in a digest of the room."""
         self.feature = feature
         self.kind = kind
+        self.digested = digested
 
     def read(self, of: Sliced) -> T:
         """What the feature keeps, or a default that is not kept. Do not change it."""

@@ -1,6 +1,5 @@
 """The state of a room without its world: plain values, so a snapshot is one encode."""
 
-from bisect import bisect_right
 from typing import Any
 
 from msgspec import Struct, field
@@ -10,16 +9,12 @@ from cohabit.model.cached import cached_value
 from cohabit.model.entry import BY_INVITATION, EntryPolicy, Knock
 from cohabit.model.grant import PERCEIVE, ROLES, Capability, Layer, fold, role_or_default
 from cohabit.model.identity import Kind
-from cohabit.model.message import Message
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.suggest import nearest
 
 HANDLE_SEPARATOR = "#"
 """Separates handle and number in the id of a member with a reused handle (ada#2)."""
 ALL_PERCEPTION = frozenset(PERCEIVE)
-REMEMBERED_DROPS = 4096
-SPARE_DROPS = 1024
-"""Older numbers are forgotten this many at a time: deleting one from the front of a list moves the rest."""
 HIDDEN_BRAIN = "bot"
 """What is shown instead of the name of a brain, if the scenario hides it."""
 
@@ -112,24 +107,6 @@ def handle_of(member_id: str) -> str:
     return member_id.partition(HANDLE_SEPARATOR)[0]
 
 
-class Box(Struct):
-    """The newest messages of one kind, and the numbers of dropped ones."""
-
-    items: list[Message] = []
-    dropped: list[int] = []  # the last ``REMEMBERED_DROPS``, and up to ``SPARE_DROPS`` older ones
-
-    def dropped_since(self, seq: int) -> int:
-        """The number of messages dropped after ``seq``, as far as it is remembered."""
-        return min(REMEMBERED_DROPS, len(self.dropped) - bisect_right(self.dropped, seq))
-
-
-class Inbox(Struct):
-    """One member's messages. The two kinds need different capabilities, so they do not push each other out."""
-
-    direct: Box = field(default_factory=Box)
-    chat: Box = field(default_factory=Box)  # to a team or to everyone
-
-
 class KeptLimits(Struct):
     """The limits of a member that has left. They apply again when the same identity joins."""
 
@@ -154,8 +131,8 @@ class KeptReply(Struct, omit_defaults=True):
     unknown: bool = False  # it was sent to a remote world and its outcome is unknown
 
 
-FORMAT = 1
-"""The format of records. Earlier alphas had none."""
+FORMAT = 2
+"""The format of records."""
 
 
 class RoomState(Struct, omit_defaults=True):
@@ -201,9 +178,6 @@ class RoomState(Struct, omit_defaults=True):
     paused: bool = False
     paused_by: str | None = None
     paused_at: int = 0
-    pause_wanted: list[str] = []  # ids of the players who have asked for a pause
-    pause_until: int | None = None
-    pause_grace_ms: int = 30_000
     stand_in_ms: int = 30_000
     hide_brains: bool = False
     rematch_ms: int | None = None
@@ -211,9 +185,6 @@ class RoomState(Struct, omit_defaults=True):
     speed: str = "x1"
     tick: int = 0
     audited: int = 0  # the newest refusal that is in the record
-    # the bus
-    bus_seq: int = 0
-    inboxes: dict[str, Inbox] = field(default_factory=dict)
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
     # entry
     entry: EntryPolicy | None = None  # None: by invitation

@@ -3,6 +3,7 @@
 from base64 import b64decode
 from typing import Any
 
+from cohabit import saves
 from cohabit.errors import RecordCorrupt
 from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
@@ -10,7 +11,7 @@ from cohabit.room.access.entry import let_in, managers
 from cohabit.room.access.members import drop_member, forget_former
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
-from cohabit.room.play import game_time, saves, turns
+from cohabit.room.play import turns
 from cohabit.room.play.games import begin, begin_again, next_seed, resume
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import handle_of
@@ -35,8 +36,6 @@ def opened(ctx: Context, gap: int) -> None:
     state.turn_started += gap
     if state.paused:
         state.paused_at += gap
-    if state.pause_until is not None:
-        state.pause_until += gap
     if state.over_since is not None:
         state.over_since += gap
     for member in state.members.values():
@@ -55,7 +54,7 @@ def rebound(ctx: Context, source: str) -> None:
 @system_entry()
 def ticks(ctx: Context, n: int) -> None:
     """Time passed."""
-    game_time.advance(ctx.room, n, ctx.told)
+    turns.advance(ctx.room, n, ctx.told)
 
 
 @system_entry()
@@ -104,14 +103,6 @@ def grant_expired(ctx: Context, member: str) -> None:
 
 
 @system_entry()
-def pause_expired(ctx: Context) -> None:
-    """The member who paused left: the game resumes."""
-    paused_by = handle_of(ctx.state.paused_by or "")
-    ctx.tell(f"{paused_by} paused and left; the game resumes", "turn")
-    game_time.end_pause(ctx.room, ctx.at)
-
-
-@system_entry()
 def presence(ctx: Context, members: list[str], here: bool) -> None:
     """Members connected or disconnected. A player that comes takes over from its stand-in immediately.
 
@@ -131,8 +122,6 @@ def presence(ctx: Context, members: list[str], here: bool) -> None:
             who.end_stand_in()
         if not here:
             who.handed_over = False
-        if state.paused_by == name:
-            state.pause_until = None if here else ctx.at + state.pause_grace_ms
     names = [handle_of(name) for name in members[:10]]
     if len(members) > 10:
         names.append(f"{len(members) - 10} more")

@@ -1,7 +1,7 @@
 """The timers of a room.
 
-The room has no clock of its own. ``Timers.due`` returns what is due by a given time; the room then applies it as a
-record entry.
+The room has no clock of its own. ``Timers.first`` returns what is due next; when its time has come, the room applies it
+as a record entry.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,7 +35,8 @@ class Timers:
         self.idle = False
         self._stale = True
 
-    def _first(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> Due | None:
+    def first(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> Due | None:
+        """What is due next, and when."""
         if self._stale:
             due = [*_member_timers(state), *of_features()]
             self._member_timers = min(due, key=_when) if due else None
@@ -49,17 +50,6 @@ class Timers:
         if again is not None and (first is None or again < first[0]):
             first = again, "rematch_due", {}
         return first
-
-    def due(
-        self, state: RoomState, at: int, of_features: Callable[[], Iterable[Due]]
-    ) -> tuple[str, dict[str, Any]] | None:
-        """The first thing that is due by ``at``."""
-        first = self._first(state, of_features)
-        return first[1:] if first is not None and first[0] <= at else None
-
-    def next_deadline(self, state: RoomState, of_features: Callable[[], Iterable[Due]]) -> int | None:
-        first = self._first(state, of_features)
-        return first[0] if first is not None else None
 
 
 def turn_ends(state: RoomState) -> int | None:
@@ -84,8 +74,6 @@ def _when(due: Due) -> int:
 
 def _member_timers(state: RoomState) -> list[Due]:
     due: list[Due] = []
-    if state.pause_until is not None and not state.archived:
-        due.append((state.pause_until, "pause_expired", {}))
     for member in state.members.values():
         if member.layers:
             ends = [layer.expires_at for layer in member.layers if layer.expires_at is not None]

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import GameRejected
-from cohabit.room.play.saves import pack
+from cohabit.saves import pack
 from cohabit.scenario import AgentSpec
 from cohabit.testing.play import open_room
 from cohabit.world import Arrival, Eye, Seat

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from cohabit import saves
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, StorageFailed, TooLarge
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.running.calls import PeekCall
@@ -22,7 +23,6 @@ from cohabit.house.store.disk import sync_folder
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
-from cohabit.room.play import saves
 from cohabit.room.state import Member
 
 SAVE_FILE = "world.save"

@@ -10,13 +10,13 @@ from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.door import Door
 from cohabit.house.calls.resolve import resolve
+from cohabit.house.streams.cursors import seal, unseal
 from cohabit.house.streams.fanout import event_frame
 from cohabit.house.streams.subscriptions import Deliver, Subscription
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye
 from cohabit.room.commands import Resource, WaitMs, command, command_of
-from cohabit.room.seeing.cursors import seal, unseal
 from cohabit.room.seeing.visibility import FeedItem, characters, feed, is_news
 from cohabit.room.state import Member
 

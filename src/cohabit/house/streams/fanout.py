@@ -11,12 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
+from cohabit.house.streams.cursors import seal
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.record import Line
 from cohabit.room.room import Room
-from cohabit.room.seeing.cursors import seal
 from cohabit.room.seeing.visibility import FeedItem, feed
 from cohabit.room.state import Member
 

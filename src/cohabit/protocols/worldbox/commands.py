@@ -7,6 +7,7 @@ clients can read it.
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from cohabit.features import objectives
 from cohabit.house.calls import command_list
 from cohabit.house.calls.context import HouseContext
 from cohabit.model.grant import Capability, names_held
@@ -139,7 +140,7 @@ class AgentObjectives(Struct, omit_defaults=True):
     claimed_kingdom_id: int | None = None
 
 
-class KingdomObjectives(info.ObjectiveStatus, kw_only=True, omit_defaults=True):
+class KingdomObjectives(objectives.ObjectiveStatus, kw_only=True, omit_defaults=True):
     agents: list[AgentObjectives]
     kingdoms: list[dict[str, object]]
 
@@ -150,7 +151,7 @@ def objective_status(ctx: Context) -> KingdomObjectives:
 
     The house keeps no score: you judge who is winning.
     """
-    known = info.objective_status(ctx)
+    known = objectives.objective_status(ctx)
     return KingdomObjectives(
         **asdict(known),
         agents=[

@@ -154,7 +154,7 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
 
 
 def drop_member(ctx: Context, member: Member) -> None:
-    """Remove a member, with its seat, its messages, and its place in teams and in the turn order. Features notice that
+    """Remove a member, with its seat, and its place in teams and in the turn order. Features notice that
     it is gone (``Feature.follow``)."""
     state = ctx.state
     if ctx.room.pace == "turns" and member.seat in state.waiting_for:
@@ -163,15 +163,12 @@ def drop_member(ctx: Context, member: Member) -> None:
     seats.leave_seat(ctx.room, member, "removed")
     keep_limits(state, member)
     del state.members[member.id]
-    state.inboxes.pop(member.id, None)
     state.replies.pop(member.id, None)
     for team in state.teams.values():
         if member.id in team:
             team.remove(member.id)
     if member.id in state.turn_order:
         _leave_turn_order(ctx, member.id)
-    if state.paused_by == member.id:
-        state.pause_until = ctx.at + state.pause_grace_ms
 
 
 def _leave_turn_order(ctx: Context, who: str) -> None:

@@ -2,8 +2,8 @@
 
 from hashlib import blake2b
 
-from cohabit.room.base import Context
-from cohabit.room.play import game_time, seats
+from cohabit.room.base import BaseRoom, Context
+from cohabit.room.play import seats
 from cohabit.room.play.claims import named_seats, seats_needed
 from cohabit.room.play.seats import remember_seat, seat_in_game
 from cohabit.room.state import RoomState
@@ -60,13 +60,19 @@ def begin(ctx: Context, seed: str) -> None:
     if not same_seats:
         seats.release_claims(state)
     room.crash_on_error(room.world.reset, int(seed, 16), starting)
-    game_time.clock_changed(room)
+    clock_changed(room)
     if not same_seats:
         opened = room.crash_on_error(room.world.seats_now) if room.has_moving_seats else None
         seats.adopt_seats(room, opened or starting)
         leave_closed_seats(ctx)
         keep_to_played_seats(ctx, {})
     state.turn_index = 0
+
+
+def clock_changed(room: BaseRoom) -> None:
+    """Tell a real-time world whether it is paused and how fast it runs."""
+    if room.pace == "clock":
+        room.crash_on_error(room.world.clock, room.state.paused, room.state.speed)
 
 
 def game_of(seed: str) -> str:

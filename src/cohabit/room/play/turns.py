@@ -10,7 +10,6 @@ from cohabit.model.grant import Capability
 from cohabit.model.record import Told
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.play.game_time import advance
 from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import turn_ends
 
@@ -116,6 +115,12 @@ def next_turn(room: BaseRoom, at: int, told: list[Told]) -> str:
     if state.ticks_per_turn and room.pace == "clock":
         _pass_time(room, state.ticks_per_turn, told)
     return handle_of(state.turn_order[state.turn_index])
+
+
+def advance(room: BaseRoom, ticks: int, told: list[Told]) -> None:
+    """Advance the time of a real-time world."""
+    room.state.tick += ticks
+    told.extend(room.crash_on_error(room.world.advance, ticks))
 
 
 def _pass_time(room: BaseRoom, ticks: int, told: list[Told]) -> None:

@@ -1,4 +1,4 @@
-"""Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules, objective_status."""
+"""Commands that describe the caller, the room and the rules: whoami, session_info, roster, rules."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Resource, command
 from cohabit.room.decide import by_grant, offers
 from cohabit.room.play.turn_order import ends_turns
-from cohabit.room.seeing.looking import CAN_VIEW, watch_only
+from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
-from cohabit.world import Standing, World
+from cohabit.world import World
 
 C = Capability
 OPTIONAL = "? marks what can be left out"
@@ -251,30 +251,3 @@ def _in_short(command: Command) -> str:
 def about_world(world: World) -> tuple[str, str]:
     """The title of a world, and what it is about."""
     return world.spec.title or world.spec.name, world.describe()
-
-
-class MemberObjectives(Struct, omit_defaults=True):
-    handle: str
-    role: str
-    objectives: list[dict[str, Any]]
-    seat: str | None = None
-
-
-class ObjectiveStatus(Struct, omit_defaults=True):
-    scenario: str
-    members: list[MemberObjectives]
-    standings: list[Standing]
-
-
-@command(category="meta", needs=CAN_VIEW)
-def objective_status(ctx: Context) -> ObjectiveStatus:
-    """The declared objectives of all members and the world's standings. Objectives are not scored."""
-    return ObjectiveStatus(
-        ctx.state.scenario,
-        [
-            MemberObjectives(m.handle, m.role_name, m.objectives, m.seat)
-            for m in ctx.state.members.values()
-            if m.objectives or C.READ_ROSTER in ctx.member.held
-        ],
-        list(ctx.room.world.standings()),
-    )

@@ -10,6 +10,7 @@ from cohabit.room.access.grants import Granted, grant_wire
 from cohabit.room.access.refusals import Refusal
 from cohabit.room.base import Context
 from cohabit.room.commands import Resource, command
+from cohabit.room.feature import Feature
 from cohabit.room.state import Member
 
 C = Capability
@@ -51,3 +52,7 @@ def audit(
         members = ctx.state.members.values()
     lines = [_shown(r, me) for r in reversed(ctx.room.audit.kept) if about is None or r.member == about.id]
     return AuditReply(lines[:max], [Granted(m.handle, grant_wire(m)) for m in members if m.layers])
+
+
+class AuditFeature(Feature):
+    name = "audit"

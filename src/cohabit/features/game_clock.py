@@ -1,20 +1,38 @@
-"""The time of a real-time world: pause, resume, set_speed, list_speeds."""
+"""The time of a real-time world in the hands of its players: pause, resume, set_speed, list_speeds.
 
-from collections.abc import Mapping
+A pause ends by itself when the member who asked for it has been away for a while.
+"""
+
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from cohabit.errors import PermissionDenied, UnknownAsset
 from cohabit.model.grant import Capability
-from cohabit.model.record import Told
 from cohabit.model.suggest import nearest
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.commands import command
-from cohabit.room.state import Member
+from cohabit.room.commands import command, system_entry
+from cohabit.room.feature import Feature
+from cohabit.room.play.games import clock_changed
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.timers import Due
+from cohabit.scenario import Scenario
 from cohabit.world import Pace, World
 
 C = Capability
+GRACE_MS = 30_000
+"""How long a pause lasts when its member has left, if the scenario does not say."""
+
+
+class Pause(Struct, omit_defaults=True):
+    asked: list[str] = []  # ids of the players who have asked for a pause
+    ends_at: int | None = None  # when it ends, while its member is away
+    grace_ms: int = GRACE_MS
+
+
+PAUSE = Slice("game_clock", Pause)
 
 
 def _has_clock(world: type[World], pace: Pace) -> bool:
@@ -34,11 +52,11 @@ def _without_consent(room: BaseRoom, member: Member) -> list[Member]:
     """
     if C.CONTROL_WORLD in member.held:
         return []
-    state, limited = room.state, room.state.turn_ms is not None
+    state, limited, asked = room.state, room.state.turn_ms is not None, PAUSE.read(room.state).asked
     return [
         m
         for m in state.members.values()
-        if m.seat is not None and m is not member and m.id not in state.pause_wanted
+        if m.seat is not None and m is not member and m.id not in asked
         if limited or (m.here and not m.played_by_bot)
     ]
 
@@ -63,14 +81,15 @@ def pause(ctx: Context) -> Paused:
             needs=[C.CONTROL_WORLD],
         )
     if others:
-        state.pause_wanted = list(dict.fromkeys([*state.pause_wanted, ctx.member.id]))
+        pause_ = PAUSE.change(state)
+        pause_.asked = list(dict.fromkeys([*pause_.asked, ctx.member.id]))
         waits = " and ".join(m.handle for m in others)
         ctx.tell(f"{ctx.member.handle} asks for a pause; it begins when {waits} also pauses", "turn")
         return Paused(False, False)
-    state.pause_wanted = []
     if not was:
         state.paused_at = ctx.at
-    state.paused, state.paused_by, state.pause_until = True, ctx.member.id, None
+    state.paused, state.paused_by = True, ctx.member.id
+    _forget(state)
     clock_changed(ctx.room)
     ctx.tell(f"{ctx.member.handle} paused the game", "turn")
     return Paused(was, True)
@@ -80,7 +99,7 @@ def pause(ctx: Context) -> Paused:
 def resume(ctx: Context) -> Paused:
     """Resume the world after a pause."""
     was = ctx.state.paused
-    end_pause(ctx.room, ctx.at)
+    _end_pause(ctx.room, ctx.at)
     if was:
         ctx.tell(f"{ctx.member.handle} resumed the game", "turn")
     return Paused(was, False)
@@ -133,22 +152,56 @@ def list_speeds(ctx: Context) -> Speeds:
     return Speeds([Speed(i, m / 1000) for i, m in speeds.items()], len(speeds), ctx.state.speed)
 
 
-def advance(room: BaseRoom, ticks: int, told: list[Told]) -> None:
-    """Advance the time of a real-time world."""
-    room.state.tick += ticks
-    told.extend(room.crash_on_error(room.world.advance, ticks))
+@system_entry()
+def pause_expired(ctx: Context) -> None:
+    """The member who paused left: the game resumes."""
+    ctx.tell(f"{handle_of(ctx.state.paused_by or '')} paused and left; the game resumes", "turn")
+    _end_pause(ctx.room, ctx.at)
 
 
-def end_pause(room: BaseRoom, at: int) -> None:
+def _end_pause(room: BaseRoom, at: int) -> None:
     """End a pause. The turn timer resumes with its remaining time."""
     state = room.state
     if state.paused:
         state.turn_started += at - max(state.paused_at, state.turn_started)
-    state.paused, state.paused_by, state.pause_until, state.pause_wanted = False, None, None, []
+    state.paused, state.paused_by = False, None
+    _forget(state)
     clock_changed(room)
 
 
-def clock_changed(room: BaseRoom) -> None:
-    """Tell a real-time world whether it is paused and how fast it runs."""
-    if room.pace == "clock":
-        room.crash_on_error(room.world.clock, room.state.paused, room.state.speed)
+def _forget(state: RoomState) -> None:
+    """Nobody waits for a pause any more, or for its end."""
+    if PAUSE.is_kept(state):
+        pause = PAUSE.change(state)
+        pause.asked, pause.ends_at = [], None
+
+
+class GameClockFeature(Feature):
+    name = "game_clock"
+    room_slice = PAUSE
+
+    def active(self, room: BaseRoom) -> bool:
+        return room.state.paused
+
+    def opening(self, scenario: Scenario, world: World) -> Pause | None:
+        grace = scenario.pause_seconds * 1000
+        return Pause(grace_ms=grace) if grace != GRACE_MS else None
+
+    def follow(self, ctx: Context) -> None:
+        """The pause of a member who has left since then ends after a while."""
+        state = ctx.state
+        who = state.members.get(state.paused_by or "")
+        stays = who is not None and (who.here or (who.away_since or 0) < state.paused_at)
+        pause = PAUSE.read(state)
+        if stays != (pause.ends_at is None):
+            PAUSE.change(state).ends_at = None if stays else ctx.at + pause.grace_ms
+            ctx.room.timers.changed()
+
+    def due(self, room: BaseRoom) -> Iterable[Due]:
+        ends = PAUSE.read(room.state).ends_at
+        return [(ends, "pause_expired", {})] if ends is not None and not room.state.archived else []
+
+    def after_downtime(self, room: BaseRoom, gap: int) -> None:
+        pause = PAUSE.read(room.state)
+        if pause.ends_at is not None:
+            pause.ends_at += gap
