@@ -87,6 +87,31 @@ class Feature:
         """An entry was applied that was no message: bring the feature in line with the room. If that changes grants or
         seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
+    def sent(self, ctx: "Context", to: str) -> None:
+        """A member sends something to others, and no feature has refused it."""
+
+    def after_downtime(self, room: "BaseRoom", gap: int) -> None:
+        """The house was closed for this many milliseconds: no time has passed in the room."""
+
+    # -- questions --------------------------------------------------------------------------------
+    def due(self, room: "BaseRoom") -> Iterable[Due]:
+        """System entries, and when each is due. The entry must end that: what stays due is applied again."""
+        return ()
+
+    def view_lines(self, room: "BaseRoom", member: Member) -> str:
+        """Lines of a member's view."""
+        return ""
+
+    def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
+        """Why a member may not run a command, although its grant allows it."""
+        return None
+
+    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
+        """Who receives what a member sends: the same list for all of them, a new one to leave some out. Raises an error
+        to refuse it."""
+        return receivers
+
+    # -- changes that few features take part in ---------------------------------------------------
     def acted(self, room: "BaseRoom", member: Member) -> None:
         """A member has acted in the world."""
 
@@ -100,12 +125,6 @@ class Feature:
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
         """The game of a save was loaded, and seats are assigned. ``played``: who played which seat in it."""
 
-    def after_downtime(self, room: "BaseRoom", gap: int) -> None:
-        """The house was closed for this many milliseconds: no time has passed in the room."""
-
-    def sent(self, ctx: "Context", to: str) -> None:
-        """A member sends something to others, and no feature has refused it."""
-
     def take_seat(self, ctx: "Context", member: Member, seat: SeatId | None) -> bool:
         """A member takes a seat, or any. Returns True if the feature has seated it."""
         return False
@@ -114,20 +133,7 @@ class Feature:
         """A member leaves its seat. Returns how the world is told about it."""
         return mode
 
-    # -- questions --------------------------------------------------------------------------------
-    def due(self, room: "BaseRoom") -> Iterable[Due]:
-        """System entries, and when each is due. The entry must end that: what stays due is applied again."""
-        return ()
-
-    def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
-        """Why a member may not run a command, although its grant allows it."""
-        return None
-
-    def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """Who receives what a member sends: the same list for all of them, a new one to leave some out. Raises an error
-        to refuse it."""
-        return receivers
-
+    # -- questions that few features answer -------------------------------------------------------
     def without_seat(self, member: Member, command: Command) -> str:
         """Why a member without a seat may not run an action; empty: in the usual words."""
         return ""
@@ -139,10 +145,6 @@ class Feature:
     def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
-
-    def view_lines(self, room: "BaseRoom", member: Member) -> str:
-        """Lines of a member's view."""
-        return ""
 
     def observes(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
         """The fields of ``observed``, as a member sees them; those that are left out are null. Also asked while the
