@@ -76,6 +76,37 @@ def test_the_reply_to_an_action_with_a_long_observation_has_the_id_that_the_next
     assert look(room, "p1", reply.view_id).since == ""  # nobody else was shown it
 
 
+CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "an action": ("ann", "take", {"n": 1}),
+    "a message": ("zeus", "send_message", {"to": "bob", "content": "hello"}),
+    "a grant": ("hostess", "revoke", {"member": "zeus"}),
+    "a seat": ("bob", "stand_up", {}),
+    "a request": ("zeus", "ask", {"through": "second"}),
+    "a rematch": ("hostess", "rematch", {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_view_that_is_asked_for_again_is_the_same_until_something_changes_it(change: str) -> None:
+    room = make_room(player("ann", 0), {"id": "bob", "role": "player", "kind": "human"}, GOD, HOST, world="nim")
+    room.call("bob", "sit", {"seat": "second"}, at=1)
+    members = ("ann", "bob", "hostess")
+    before = {who: look(room, who) for who in members}
+    assert all(look(room, who) is before[who] for who in members), "made once"
+    who, name, args = CHANGES[change]
+    room.call(who, name, args, at=2)
+    after = {who: look(room, who) for who in members}
+    again = restored(room)
+    assert after == {who: look(again, who) for who in members}
+    assert (after["bob"] == before["bob"]) == (change == "a grant")
+
+
+def test_a_view_with_a_time_limit_counts_down() -> None:
+    room = make_room(player("ann", 0), player("bob", 1), world="nim", turn_seconds=60)
+    shown = [room.call("bob", "view", at=at).turn_seconds_left for at in (1000, 2000)]
+    assert shown == [59, 58]
+
+
 def test_the_reply_to_an_action_with_a_short_or_a_very_long_observation_has_no_id() -> None:
     room = make_room(world="nim")
     assert room.call("ann", "take", {"n": 1}, at=1).view_id == ""

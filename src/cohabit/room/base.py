@@ -114,6 +114,11 @@ class BaseRoom(RecordedRoom):
     def id(self) -> str:
         return self.state.id
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """Changes with every entry, and with a rollback."""
+        return self.record.seq, self.roster_version
+
     # -- whose turn it is -------------------------------------------------------------------------
     def to_move(self) -> Sequence[SeatId]:
         """The seats that the world waits for. Only an entry can change that, so it is cached until the next entry."""

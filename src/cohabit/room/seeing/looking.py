@@ -81,7 +81,21 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
 
 
 def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> ViewReply:
-    """``says_turn``: say that it is the member's turn, even if that has not changed."""
+    """``says_turn``: say that it is the member's turn, even if that has not changed.
+
+    Where no time is running, the same question before the next entry has the same reply.
+    """
+    room, me, state = ctx.room, ctx.member, ctx.state
+    again = state.turn_ms is None and state.rematch_ms is None and not (since or says_turn or me.played_by_bot)
+    if again and (kept := room.shown.reply(me.id, room.moment)) is not None:
+        return kept
+    reply = _view_reply(ctx, since, says_turn=says_turn)
+    if again:
+        room.shown.keep_reply(me.id, room.moment, reply)
+    return reply
+
+
+def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     room, me, seen = ctx.room, ctx.member, ctx.room.view(ctx.member)
     yours = room.is_turn_of(me)
     ends = END_TURN if yours and ends_turns(room.state) and not seen.over else ""

@@ -4,6 +4,7 @@ They are kept in memory only: after a restart, or when a view is too old, a memb
 """
 
 from hashlib import blake2b
+from typing import Any
 
 from msgspec import Struct
 
@@ -16,6 +17,8 @@ MAX_AFTER_ACTION = 32_000
 VIEWS_PER_MEMBER = 4
 MAX_CHARACTERS = 2_000_000
 """How much text is kept for all members of a room. The oldest views are dropped first."""
+REPLIES_KEPT = 64
+"""How many members' replies are kept until the next entry."""
 UNKNOWN = -1
 """Before the first entry: everything has happened since."""
 
@@ -33,7 +36,18 @@ class ShownViews:
         self._views: dict[tuple[str, str], ShownView] = {}  # the oldest first
         self._of_member: dict[str, list[str]] = {}  # ids, the oldest first
         self._characters = 0
+        self._replies: dict[str, Any] = {}
+        self._moment: object = None  # of the replies
         self.ends_told: dict[str, int] = {}  # by member: the last game whose end a wait has reported to it
+
+    def reply(self, member: str, moment: object) -> Any:
+        """The reply that this member got at this moment."""
+        return self._replies.get(member) if moment == self._moment else None
+
+    def keep_reply(self, member: str, moment: object, reply: Any) -> None:
+        if moment != self._moment or len(self._replies) >= REPLIES_KEPT:
+            self._replies, self._moment = {}, moment
+        self._replies[member] = reply
 
     def add(self, member: str, text: str, observation: Observation, seq: int) -> str:
         """Remember a view that is about to be shown to a member. Returns its id."""
