@@ -310,7 +310,8 @@ class Game:
                 return None
             if action.name in other_commands:  # such as `leave`: the line-up stays as it was designed
                 raise BadArgs(f"{action.name} is not an action of this world, and a game of the lab takes no others")
-            result = call(who, "act", action, at=self._time_after(1), look=False)
+            self.at += 1
+            result = call(who, "act", action, at=self.at, look=False)
             return result if isinstance(result, ActionResult) else None
 
         return act

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from cohabit.room.command_modules import features_of
 from cohabit.room.opening import opening_state
 from cohabit.room.play.games import game_of
 from cohabit.room.room import Room
@@ -22,6 +23,7 @@ class Opening:
         self._initial = msgspec.to_builtins(opening_state(scenario, world, source, "", 0, ""))
         self._at = at
         self._opened: dict[str, Any] | None = None  # the first room's state after opening, if the others have it too
+        self._features = features_of(world, scenario.features)
         self._has_no_timer = False
 
     def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
@@ -29,7 +31,8 @@ class Opening:
         own = {"id": room, "seed": parse_seed(seed), "secret": secret}
         opening = {**self._initial, **own}
         if self._opened is not None:
-            made = Room.open_alike(opening, {**self._opened, **own, "game": game_of(own["seed"])}, world, self._at)
+            known = {**self._opened, **own, "game": game_of(own["seed"])}
+            made = Room.open_alike(opening, known, world, self._at, self._features)
             made.timers.idle = self._has_no_timer
             return made
         opened = Room.open(opening, world, self._at)

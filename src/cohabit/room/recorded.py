@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from cohabit.errors import AskerError, CohabitError, GameCrash, Quarantined, RecordCorrupt
-from cohabit.model.record import Entry, Told
+from cohabit.model.record import Told
 from cohabit.model.seat import Seat
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Record, Snapshot
@@ -85,16 +85,6 @@ class RecordedRoom:
     def open(cls, opening: Mapping[str, Any], world: World, at: int) -> Self:
         """A new room from its initial state as plain values, which are part of the record and must not change."""
         return cls._opened(msgspec.convert(opening, RoomState), opening, world, at)
-
-    @classmethod
-    def open_alike(cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int) -> Self:
-        """The room that ``open`` makes, where the state after opening is known. Only what depends on the seed is left:
-        the world is set up, and says whose turn it is."""
-        room = cls(msgspec.convert(opened, RoomState), world)
-        room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
-        room._follow_up(at, [])
-        room._checkpoint = room.record.append(Entry(0, at, "open", args={"state": opening}))
-        return room
 
     @classmethod
     def _opened(cls, state: RoomState, opening: Mapping[str, Any], world: World, at: int) -> Self:

@@ -65,6 +65,18 @@ class Room(BaseRoom):
         features = features or features_of_record(state)
         super().__init__(state, world, features, command_table(world, features))
 
+    @classmethod
+    def open_alike(
+        cls, opening: Mapping[str, Any], opened: Mapping[str, Any], world: World, at: int, features: FeatureSet
+    ) -> Self:
+        """The room that ``open`` makes, where the state after opening is known. Only what depends on the seed is left:
+        the world is set up, and says whose turn it is."""
+        room = cls(msgspec.convert(opened, RoomState), world, features)
+        room.crash_on_error(world.reset, int(room.state.seed, 16), room.state.seats)
+        room._follow_up(at, [])
+        room._checkpoint = room.record.append(Entry(0, at, "open", args={"state": opening}))
+        return room
+
     def _again(self, state: RoomState) -> Self:
         return type(self)(state, self.world, self.features)
 
