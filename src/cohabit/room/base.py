@@ -22,7 +22,7 @@ from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.seeing import visibility
 from cohabit.room.seeing.shown import ShownViews
-from cohabit.room.seeing.view import Turn, View, as_sent, make_turn, make_view
+from cohabit.room.seeing.view import TurnStatus, View, as_sent, make_view, turn_status
 from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
 from cohabit.world import World, overridden, overrides
@@ -72,8 +72,8 @@ class BaseRoom(RecordedRoom):
         self.roster_version = 0  # incremented when permissions or visibility may have changed
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
-        self._turn: Turn | None = None
-        self._turns: dict[tuple[bool, tuple[SeatId, ...]], Turn] = {}
+        self._turn: TurnStatus | None = None
+        self._turns: dict[tuple[bool, tuple[SeatId, ...]], TurnStatus] = {}
         self._turns_of: object = None  # the roster that they are about
         self._roster_is_known = False  # False: it may have changed since
         self._views: dict[Eye, View] = {}
@@ -154,7 +154,7 @@ class BaseRoom(RecordedRoom):
         """Whether time passes without anybody's turn."""
         return self.pace == "clock" and not turn_order.ends_turns(self.state)
 
-    def turn(self) -> Turn:
+    def turn(self) -> TurnStatus:
         """Whose turn it is, for every viewer. Cached until the next entry; and by the seats to move until the roster
         changes, because most games come back to the same few."""
         turn = self._turn
@@ -168,7 +168,7 @@ class BaseRoom(RecordedRoom):
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
                 movers = turn_order.movers(self.state, key[1], over)
-                turn = self._turns[key] = make_turn(self.state, key[1], movers, over, self.runs_by_itself)
+                turn = self._turns[key] = turn_status(self.state, key[1], movers, over, self.runs_by_itself)
             self._turn = turn
         return turn
 

@@ -30,7 +30,7 @@ class View(Struct, frozen=True, omit_defaults=True, gc=False):
     total_reward: float | None = None  # of the eye's own seat, if the world has rewards
 
 
-class Turn(Struct, frozen=True, gc=False):
+class TurnStatus(Struct, frozen=True, gc=False):
     """Whose turn it is, the same for every viewer."""
 
     seats: frozenset[SeatId]  # that the world waits for
@@ -40,19 +40,21 @@ class Turn(Struct, frozen=True, gc=False):
     text: str
 
 
-def make_turn(state: RoomState, to_move: Iterable[SeatId], movers: list[str], over: bool, runs_by_itself: bool) -> Turn:
+def turn_status(
+    state: RoomState, to_move: Iterable[SeatId], movers: list[str], over: bool, runs_by_itself: bool
+) -> TurnStatus:
     text = seats_text(state)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
     if over and not state.rematch_ms and not state.archived:
         text += NO_REMATCH
-    return Turn(frozenset(to_move), movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
+    return TurnStatus(frozenset(to_move), movers, movers[:MOVERS_SHOWN], over, text.rstrip("\n"))
 
 
 def make_view(
     state: RoomState,
     seen: Observation,
-    turn: Turn,
+    turn: TurnStatus,
     own: str,
     choices: Sequence[Action],
     total_reward: float | None = None,
