@@ -12,7 +12,7 @@ import msgspec
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, Difference, PlayerInCondition, analyse, between_conditions
 from cohabit.lab.estimates import Estimate
-from cohabit.lab.files import atomic_file, write_atomically
+from cohabit.lab.files import atomic_file
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners
@@ -242,28 +242,27 @@ def write_table(path: Path, form: Format, columns: Mapping[str, Kind], rows: Ite
     """Write rows to a file that is complete or not there. Returns how many."""
     if form == "parquet":
         return _write_parquet(path, columns, rows)
-    if form == "csv":
-        found = list(rows)
-        write_atomically(path, csv_text(columns, found).encode())
-        return len(found)
     encode, count = msgspec.json.Encoder().encode, 0
     with atomic_file(path) as file:
+        if form == "csv":
+            file.write(csv_line(columns))
         for row in rows:
-            file.write(encode({name: row.get(name) for name in columns}) + b"\n")
+            if form == "csv":
+                file.write(csv_line(_flat(row.get(name), kind) for name, kind in columns.items()))
+            else:
+                file.write(encode({name: row.get(name) for name in columns}) + b"\n")
             count += 1
     return count
 
 
-def csv_text(columns: Mapping[str, Kind], rows: Iterable[Row]) -> str:
+def csv_line(cells: Iterable[Any]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # so that line breaks in a cell are quoted
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([safe_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])
-    return out.getvalue()
+    writer.writerow(map(_safe, cells))
+    return out.getvalue().encode()
 
 
-def safe_cell(value: Any) -> Any:
+def _safe(value: Any) -> Any:
     """Names are texts of others: a spreadsheet must not read one as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
