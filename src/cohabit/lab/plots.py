@@ -32,8 +32,10 @@ def colours_of(players: Sequence[str]) -> dict[str, str]:
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(players)}
 
 
-def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> str:
-    """A figure as SVG. Reproducible (no date, no random ids); ``name`` makes its ids unique in the page."""
+def svg(name: str, draw: Callable[[Any], None], width: float, height: float, **grid: Any) -> str:
+    """A figure as SVG. Reproducible (no date, no random ids); ``name`` makes its ids unique in the page.
+
+    ``grid``: of ``Figure.subplots``, if ``draw`` takes several plots."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -47,7 +49,7 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> 
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.subplots())
+        draw(figure.subplots(**grid))
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = out.getvalue()

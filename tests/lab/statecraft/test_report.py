@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from cohabit.faces.cli import main
+from cohabit.lab.report import REPORT_FILE
 from cohabit.lab.statecraft import plots
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
-from cohabit.lab.statecraft.report import REPORT_FILE, page, write_report
+from cohabit.lab.statecraft.report import page, write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.summaries import analyse, rated_pledges, summarise
 from cohabit.lab.statecraft.tables import TABLES, write_tables
