@@ -10,10 +10,10 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from itertools import islice
 from math import inf
 from multiprocessing import get_context, parent_process
@@ -154,21 +154,21 @@ def _play(
         finally:
             results.spent = here[0], here[1]
         return
-    spawn = get_context("spawn")  # not forked, because the calling process may have threads
+    spawn = get_context("spawn")
     total = spawn.Array("d", spent)
     numbers = spawn.Value("i", 0)  # given to workers so far
     count.of_workers = decisions = spawn.RawArray("q", workers)
     initargs = (context, total, numbers, decisions)
-    pool = ProcessPoolExecutor(workers, spawn, initializer=_begin_worker, initargs=initargs)
+    jobs = _batches(context, specs, workers)
     try:
-        for batch in results_in_order(pool, _play_batch, _batches(context, specs, workers), workers):
-            yield from _until_stopped(batch)
+        with closing(in_processes(_play_batch, jobs, workers, _begin_worker, *initargs)) as batches:
+            for batch in batches:
+                yield from _until_stopped(batch)
     except BrokenProcessPool:
         raise RunStopped(
             "a worker process ended unexpectedly, for example because memory ran out or the code of a world crashed"
         ) from None
     finally:
-        pool.shutdown(cancel_futures=True)
         results.spent = total[0], total[1]
 
 
@@ -183,14 +183,19 @@ def _until_stopped(batch: Batch) -> Iterator[Played]:
         raise RunStopped(batch.stopped)
 
 
-def results_in_order(
-    pool: ProcessPoolExecutor, play: Callable[[Job], Result], jobs: Iterator[Job], workers: int
-) -> Iterator[Result]:
-    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded."""
-    pending: deque[Future[Result]] = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
-    while pending:
-        yield pending.popleft().result()
-        pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
+def in_processes(
+    play: Callable[[Job], Result], jobs: Iterator[Job], workers: int, begin: Callable[..., None], *arguments: Any
+) -> Generator[Result]:
+    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded; each calls
+    ``begin`` first. They are not forked, because the calling process may have threads."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin, initargs=arguments)
+    try:
+        pending = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
+        while pending:
+            yield pending.popleft().result()
+            pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _play_here(games: "Games", specs: Sequence[GameSpec]) -> Iterator[Played]:
