@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Call, Direct, Thought, Turn, Usage, checked_action
 from cohabit.agents.isolated import TimedOutBefore
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached, WrappedBackend
 from cohabit.agents.llm.calls import gathered, note
 from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
@@ -180,12 +180,11 @@ def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
     return opened
 
 
-class LoggedBackend:
+class LoggedBackend(WrappedBackend):
     """A backend whose completions are logged."""
 
     def __init__(self, backend: Backend, seat: int, log: AnswerLog) -> None:
-        self.backend = backend
-        self.name, self.constrains = backend.name, backend.constrains
+        super().__init__(backend)
         self._seat, self._log = seat, log
 
     async def complete(self, request: Request) -> Completion:
@@ -217,9 +216,6 @@ class LoggedBackend:
         cause = bug.cause if isinstance(bug, BackendError) else ""
         error = type(bug).__name__, in_public(bug)
         return Answer(self._seat, asked, error=error, of_backend=of_backend, cause=cause, calls=calls)
-
-    async def close(self) -> None:
-        await self.backend.close()
 
 
 def _log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench.bare_statecraft import make_player, play_bare
+from bench.bare_statecraft import first_state, make_player, play_bare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +23,7 @@ from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_folder, read_rounds
-from cohabit.lab.statecraft.play import assign_players, first_state, game_spec, play_round
+from cohabit.lab.statecraft.play import assign_players, game_spec, play_round
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.run import run

@@ -10,7 +10,7 @@ import msgspec
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Call
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached, WrappedBackend
 from cohabit.agents.llm.calls import note
 from cohabit.agents.llm.prices import VARIABLE, dollars
 from cohabit.agents.spending import Spending, amount
@@ -21,18 +21,17 @@ TOKENS_PER_MESSAGE = 10
 GIVEN_UP = "the request was given up"
 
 
-class MeteredBackend:
+class MeteredBackend(WrappedBackend):
     def __init__(self, backend: Backend, spending: Spending) -> None:
-        self.name, self.constrains = backend.name, backend.constrains
-        self._backend, self.spending = backend, spending
-        self._factor = float(getattr(backend, "prompt_factor", 1.0))
+        super().__init__(backend)
+        self.spending = spending
 
     async def complete(self, request: Request) -> Completion:
-        reserved, spending = most_dollars(self.name, request, self._factor), self.spending
+        reserved, spending = most_dollars(self.name, request, self.prompt_factor), self.spending
         if not spending.reserve(reserved):
             raise SpendingCapReached(self._cap_text(reserved), unpaid=True, cause="spending_cap")
         try:
-            completion = await self._backend.complete(request)
+            completion = await self.backend.complete(request)
         except BackendError as wrong:
             if wrong.unpaid:
                 spending.settle(reserved, 0.0)
@@ -61,9 +60,6 @@ class MeteredBackend:
             f"the spending cap of ${cap:g} leaves ${cap - spending.spent:.4f}, "
             f"and a request may cost up to ${reserved:.4f}"
         )
-
-    async def close(self) -> None:
-        await self._backend.close()
 
 
 def most_dollars(name: str, request: Request, prompt_factor: float = 1.0) -> float:

@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from cohabit.agents import spans
-from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
+from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request, WrappedBackend
 from cohabit.agents.llm.calls import attempt
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -22,14 +22,12 @@ def traced(backend: Backend, tracer: Any = None) -> Backend:
     return backend if tracer is None else TracedBackend(backend, tracer)
 
 
-class TracedBackend:
+class TracedBackend(WrappedBackend):
     """See the module."""
 
     def __init__(self, backend: Backend, tracer: Any) -> None:
-        self.backend = backend
-        self.name, self.constrains = backend.name, backend.constrains
+        super().__init__(backend)
         self._tracer = tracer
-        self.prompt_factor = getattr(backend, "prompt_factor", 1.0)
         kind, _, rest = backend.name.partition(":")
         self._provider, self._model = PROVIDERS.get(kind, kind), rest.partition("@")[0] or kind
 
@@ -53,9 +51,6 @@ class TracedBackend:
                 raise
             span.set_attributes(self._answered(completion))
             return completion
-
-    async def close(self) -> None:
-        await self.backend.close()
 
     def _asked(self, request: Request) -> dict[str, Any]:
         found: dict[str, Any] = {
