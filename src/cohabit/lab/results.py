@@ -10,20 +10,11 @@ import msgspec
 
 from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs
+from cohabit.lab import folder as stored
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
 from cohabit.lab.failures import shown
-from cohabit.lab.folder import (
-    DecisionLine,
-    Played,
-    TimingLine,
-    read_decisions,
-    read_design_of,
-    read_games,
-    read_spending,
-    read_timings,
-    record_path,
-)
+from cohabit.lab.folder import DecisionLine, Played, TimingLine
 from cohabit.lab.game import GameResult
 from cohabit.registry import trusted_source
 
@@ -60,9 +51,9 @@ class Results:
     def read(cls, folder: Path | str, worlds: Sequence[str] = ()) -> "Results":
         """The results in a folder, also while a run is in progress. Files of worlds are code, and the folder may come
         from anybody: only those in ``worlds`` are loaded."""
-        design, path = read_design_of(Path(folder)), Path(folder)
-        found = cls(design, read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
-        found.spent = read_spending(path)
+        design, path = stored.read_design_of(Path(folder)), Path(folder)
+        found = cls(design, stored.read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
+        found.spent = stored.read_spending(path)
         return found
 
     def worlds_not_loaded(self) -> list[str]:
@@ -87,15 +78,15 @@ class Results:
     def decisions(self) -> Sequence[DecisionLine]:
         """Every decision of every game: what was asked, answered and played."""
         if self.folder is not None:
-            return list(read_decisions(self.folder))
+            return list(stored.read_decisions(self.folder))
         return msgspec.json.Decoder(DecisionLine).decode_lines(b"".join(self._decisions))
 
     def timings(self) -> dict[str, TimingLine]:
-        return read_timings(self.folder) if self.folder is not None else self._timings
+        return stored.read_timings(self.folder) if self.folder is not None else self._timings
 
     def record(self, game: str) -> bytes:
         """The record of a game, as `cohabit replay` reads it from a file."""
-        return record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
+        return stored.record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
 
     # -- what came of it --------------------------------------------------------------------------
     def conditions(self) -> list[ConditionResults]:

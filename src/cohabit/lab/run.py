@@ -31,21 +31,12 @@ from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
+from cohabit.lab import folder as stored
 from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
 from cohabit.lab.design import Design, located
 from cohabit.lab.files import encode_lines
 from cohabit.lab.fingerprint import fingerprints
-from cohabit.lab.folder import (
-    DecisionLine,
-    Played,
-    RunFolder,
-    TimingLine,
-    answers_path,
-    open_folder,
-    record_lines,
-    spending_path,
-    write_record,
-)
+from cohabit.lab.folder import DecisionLine, Played, RunFolder, TimingLine
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
@@ -81,7 +72,7 @@ class RunContext(Struct, frozen=True):
 
     def spending(self, totals: Totals) -> Spending:
         """What the games of a run spend, in all processes."""
-        log = SpendingLog(spending_path(self.folder)) if self.folder is not None else None
+        log = SpendingLog(stored.spending_path(self.folder)) if self.folder is not None else None
         return Spending(self.design.max_cost, totals, log)
 
 
@@ -139,7 +130,7 @@ def run(
 
 
 def _opened(folder: Path | None, design: Design, specs: Sequence[GameSpec]) -> AbstractContextManager[RunFolder | None]:
-    return nullcontext() if folder is None else open_folder(folder, design, fingerprints(design), specs)
+    return nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
 
 
 def _play(
@@ -317,7 +308,7 @@ class Games:
     async def play(self, spec: GameSpec) -> Played:
         """Play a game, with the answers that were logged when it was played before."""
         design, folder = self._context.design, self._context.folder
-        log = AnswerLog(self._spending, answers_path(folder, spec.id) if folder is not None else None)
+        log = AnswerLog(self._spending, stored.answers_path(folder, spec.id) if folder is not None else None)
         decisions: list[DecisionLine] = []
         took: list[list[float]] = [[] for _ in spec.players]
         names = spec.named
@@ -345,9 +336,9 @@ class Games:
             log.close()
         for tally in result.tallies:
             tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
-        record = record_lines(game.lines())
+        record = stored.record_lines(game.lines())
         if folder is not None:
-            write_record(folder, spec.id, record)
+            stored.write_record(folder, spec.id, record)
             record = b""
         timing = TimingLine(spec.id, time.perf_counter() - began, took)
         return Played(result, encode_lines(decisions), timing, record)

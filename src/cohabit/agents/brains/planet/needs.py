@@ -23,6 +23,7 @@ _SOURCES = {
     "food": ("bush", "mushroom", "fluffle", "hopper", "snail"),
 }
 _NEXT_PLANET = ("verdant", "frost", "dune", "mire", "cinder")
+STATIONS = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}
 _WOOD_IN_HAND, _WOOD_FOR_THE_MINE = 4, 10
 _FUEL_COAL = 8
 
@@ -43,8 +44,7 @@ class Needs:
         rows = self.status["map"]
         high, wide = len(rows) // 2, len(rows[0]) // 2
         close = "".join(row[wide - 3 : wide + 4] for row in rows[high - 3 : high + 4])
-        names = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}
-        return [name for letter, name in names.items() if letter in close]
+        return [name for letter, name in STATIONS.items() if letter in close]
 
     def _next(self) -> str | None:
         """The next item of the plan."""
@@ -57,9 +57,6 @@ class Needs:
             order = [tool for tool in _TOOLS if tool.endswith(kind)]
             return any(self._has(better) for better in order[order.index(item) + 1 :])
         return False
-
-    def stations(self) -> tuple[str, ...]:
-        return ("workbench", "furnace", "anvil", "campfire")
 
     def make(self) -> str | None:
         """What can be made or placed now: "craft X" or "place X"."""
