@@ -88,7 +88,7 @@ def record_lines(lines: Sequence[Line]) -> bytes:
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:
-    path = folder / RECORDS / f"{game}.jsonl"
+    path = record_path(folder, game)
     part = path.with_name(path.name + ".part")
     part.write_bytes(record)
     part.replace(path)
@@ -192,10 +192,6 @@ class RunFolder:
         for name in (TIMINGS, DECISIONS, GAMES):
             self._logs[name].sync()
         self._unsynced = 0
-
-    def spent(self) -> tuple[float, float]:
-        """What was paid and what is reserved, also by a run that was killed."""
-        return read_spending(self.folder)
 
     def finish(self) -> None:
         """All games are played."""

@@ -63,6 +63,12 @@ def label_text(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def _label_rows(axes: Any, rows: Sequence[PlayerInCondition | PlayerRating]) -> None:
+    """One row for each player, from the top."""
+    axes.set_yticks(range(len(rows)), [label_text(each.player) for each in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+
+
 # -- the plots --------------------------------------------------------------------------------------
 def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[str, str]) -> str:
     """The mean score of each player, with its interval and the score of each seed as a dot."""
@@ -75,8 +81,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
             if found is not None:
                 error = found.interval or 0.0
                 axes.errorbar(float(found.mean), place, xerr=error, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(players)), [label_text(player.player) for player in players])
-        axes.set_ylim(len(players) - 0.4, -0.6)
+        _label_rows(axes, players)
         axes.set_xlabel("mean score, 95 % interval over seeds; ticks are seeds")
 
     return svg(name, draw, 7.2, 0.9 + 0.42 * len(players))
@@ -92,8 +97,7 @@ def outcome_plot(name: str, players: Sequence[PlayerInCondition]) -> str:
             if any(shares):
                 axes.barh(range(len(players)), shares, left=left, color=OUTCOME_COLOURS[outcome], label=outcome)
                 left = [a + b for a, b in zip(left, shares, strict=True)]
-        axes.set_yticks(range(len(players)), [label_text(player.player) for player in players])
-        axes.set_ylim(len(players) - 0.4, -0.6)
+        _label_rows(axes, players)
         axes.set_xlim(0, 100)
         axes.set_xlabel("% of decisions")
         axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
@@ -108,8 +112,7 @@ def rating_plot(name: str, ratings: Sequence[PlayerRating], colours: dict[str, s
         for place, each in enumerate(ratings):
             colour = colours[each.player]
             axes.errorbar(each.mu, place, xerr=1.96 * each.sigma, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(ratings)), [label_text(each.player) for each in ratings])
-        axes.set_ylim(len(ratings) - 0.4, -0.6)
+        _label_rows(axes, ratings)
         axes.set_xlabel("OpenSkill rating, ± 1.96 standard deviations")
 
     return svg(name, draw, 7.2, 0.9 + 0.42 * len(ratings))

@@ -103,17 +103,18 @@ def run(
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()
     specs = design.specs()
-    for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
-        check_cap(brain, made_once(brain), design.max_cost)
-    one_at_a_time = _is_one_at_a_time(design)
-    context = RunContext(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
-    if one_at_a_time:
-        workers = 1
+    made = {brain: made_once(brain) for brain in map(design.brain, design.every_player())}
+    for brain, about in made.items() if design.max_cost is not None else ():
+        check_cap(brain, about, design.max_cost)
+    concurrent = CONCURRENT if any(_waits(*each) for each in made.items()) else 1
+    if any(getattr(about, "one_at_a_time", False) for about in made.values()):  # such as a person
+        workers = concurrent = 1
+    context = RunContext(design, folder, concurrent, cache)
     with quiet(), _opened(folder, design, specs) as kept:
         results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
         if kept:
             results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
-            results.spent = kept.spent()
+            results.spent = stored.read_spending(kept.folder)
         on_game(len(results.games), len(specs))
         try:
             for played in _play(context, specs[len(results.games) :], workers, count, results):
@@ -125,7 +126,7 @@ def run(
             if kept:
                 kept.finish()
         if kept:
-            results.spent = kept.spent()
+            results.spent = stored.read_spending(kept.folder)
     return results
 
 
@@ -218,20 +219,8 @@ def _has_loop() -> bool:
     return True
 
 
-def _is_one_at_a_time(design: Design) -> bool:
-    """Whether a player can only play one game at a time, such as a person."""
-    brains = [design.brain(player) for player in design.every_player()]
-    return any(getattr(made_once(brain), "one_at_a_time", False) for brain in brains)
-
-
-def _concurrent(design: Design) -> int:
-    """How many games a process plays at the same time."""
-    brains = [design.brain(player) for player in design.every_player()]
-    return CONCURRENT if any(map(_waits, brains)) else 1
-
-
-def _waits(brain: str) -> bool:
-    about = made_once(brain)
+def _waits(brain: str, about: Any) -> bool:
+    """Whether a player waits for a backend, so that a process plays several games at the same time."""
     quick = about.quick if isinstance(about, Facts) else kind_of(about) == "quick"
     return not quick and parse_brain(brain).kind not in IN_PROCESS
 
