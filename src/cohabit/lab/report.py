@@ -114,12 +114,6 @@ def _estimate(found: Estimate | None) -> str:
     return found.over_seeds(0 if mean >= 1000 else 1 if mean >= 100 else 2)
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return seconds_text(value)
-
-
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -191,7 +185,7 @@ def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
         row: list[Cell] = [
             player, results.design.players.get(player, player), f"{games:,}", f"{tally.decisions:,}",
             (failed, "bad") if player in failing else failed,
-            _seconds(tally.seconds / tally.decisions if tally.decisions else None),
+            seconds_text(tally.seconds / tally.decisions if tally.decisions else None),
         ]  # fmt: skip
         rows.append([*row, *(_costs(tally) if costs else ())])
     return (
@@ -347,7 +341,7 @@ def _outcomes(design: Design, found: ConditionResults, problems: Mapping[tuple[s
             [
                 player.player, f"{tally.decisions:,}", *(f"{tally.outcomes.get(outcome, 0):,}" for outcome in had),
                 (rate, "bad") if player.failure_rate > design.max_failures else rate,
-                _seconds(player.median_seconds), *(_costs(tally) if costs else ()),
+                seconds_text(player.median_seconds), *(_costs(tally) if costs else ()),
                 *([problems.get((player.condition, player.player), "–")] if failed else ()),
             ]
         )  # fmt: skip

@@ -16,6 +16,7 @@ from cohabit.lab.design import Design
 from cohabit.lab.failures import shown
 from cohabit.lab.folder import DecisionLine, Played, TimingLine
 from cohabit.lab.game import GameResult
+from cohabit.lab.page import table
 from cohabit.registry import trusted_source
 
 HEADINGS = (
@@ -172,11 +173,9 @@ class Results:
         return "\n".join([*lines, *self.notes(), *(f"FAILED: {text}" for text in self.problems())])
 
     def _repr_html_(self) -> str:
-        cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
-        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
         notes = "".join(f"<p>{escape(text)}.</p>" for text in self.notes())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{notes}{problems}"
+        return f"{table(HEADINGS, self.rows())}{notes}{problems}"
 
     def plot(self) -> Any:
         """The mean score of each player with its 95 % interval over seeds, in each condition. Needs matplotlib."""
@@ -227,8 +226,10 @@ def _row(player: PlayerInCondition) -> list[str]:
     ]
 
 
-def seconds_text(value: float) -> str:
+def seconds_text(value: float | None) -> str:
     """A time of thinking: two digits, in seconds or milliseconds."""
+    if value is None:
+        return "–"
     return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
 
 

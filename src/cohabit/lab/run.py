@@ -105,7 +105,7 @@ def run(
     specs = design.specs()
     made = {brain: made_once(brain) for brain in map(design.brain, design.every_player())}
     for brain, about in made.items() if design.max_cost is not None else ():
-        check_cap(brain, about, design.max_cost)
+        check_cap(parse_brain(brain).label, about, design.max_cost)
     concurrent = CONCURRENT if any(_waits(*each) for each in made.items()) else 1
     if any(getattr(about, "one_at_a_time", False) for about in made.values()):  # such as a person
         workers = concurrent = 1

@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec import Raw
 
+from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import NO_SETTING, Setting
 from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
@@ -44,9 +45,9 @@ class IsolatedBackend:
 
 def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
     """Give the agent its ``backend``, and let it spend what the setting allows."""
-    facts, setting = agent.facts, setting or NO_SETTING
+    facts, setting, label = agent.facts, setting or NO_SETTING, parse_brain(agent.name).label
     if setting.spending is not None:
-        check_cap(agent.name, facts, setting.spending.cap)
+        check_cap(label, facts, setting.spending.cap)
     if not facts.backend:
         return
     metered = MeteredBackend(traced(IsolatedBackend(agent)), Spending())
@@ -55,7 +56,7 @@ def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
     agent.completing = partial(_complete, agent)
 
     def spend_from(spending: Spending) -> None:
-        check_cap(agent.name, facts, spending.cap)
+        check_cap(label, facts, spending.cap)
         metered.spending = spending
 
     agent.spend_from = spend_from

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Call
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached, WrappedBackend
 from cohabit.agents.llm.calls import note
@@ -74,17 +73,11 @@ def most_dollars(name: str, request: Request, prompt_factor: float = 1.0) -> flo
     return dollars(name, prompt * prompt_factor, request.max_tokens) or 0.0
 
 
-def check_price(agent: Any, cap: float | None) -> None:
-    """Refuse a cap that cannot be kept, because it is not known what the answers of an agent cost."""
-    if cap is not None and not getattr(agent, "priced", True):
-        raise _no_price(agent.brain.label, cap)
-
-
-def check_cap(name: str, about: Any, cap: float | None) -> None:
-    """The same for the brain with this name. ``about``: an agent, or the facts of one in a process of its own."""
+def check_cap(label: str, about: Any, cap: float | None) -> None:
+    """Refuse a cap that cannot be kept, because it is not known what the answers of a brain cost. ``about``: an agent,
+    or the facts of one in a process of its own."""
     if cap is None:
         return
-    label = parse_brain(name).label
     if why := getattr(about, "uncounted", ""):
         raise BadArgs(
             f"a cap of ${cap:g} cannot be kept, because the requests of {label} cannot be counted: {why}. "
@@ -92,11 +85,8 @@ def check_cap(name: str, about: Any, cap: float | None) -> None:
         )
     if not getattr(about, "priced", True):
         asked = getattr(about, "backend", "")
-        raise _no_price(asked.partition("@")[0] if isinstance(asked, str) and asked else label, cap)
-
-
-def _no_price(name: str, cap: float) -> BadArgs:
-    return BadArgs(
-        f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file with "
-        f'dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'
-    )
+        name = asked.partition("@")[0] if isinstance(asked, str) and asked else label
+        raise BadArgs(
+            f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file "
+            f'with dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'
+        )

@@ -12,7 +12,7 @@ from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Compl
 from cohabit.agents.llm.cached import CachedBackend
 from cohabit.agents.llm.calls import ask, exchange
 from cohabit.agents.llm.memory import Notebook
-from cohabit.agents.llm.metered import MeteredBackend, check_price
+from cohabit.agents.llm.metered import MeteredBackend, check_cap
 from cohabit.agents.llm.options import split_options
 from cohabit.agents.llm.rate import account_of_backend, rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
@@ -48,7 +48,7 @@ class LlmAgent:
         self.options, rest = split_options(brain, getattr(backend, "defaults", {}))
         self.server = backend(msgspec.structs.replace(brain, options=rest))
         spending, rate = setting.spending or Spending(), rate_limit_of(account_of_backend(self.server))
-        check_price(self, spending.cap)
+        check_cap(self.brain.label, self, spending.cap)
         self._metered = MeteredBackend(traced(self.server), spending)
         # Ask the cache first, then the server, again if need be. Every request is counted.
         asked: Backend = RetryingBackend(self._metered, self.options.retries, self.options.per_minute, rate=rate)
@@ -65,7 +65,7 @@ class LlmAgent:
 
     def spend_from(self, spending: Spending) -> None:
         """Count what it spends from now on there: an agent in a file is made without a setting."""
-        check_price(self, spending.cap)
+        check_cap(self.brain.label, self, spending.cap)
         self._metered.spending = spending
 
     @property
