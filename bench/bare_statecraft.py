@@ -8,14 +8,17 @@ from typing import Any
 from cohabit.agents.brains.statecraft import NATIONS
 from cohabit.agents.brains.statecraft_class import Player
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.play import assign_players, first_state, lost_answers, record_turn
+from cohabit.lab.statecraft.play import assign_players, land_seed, lost_answers, record_turn
 from cohabit.lab.statecraft.players import brain_of
 from cohabit.lab.statecraft.rounds import Place, Round, TurnRecord
 from cohabit.registry import make_agent
 from cohabit.worlds.statecraft.agent_input import build_agent_input
+from cohabit.worlds.statecraft.maps import make_map
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
-from cohabit.worlds.statecraft.state import Flows, TurnResult
+from cohabit.worlds.statecraft.setup import initial_state
+from cohabit.worlds.statecraft.state import Flows, GameState, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
+from cohabit.worlds.statecraft.world import NATION_NAMES
 
 
 def play_bare(experiment: Experiment, place: Place) -> Round:
@@ -44,6 +47,14 @@ def play_bare(experiment: Experiment, place: Place) -> Round:
         turns.append(record_turn(last, experiment.open_messages))
     factor = (rules.trade_numerator, rules.trade_denominator)
     return Round(place=place, players=names, trade_factor=factor, turns=turns)
+
+
+def first_state(experiment: Experiment, place: Place) -> GameState:
+    """The state before the first turn, with a new map and assignment for every seed and round."""
+    nations = NATION_NAMES[: len(experiment.lineups[place.lineup])]
+    seed = land_seed(place)
+    graph = make_map(experiment.map, seed, experiment.size, experiment.shape)
+    return initial_state(graph, nations, experiment.mils, seed)
 
 
 def make_player(name: str, folder: str) -> Player:

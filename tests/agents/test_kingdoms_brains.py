@@ -7,7 +7,7 @@ import pytest
 from cohabit.agents.brains.kingdoms import kings
 from cohabit.agents.brains.kingdoms.gods import CATASTROPHES, RACES, Calamity, Civilizer, Ecologist
 from cohabit.agents.brains.kingdoms.kings import King, Steward, Warlord
-from cohabit.agents.brains.kingdoms.story import BOONS, CHAPTER, PASSAGE, TRIALS, Chronicler, DungeonMaster
+from cohabit.agents.brains.kingdoms.story import CHAPTER, FATES, PASSAGE, Chronicler, DungeonMaster
 from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
 from cohabit.model.observation import Effect, Event, Observation
@@ -306,7 +306,9 @@ def test_a_chronicler_does_not_tell_what_only_some_kingdoms_know() -> None:
 
 def test_no_storyteller_names_a_city() -> None:
     """Its readers may not know that the city exists."""
-    assert not any("{city}" in text for text in (*BOONS.values(), *TRIALS.values(), *CATASTROPHES.values()))
+    assert not any(
+        "{city}" in text for text in (*FATES["boons"].values(), *FATES["trials"].values(), *CATASTROPHES.values())
+    )
 
 
 def test_a_chronicler_writes_whole_sentences() -> None:

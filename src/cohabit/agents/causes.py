@@ -1,7 +1,10 @@
 """Why a model gave no usable answer: the names of the causes, and the text for people."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from cohabit.agents.contract import Call, Exchange
 
@@ -10,26 +13,8 @@ Cause = Literal[
     "spending_cap", "refusal", "tool_call", "empty", "cut_off", "too_large", "no_action", "illegal", "time",
     "exception",
 ]  # fmt: skip
-CAUSES: dict[str, str] = {
-    "rate_limit": "the server answered with HTTP 429: too many requests, or no quota",
-    "server_error": "the server answered with HTTP 408, 409 or 5xx",
-    "rejected": "the server answered with another error: the key, the model or the request is wrong",
-    "unreachable": "there was no connection to the server",
-    "broken_reply": "the connection ended before the reply was complete",
-    "unreadable_reply": "the reply is not one of a model server: HTML, broken JSON, another shape, too long",
-    "no_reply": "the request was given up before a reply came",
-    "spending_cap": "the request was not sent, because it could have cost more than the cap leaves",
-    "refusal": "the model, or a filter of its service, refused to answer",
-    "tool_call": "the model called a tool that it was not offered, or used up its tool calls",
-    "empty": "the answer is empty",
-    "cut_off": "the answer was cut off at `max_tokens`",
-    "too_large": "the answer is longer or more deeply nested than any action needs",
-    "no_action": "there is no action in the answer",
-    "illegal": "the world refused the action",
-    "time": "the agent did not return in time",
-    "exception": "the agent raised an exception",
-}
-"""Every cause with its meaning: eight of a request, six of an answer, and three of any agent."""
+CAUSES = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, str])
+"""Every cause with its meaning."""
 
 
 def cause_of_failure(outcome: str, exchanges: Sequence[Exchange]) -> str:

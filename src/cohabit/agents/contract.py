@@ -13,13 +13,15 @@ from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Literal, Protocol, cast, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 from msgspec import Struct
 
 from cohabit.agents.spending import Spending
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
+
+T = TypeVar("T")
 
 
 class Heard(Struct, frozen=True):
@@ -263,65 +265,61 @@ async def awaited(method: Callable[..., Any], *arguments: Any) -> Any:
     return await found if inspect.isawaitable(found) else found
 
 
-class Direct:
-    """A quick synchronous agent, called on the spot."""
+class Adapted:
+    """A synchronous agent behind async methods."""
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
 
+    async def _run(self, work: Callable[[], Any]) -> Any:
+        return work()
+
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        self.agent.initialize(game_desc, action_space)
+        await self._run(partial(self.agent.initialize, game_desc, action_space))
 
     async def decide(self, observation: Observation) -> Action | None:
-        chosen: Action | None = self.agent.decide(observation)
+        chosen: Action | None = await self._run(partial(self.agent.decide, observation))
         return chosen
 
     async def reflect(self, result: ActionResult) -> None:
-        self.agent.reflect(result)
+        await self._run(partial(self.agent.reflect, result))
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return plan_lines(self.agent.plan(goals))
+        return plan_lines(await self._run(partial(self.agent.plan, goals)))
 
-    def hear(self, message: Heard) -> None:
+    async def hear(self, message: Heard) -> None:
         if isinstance(self.agent, Listener):
-            self.agent.hear(message)
+            await self._run(partial(self.agent.hear, message))
 
     async def close(self) -> None:
         if isinstance(self.agent, Closing):
             await awaited(self.agent.close)
 
 
-class Threaded:
-    """A synchronous agent that may take its time, on a thread of its own."""
+class Direct(Adapted):
+    """A quick one, called on the spot."""
+
+
+class Threaded(Adapted):
+    """One that may take its time, on a thread of its own."""
 
     def __init__(self, agent: Any) -> None:
-        self.agent = agent
+        super().__init__(agent)
         self._thread = AgentThread()
         self._initialized: tuple[str, ActionSpace] | None = None  # by a call that was given up before it returned
 
     async def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         about = game_desc, action_space
         if self._initialized != about:
-            await self._thread.run(partial(self._initialize, *about))
+            await self._run(partial(self._initialize, *about))
         self._initialized = None
 
     def _initialize(self, game_desc: str, action_space: ActionSpace) -> None:
         _finished(self.agent.initialize(game_desc, action_space))
         self._initialized = game_desc, action_space
 
-    async def decide(self, observation: Observation) -> Action | None:
-        chosen: Action | None = await self._thread.run(partial(self.agent.decide, observation))
-        return chosen
-
-    async def reflect(self, result: ActionResult) -> None:
-        await self._thread.run(partial(self.agent.reflect, result))
-
-    async def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return plan_lines(await self._thread.run(partial(self.agent.plan, goals)))
-
-    async def hear(self, message: Heard) -> None:
-        if isinstance(self.agent, Listener):
-            await self._thread.run(partial(self.agent.hear, message))
+    async def _run(self, work: Callable[[], Any]) -> Any:
+        return await self._thread.run(work)
 
     async def settle(self) -> None:
         """Wait until the agent has returned from a call that was given up."""
@@ -340,7 +338,7 @@ class ThreadedThinker(Threaded):
     """One with ``think``, which may be synchronous, too."""
 
     async def think(self, turn: Turn, correction: str = "") -> Thought:
-        thought: Thought = await self._thread.run(partial(self.agent.think, turn, correction))
+        thought: Thought = await self._run(partial(self.agent.think, turn, correction))
         return thought
 
 
@@ -365,34 +363,15 @@ class AgentThread:
         if self._jobs is None:
             self._jobs = SimpleQueue()
             Thread(target=_work_off, args=(self._jobs,), name="agent", daemon=True).start()
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[Any] = loop.create_future()
-
-        def finish(result: Any, wrong: Exception | None) -> None:
-            self._busy = False
-            if self._settled is not None:
-                self._settled.set()
-            if done.done():
-                return
-            if wrong is None:
-                done.set_result(result)
-            else:
-                done.set_exception(wrong)
-
-        def job() -> None:
-            result, wrong = None, None
-            try:
-                result = _finished(work())
-            except Exception as bug:
-                wrong = bug if not isinstance(bug, StopIteration) else RuntimeError("StopIteration")
-            except BaseException as bug:  # such as SystemExit, which must not end more than this call
-                wrong = RuntimeError(f"{type(bug).__name__} was raised")
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(finish, result, wrong)
-
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._busy = True
-        self._jobs.put(job)
+        self._jobs.put(partial(settle_from_thread, done, lambda: _finished(work()), self._returned))
         return await done
+
+    def _returned(self) -> None:
+        self._busy = False
+        if self._settled is not None:
+            self._settled.set()
 
     async def last(self, work: Callable[[], Any]) -> None:
         """Run ``work`` there, after what it is doing. Waits for the end of ``work`` only if the thread is idle."""
@@ -406,6 +385,33 @@ class AgentThread:
         if self._jobs is not None:
             self._jobs.put(None)
             self._jobs = None
+
+
+def settle_from_thread(
+    done: "asyncio.Future[T]", work: Callable[[], T], on_return: Callable[[], None] = lambda: None
+) -> None:
+    """Do something on this thread, for a future of an event loop on another. ``on_return`` is called there first, also
+    if nobody waits any more."""
+    found: list[T] = []
+    wrong: Exception | None = None
+    try:
+        found.append(work())
+    except Exception as bug:
+        wrong = bug if not isinstance(bug, StopIteration) else RuntimeError("StopIteration")
+    except BaseException as bug:  # such as SystemExit, which must not end more than this call
+        wrong = RuntimeError(f"{type(bug).__name__} was raised")
+
+    def finish() -> None:
+        on_return()
+        if done.done():
+            return
+        if wrong is None:
+            done.set_result(found[0])
+        else:
+            done.set_exception(wrong)
+
+    with suppress(RuntimeError):  # the loop is closed
+        done.get_loop().call_soon_threadsafe(finish)
 
 
 def _finished(found: Any) -> Any:

@@ -15,22 +15,9 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from cohabit.agents import contract
 from cohabit.agents.causes import what_was_tried
-from cohabit.agents.contract import (
-    Accountable,
-    Agent,
-    Closing,
-    Direct,
-    Exchange,
-    Listener,
-    Thinker,
-    Thought,
-    Threaded,
-    Turn,
-    awaited,
-    checked_action,
-    plan_lines,
-)
+from cohabit.agents.contract import Agent, Exchange, Thought, Turn, awaited, checked_action, plan_lines
 from cohabit.agents.decision import Outcome, PlayerDecision, Tally
 from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.secrets import in_public
@@ -109,7 +96,7 @@ class Player:
         self._on_decision = on_decision
         self._clock = seconds or float  # float() is 0.0: decisions take no time
         self.thinks, self._listens, self.closes, self._accounts = _abilities(type(agent))
-        self._script = agent.agent if isinstance(agent, Direct) else None  # called without a detour
+        self._script = agent.agent if isinstance(agent, contract.Direct) else None  # called without a detour
         if self._script is not None:
             self._listens, self.closes = hasattr(self._script, "hear"), hasattr(self._script, "close")
         self.is_quick = self._script is not None
@@ -177,7 +164,7 @@ class Player:
             return
         self._closed = True
         try:
-            await _limited(cast(Closing, self.agent).close(), None if self.is_quick else CLOSING_S)
+            await _limited(cast(contract.Closing, self.agent).close(), None if self.is_quick else CLOSING_S)
         except Exception as bug:
             self._log(f"close failed: {_text(bug) or 'it took too long'}")
 
@@ -188,7 +175,7 @@ class Player:
         """
         if self._isolated is not None:
             await self._isolated.settle()
-        elif isinstance(self.agent, Threaded):
+        elif isinstance(self.agent, contract.Threaded):
             with suppress(TimeoutError):
                 await _limited(self.agent.settle(), self._time_limit)
 
@@ -294,7 +281,7 @@ class Player:
 
     def _unanswered(self) -> list[Exchange]:
         """What the agent asked a model before it was interrupted or failed."""
-        return cast(Accountable, self.agent).unanswered() if self._accounts else []
+        return cast(contract.Accountable, self.agent).unanswered() if self._accounts else []
 
     def _too_late(self, late: TimeoutError, exchanges: Sequence[Exchange]) -> str:
         limit, tried = self.limits.seconds, what_was_tried(exchanges)
@@ -316,7 +303,7 @@ class Player:
             if not correction and not self._is_prepared(turn):
                 await self._prepare(turn)
             if self.thinks:
-                return await cast(Thinker, self.agent).think(turn, correction)
+                return await cast(contract.Thinker, self.agent).think(turn, correction)
             action = checked_action(await self.agent.decide(turn.observation))
             return Thought(action, self._unanswered())
 
@@ -366,7 +353,10 @@ def _loop_time() -> float:
 @lru_cache(256)
 def _abilities(kind: type[Any]) -> tuple[bool, ...]:
     """Whether agents of a class think, listen, close, and say what they asked a model."""
-    return tuple(issubclass(kind, ability) for ability in (Thinker, Listener, Closing, Accountable))
+    return tuple(
+        issubclass(kind, ability)
+        for ability in (contract.Thinker, contract.Listener, contract.Closing, contract.Accountable)
+    )
 
 
 def _correction(turn: Turn, problem: str) -> str:

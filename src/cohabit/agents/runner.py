@@ -95,7 +95,7 @@ class PlayLoop:
         self._number = 0
         self._game = 0
         self._turn = 0  # of this player, in this game
-        self._span: OpenSpan | None = None  # of the game
+        self._span = OpenSpan()  # of the game
         self._ends_turns = False
         self._takes_turns = True
         self._messages_since: int | None = None
@@ -106,7 +106,7 @@ class PlayLoop:
         try:
             await self._play(games)
         finally:
-            self._end_span()
+            self._span.end()
 
     async def _play(self, games: int | None) -> None:
         await self._introduce()
@@ -130,10 +130,6 @@ class PlayLoop:
                 await asyncio.sleep(BUSY_MS / 1000)
         raise Stopped(f"{MAX_REFUSALS} moves in a row were refused, and the fallbacks, too")
 
-    def _end_span(self) -> None:
-        if self._span is not None:
-            self._span.end()
-
     # -- the world --------------------------------------------------------------------------------
     async def _introduce(self) -> None:
         rules = await self._calls.call("rules")
@@ -148,10 +144,9 @@ class PlayLoop:
         self._seats = {m["handle"]: m.get("seat") for m in info.get("members", [])}
         self._takes_turns = (await self._calls.call("whoami"))["takes_turns"]
         self._turn = 0
-        self._end_span()
-        self._span = (
-            None if self.player.is_quick else OpenSpan("game", game=str(self._game), world=str(info.get("world", "")))
-        )
+        self._span.end()
+        if not self.player.is_quick:
+            self._span = OpenSpan("game", game=str(self._game), world=str(info.get("world", "")))
 
     async def _wait(self) -> Seen:
         if self._takes_turns:
@@ -180,7 +175,7 @@ class PlayLoop:
                 return
 
     async def _take_turn_in_span(self, seen: Seen) -> PlayerDecision | None:
-        if self._span is None:
+        if self.player.is_quick:
             return await self._take_turn(seen)
         with self._span.entered(), span("turn", game=str(self._game), turn=self._turn):
             return await self._take_turn(seen)

@@ -1,7 +1,6 @@
 """A cap on what a run may spend, shared by all its agents, also those in other processes."""
 
 import os
-from collections.abc import MutableSequence
 from contextlib import AbstractContextManager
 from math import isfinite
 from pathlib import Path
@@ -26,21 +25,15 @@ class Totals(Protocol):
     def __setitem__(self, index: int, value: float, /) -> None: ...
 
 
-class TotalsHere:
+class TotalsHere(list[float]):
     """The totals of this process."""
 
     def __init__(self, paid: float = 0.0, reserved: float = 0.0) -> None:
-        self._values: MutableSequence[float] = [paid, reserved]
+        super().__init__((paid, reserved))
         self._lock = Lock()  # agents of a house and those on threads share it
 
     def get_lock(self) -> AbstractContextManager[Any]:
         return self._lock
-
-    def __getitem__(self, index: int) -> float:
-        return self._values[index]
-
-    def __setitem__(self, index: int, value: float) -> None:
-        self._values[index] = value
 
 
 class SpendingLog:

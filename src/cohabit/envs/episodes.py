@@ -23,8 +23,8 @@ from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
 from cohabit.lab.design import check_brain
 from cohabit.lab.game import Game, GameSpec, handle, purposes
-from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.observation import Goal, Observation
+from cohabit.model.action import Action, ActionResult
+from cohabit.model.observation import Observation
 from cohabit.model.seat import SeatId
 from cohabit.model.stream import Stream
 from cohabit.registry import check_plays
@@ -59,7 +59,7 @@ class Learner:
     """The player whose actions come from the caller. It acts once in each step."""
 
     quick = True
-    looks = False  # the caller has looked
+    looks = reflects = False  # the caller does
 
     def __init__(self) -> None:
         self.given: Given = None
@@ -72,21 +72,12 @@ class Learner:
         """What the next step has to do."""
         self.given, self.refusal, self.played, self.message = given, None, None, ""
 
-    def initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        """The caller knows the world."""
-
     def decide(self, observation: Observation) -> Action | None:
         given, self.given = self.given, None
         if isinstance(given, AskerError):
             self.refusal = given
             return UNREADABLE
         return given
-
-    def reflect(self, result: ActionResult) -> None:
-        """The caller learns from the next observation."""
-
-    def plan(self, goals: Sequence[Goal]) -> list[str]:
-        return []
 
     def heard(self, decision: PlayerDecision) -> None:
         """What the game has made of it."""

@@ -9,17 +9,18 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from cohabit.agents.contract import Agent, Call, Direct, Thought, Turn, Usage, checked_action
 from cohabit.agents.isolated import TimedOutBefore
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached, WrappedBackend
 from cohabit.agents.llm.calls import gathered, note
 from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
@@ -27,8 +28,6 @@ from cohabit.agents.spending import Spending
 from cohabit.errors import RecordCorrupt
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-
-T = TypeVar("T")
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):
@@ -180,12 +179,11 @@ def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
     return opened
 
 
-class LoggedBackend:
+class LoggedBackend(WrappedBackend):
     """A backend whose completions are logged."""
 
     def __init__(self, backend: Backend, seat: int, log: AnswerLog) -> None:
-        self.backend = backend
-        self.name, self.constrains = backend.name, backend.constrains
+        super().__init__(backend)
         self._seat, self._log = seat, log
 
     async def complete(self, request: Request) -> Completion:
@@ -218,9 +216,6 @@ class LoggedBackend:
         error = type(bug).__name__, in_public(bug)
         return Answer(self._seat, asked, error=error, of_backend=of_backend, cause=cause, calls=calls)
 
-    async def close(self) -> None:
-        await self.backend.close()
-
 
 def _log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
     """Log the decisions of an adapted agent that has no backend of ours."""
@@ -228,37 +223,27 @@ def _log_decisions(agent: Any, seat: int, log: AnswerLog) -> None:
         think = agent.think
 
         async def logged_think(turn: Turn, correction: str = "") -> Thought:
-            asked = _hash((turn.observation, correction))
-            return await _logged(lambda: think(turn, correction), asked, seat, log, lambda t: t, lambda t: t)
+            return await _logged(partial(think, turn, correction), (turn.observation, correction), seat, log)
 
         agent.think = logged_think  # of this one agent
         return
     decide = agent.decide
 
+    async def thought(observation: Observation) -> Thought:
+        return Thought(checked_action(await decide(observation)))
+
     async def logged_decide(observation: Observation) -> Action | None:
-        asked = _hash(observation)
-
-        async def ask() -> Action | None:
-            return checked_action(await decide(observation))
-
-        return await _logged(ask, asked, seat, log, Thought, lambda t: t.action)
+        return (await _logged(partial(thought, observation), observation, seat, log)).action
 
     agent.decide = logged_decide
 
 
-async def _logged(
-    ask: Callable[[], Awaitable[T]],
-    asked: str,
-    seat: int,
-    log: AnswerLog,
-    thought: Callable[[T], Thought],
-    answer: Callable[[Thought], T],
-) -> T:
+async def _logged(ask: Callable[[], Awaitable[Thought]], question: object, seat: int, log: AnswerLog) -> Thought:
     """Ask, so that the agent's memory is the same again; a logged answer counts for the given one."""
     if not log.knows(seat) and log.spending.is_over:
         raise CapReached(f"${log.spending.spent:.2f} has been spent")
+    asked, made = _hash(question), Thought()
     failure: Exception | None = None
-    made: T | None = None
     try:
         made = await ask()
     except (asyncio.CancelledError, TimeoutError):
@@ -271,14 +256,14 @@ async def _logged(
     if known is not None:
         if known.thought is None:
             raise _again(known)
-        return answer(known.thought)
+        return known.thought
     if failure is not None:
         log.add(Answer(seat, asked, error=(type(failure).__name__, in_public(failure))))
         raise failure
-    kept = log.add(Answer(seat, asked, thought=thought(cast(T, made))))
-    assert kept.thought is not None
-    log.spending.add(sum(_paid(exchange.usage) for exchange in kept.thought.exchanges))
-    return answer(kept.thought)
+    kept = log.add(Answer(seat, asked, thought=made)).thought
+    assert kept is not None
+    log.spending.add(sum(_paid(exchange.usage) for exchange in kept.exchanges))
+    return kept
 
 
 def _again(answer: Answer) -> Exception:

@@ -66,13 +66,11 @@ class Row(Struct, frozen=True, kw_only=True):
     factors: dict[str, Any] = {}
 
 
+KINDS: dict[type, Kind] = {str: "text", int: "integer", float: "number", bool: "flag"}
 COLUMNS: dict[str, Kind] = {
-    "game": "text", "world": "text", "seed": "text", "seat": "text", "player": "text", "number": "integer",
-    "text": "text", "observation": "json", "prompt": "json", "answer": "text", "legal": "json",
-    "legal_are_examples": "flag", "action": "json", "reasoning": "text", "outcome": "text",
-    "problem": "text", "cause": "text", "reward": "number", "gain": "number", "done": "flag", "truncated": "flag",
-    "score": "number", "lineup": "text", "factors": "json",
-}  # fmt: skip
+    field.name: next((kind for plain, kind in KINDS.items() if field.type in (plain, plain | None)), "json")
+    for field in msgspec.structs.fields(Row)
+}
 """The columns of a file: the fields of a row."""
 
 

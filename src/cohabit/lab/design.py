@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import permutations, product
 from json import dumps
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 from msgspec import Struct
@@ -59,7 +59,38 @@ class WorldPlan(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, o
     seconds: float | None = None
 
 
-class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Description(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A file that describes an experiment. The field ``folder`` of a description is not part of the file."""
+
+    @classmethod
+    def parse(cls, text: str | bytes, folder: str) -> Self:
+        """Read the JSON of a file. Keys that begin with an underscore are comments."""
+        what, schema = cls.__name__.lower(), object_schema(cls)
+        try:
+            raw = parse_document(text)
+        except (ValueError, OverflowError, RecursionError) as wrong:
+            raise BadArgs(f"the {what} is not valid JSON: {wrong}") from None
+        del schema["properties"]["folder"]
+        keys = list(schema["properties"])
+        if not isinstance(raw, dict):
+            raise BadArgs(f"the {what} must be an object with the keys {', '.join(keys)}")
+        for key in raw:
+            if key not in keys:
+                known = f"unknown key {key!r}; the keys are {', '.join(keys)}"
+                raise BadArgs(known, did_you_mean=nearest(key, keys, 2))
+        try:
+            return msgspec.structs.replace(msgspec.convert(raw, cls), folder=folder)
+        except msgspec.ValidationError as wrong:
+            raise BadArgs(in_words(wrong, raw, schema)) from None
+
+    def as_file(self) -> bytes:
+        """The file that identifies the experiment. It includes defaults, so equal ones have equal files."""
+        plain = msgspec.to_builtins(self)
+        del plain["folder"]
+        return (dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+class Design(Description, frozen=True, kw_only=True):
     """See the module. ``factors`` are crossed with each other.
 
     A factor is a list of values for the config key with its name (``constants.c_trade_factor`` for a key in a table),
@@ -103,12 +134,6 @@ class Design(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def specs(self) -> list[GameSpec]:
         """All planned games in order: for each world, condition, line-up, seed and order of the seats."""
         return [spec for title, plan in self.world_plans().items() for spec in self._specs(title, plan)]
-
-    def as_file(self) -> bytes:
-        """The file that identifies the design. It includes defaults, so equal designs have equal files."""
-        plain = msgspec.to_builtins(self)
-        del plain["folder"]
-        return (dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
 
     # -- the plan ---------------------------------------------------------------------------------
     def _specs(self, title: str, plan: WorldPlan) -> Iterator[GameSpec]:
@@ -239,37 +264,17 @@ def read_design(path: Path) -> Design:
 
 
 def parse_design(text: str | bytes, folder: str = "", *, load: bool = True) -> Design:
-    """Parse the JSON description of a design. Keys that begin with an underscore are comments.
-
-    With ``load=False`` worlds and players are not loaded, which is enough to read results.
-    """
-    try:
-        raw = parse_document(text)
-    except (ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f"the design is not valid JSON: {wrong}") from None
-    schema = object_schema(Design)
-    del schema["properties"]["folder"]
-    keys = list(schema["properties"])
-    if not isinstance(raw, dict):
-        raise BadArgs(f"the design must be an object with the keys {', '.join(keys)}")
-    for key in raw:
-        if key not in keys:
-            known = f"unknown key {key!r}; the keys are {', '.join(keys)}"
-            raise BadArgs(known, did_you_mean=nearest(key, keys, 2))
-    try:
-        design = msgspec.convert(raw, Design)
-    except msgspec.ValidationError as wrong:
-        raise BadArgs(in_words(wrong, raw, schema)) from None
-    return checked(msgspec.structs.replace(design, folder=folder), load=load)
+    """The design in a text. With ``load=False`` worlds and players are not loaded, which is enough to read results."""
+    return checked(Design.parse(text, folder), load=load)
 
 
 def checked(design: Design, *, load: bool = True) -> Design:
     """The design, or what is wrong with it."""
-    _check_title("name", design.name)
+    check_title("name", design.name)
     if not design.worlds:
         raise BadArgs('worlds: there must be at least one, such as ["nim"]')
     for player in design.players:
-        _check_title("players", player)
+        check_title("players", player)
     _check_numbers("", design)
     if not 0 <= design.max_failures <= 1:
         raise BadArgs(f"max_failures: must be from 0 to 1, not {design.max_failures:g}")
@@ -291,7 +296,7 @@ def checked(design: Design, *, load: bool = True) -> Design:
 
 def _check_plan(design: Design, title: str, plan: WorldPlan) -> None:
     where = f"worlds.{title}"
-    _check_title("worlds", title)
+    check_title("worlds", title)
     _check_numbers(f"{where}.", plan)
     if plan.lineups:
         _check_lineups(f"{where}.lineups", plan.lineups, plan.swap or design.swap)
@@ -306,7 +311,7 @@ def _check_lineups(where: str, lineups: list[list[str]] | dict[str, list[str]], 
         raise BadArgs(f'{where}: there must be at least one, such as [["random", "nim-master"]]')
     if isinstance(lineups, dict):
         for title in lineups:
-            _check_title(where, title)
+            check_title(where, title)
         each = {f"{where}.{title}": players for title, players in lineups.items()}
     else:
         each = {f"{where}[{place}]": players for place, players in enumerate(lineups)}
@@ -314,14 +319,14 @@ def _check_lineups(where: str, lineups: list[list[str]] | dict[str, list[str]], 
         if not players:
             raise BadArgs(f"{place}: there must be at least one player")
         for player in players:
-            _check_title(place, player)
+            check_title(place, player)
         if swap == "permute" and len(players) > MAX_PERMUTED:
             raise BadArgs(f"{place}: at most {MAX_PERMUTED} players can be permuted; use swap: rotate")
 
 
 def _check_factors(where: str, factors: Mapping[str, list[Any] | dict[str, Level]]) -> None:
     for name, levels in factors.items():
-        _check_title(where, name)
+        check_title(where, name)
         if not levels:
             raise BadArgs(f"{where}.{name}: there must be at least one level")
         if isinstance(levels, list) and any(level in levels[:i] for i, level in enumerate(levels)):
@@ -357,7 +362,7 @@ def check_seeds(where: str, seeds: int | list[int] | None) -> None:
         known.add(seed)
 
 
-def _check_title(where: str, title: str) -> None:
+def check_title(where: str, title: str) -> None:
     if not title.strip() or not title.isprintable():
         raise BadArgs(f"{where}: {title!r} must be a non-empty text on one line")
 

@@ -17,7 +17,7 @@ finished. A killed run can leave more than that; it is removed, and the game is 
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ def record_lines(lines: Sequence[Line]) -> bytes:
 
 
 def write_record(folder: Path, game: str, record: bytes) -> None:
-    path = folder / RECORDS / f"{game}.jsonl"
+    path = record_path(folder, game)
     part = path.with_name(path.name + ".part")
     part.write_bytes(record)
     part.replace(path)
@@ -193,10 +193,6 @@ class RunFolder:
             self._logs[name].sync()
         self._unsynced = 0
 
-    def spent(self) -> tuple[float, float]:
-        """What was paid and what is reserved, also by a run that was killed."""
-        return read_spending(self.folder)
-
     def finish(self) -> None:
         """All games are played."""
         shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
@@ -227,7 +223,7 @@ def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[
     with ExitStack() as opened:
         logs = {GAMES: opened.enter_context(closing(Log(folder / GAMES)))}
         logs[GAMES].lock()
-        _claim(folder, design, prints)
+        claim(folder, DESIGN, design.as_file(), prints, GAMES, _without_cap)
         logs |= {name: opened.enter_context(closing(Log(folder / name))) for name in (DECISIONS, TIMINGS)}
         (folder / RECORDS).mkdir(exist_ok=True)
         (folder / UNFINISHED).mkdir(exist_ok=True)
@@ -241,23 +237,26 @@ def open_folder(folder: Path, design: Design, prints: Prints, planned: Sequence[
             run.sync()
 
 
-def _claim(folder: Path, design: Design, prints: Prints) -> None:
-    """Write the description of a new run, or compare with the one that is there."""
-    path = folder / DESIGN
-    if not path.exists():
-        if (folder / GAMES).stat().st_size:
-            raise Conflict(f"{folder} contains games but no {DESIGN} that describes them")
+def claim(
+    folder: Path, name: str, text: bytes, prints: Prints, log: str, comparable: Callable[[bytes], object] = bytes
+) -> None:
+    """Write the description of a new run to the file ``name``, or compare with the one that is there. ``comparable``:
+    the part of it that must not change."""
+    path = folder / name
+    if not path.exists() and (folder / log).stat().st_size:
+        raise Conflict(f"{folder} contains {Path(log).stem} but no {name} that describes them")
+    if path.exists() and comparable(path.read_bytes()) != comparable(text):
+        raise Conflict(f"{folder} belongs to another {path.stem} (its {name} differs); use another folder")
+    if path.exists() and (folder / FINGERPRINTS).exists():
+        check_same(prints, read_fingerprints(folder), folder)
+    else:
         write_atomically(folder / FINGERPRINTS, msgspec.json.format(msgspec.json.encode(prints)) + b"\n")
-        write_atomically(path, design.as_file())
-        return
-    if _without_cap(path.read_bytes()) != _without_cap(design.as_file()):
-        raise Conflict(f"{folder} belongs to another design (its {DESIGN} differs); use another folder")
-    check_same(prints, read_fingerprints(folder), folder)
-    if path.read_bytes() != design.as_file():
-        write_atomically(path, design.as_file())  # the spending cap may change
+    if not path.exists() or path.read_bytes() != text:
+        write_atomically(path, text)
 
 
 def _without_cap(text: bytes) -> dict[str, Any]:
+    """A design without its spending cap, which may change."""
     plain: dict[str, Any] = msgspec.json.decode(text)
     plain.pop("max_cost", None)
     return plain

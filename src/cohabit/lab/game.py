@@ -7,6 +7,7 @@ their actions are applied in the order of the seats. So the same answers give th
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from typing import Literal
@@ -93,19 +94,17 @@ OnDecision = Callable[[int, PlayerDecision, float], None]
 """Called with the index of the player, its decision, and the seconds of thinking."""
 
 
+@dataclass(slots=True)
 class LabPlayer:
     """A player on its seat: how it looks at the room and acts in it."""
 
-    __slots__ = ("act", "decisions", "fallback", "look", "member", "player", "turn")
-    turn: Turn  # the last one
-
-    def __init__(
-        self, player: Player, member: Member, look: Callable[[], Observation], act: Act,
-        fallback: Callable[[], Action | None],
-    ) -> None:  # fmt: skip
-        self.player, self.member = player, member
-        self.look, self.act, self.fallback = look, act, fallback
-        self.decisions = 0
+    player: Player
+    member: Member
+    look: Callable[[], Observation]
+    act: Act
+    fallback: Callable[[], Action | None]
+    decisions: int = 0
+    turn: Turn = field(init=False)  # the last one
 
 
 class Game:

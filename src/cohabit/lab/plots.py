@@ -32,8 +32,10 @@ def colours_of(players: Sequence[str]) -> dict[str, str]:
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(players)}
 
 
-def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> str:
-    """A figure as SVG. Reproducible (no date, no random ids); ``name`` makes its ids unique in the page."""
+def svg(name: str, draw: Callable[[Any], None], width: float, height: float, **grid: Any) -> str:
+    """A figure as SVG. Reproducible (no date, no random ids); ``name`` makes its ids unique in the page.
+
+    ``grid``: of ``Figure.subplots``, if ``draw`` takes several plots."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -47,7 +49,7 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> 
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.subplots())
+        draw(figure.subplots(**grid))
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     text = out.getvalue()
@@ -59,6 +61,12 @@ def svg(name: str, draw: Callable[[Any], None], width: float, height: float) -> 
 def label_text(text: str) -> str:
     """Titles are texts of others, and Matplotlib treats a dollar sign as the start of a formula."""
     return text.replace("$", r"\$")
+
+
+def _label_rows(axes: Any, rows: Sequence[PlayerInCondition | PlayerRating]) -> None:
+    """One row for each player, from the top."""
+    axes.set_yticks(range(len(rows)), [label_text(each.player) for each in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
 # -- the plots --------------------------------------------------------------------------------------
@@ -73,8 +81,7 @@ def score_plot(name: str, players: Sequence[PlayerInCondition], colours: dict[st
             if found is not None:
                 error = found.interval or 0.0
                 axes.errorbar(float(found.mean), place, xerr=error, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(players)), [label_text(player.player) for player in players])
-        axes.set_ylim(len(players) - 0.4, -0.6)
+        _label_rows(axes, players)
         axes.set_xlabel("mean score, 95 % interval over seeds; ticks are seeds")
 
     return svg(name, draw, 7.2, 0.9 + 0.42 * len(players))
@@ -90,8 +97,7 @@ def outcome_plot(name: str, players: Sequence[PlayerInCondition]) -> str:
             if any(shares):
                 axes.barh(range(len(players)), shares, left=left, color=OUTCOME_COLOURS[outcome], label=outcome)
                 left = [a + b for a, b in zip(left, shares, strict=True)]
-        axes.set_yticks(range(len(players)), [label_text(player.player) for player in players])
-        axes.set_ylim(len(players) - 0.4, -0.6)
+        _label_rows(axes, players)
         axes.set_xlim(0, 100)
         axes.set_xlabel("% of decisions")
         axes.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
@@ -106,8 +112,7 @@ def rating_plot(name: str, ratings: Sequence[PlayerRating], colours: dict[str, s
         for place, each in enumerate(ratings):
             colour = colours[each.player]
             axes.errorbar(each.mu, place, xerr=1.96 * each.sigma, fmt="o", color=colour, capsize=4, lw=2, ms=6)
-        axes.set_yticks(range(len(ratings)), [label_text(each.player) for each in ratings])
-        axes.set_ylim(len(ratings) - 0.4, -0.6)
+        _label_rows(axes, ratings)
         axes.set_xlabel("OpenSkill rating, ± 1.96 standard deviations")
 
     return svg(name, draw, 7.2, 0.9 + 0.42 * len(ratings))

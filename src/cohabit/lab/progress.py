@@ -59,26 +59,15 @@ def progress_bar(
         with _repeated(lines.tell):
             yield lines
         return
+    from rich import progress as rich
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     columns = [
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        *([_decisions_column(decisions)] if decisions is not None else []),
-    ]
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+        rich.TextColumn("{task.description}"), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(), *([_decisions_column(decisions)] if decisions is not None else []),
+    ]  # fmt: skip
+    with rich.Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(escape(_printable(title)), total=None)
         yield lambda done, planned: progress.update(task, completed=done, total=planned)
 

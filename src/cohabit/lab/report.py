@@ -3,7 +3,7 @@
 It has no dates. Only the seconds per decision differ between two runs of the same design with the same answers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import islice
 from pathlib import Path
@@ -20,21 +20,21 @@ from cohabit.lab.design import MAX_GAMES, Design, WorldPlan
 from cohabit.lab.estimates import Estimate
 from cohabit.lab.files import write_atomically
 from cohabit.lab.game import GameResult
+from cohabit.lab.page import Cell, alarm, details, figure, html_page, note, table
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, dollars_text, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.summaries import has_summary, summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 from cohabit.model.observation import one_line
+from cohabit.worlds.table_files import read_table
 
 REPORT_FILE = "report.html"
+TEXTS = read_table(__file__, dict[str, str])
 MAX_LEFT_OUT = 3
 """How many games without a curve are named."""
 MAX_LISTED = 500
 """How many games the page lists; the tables have all of them."""
-STYLE = Path(__file__).with_suffix(".css").read_text()
-Cell = str | tuple[str, str]
-"""Text, or text with a class."""
 
 
 class Report(Struct, frozen=True):
@@ -99,36 +99,10 @@ def _page(results: Results, conditions: Sequence[ConditionResults], over_time: S
         for number, (found, its_curves) in enumerate(zip(conditions, over_time, strict=True))
     ]
     parts += [_ratings(conditions, colours), _factors(conditions), _games(results), _methods(results.design, tables)]
-    title = escape(results.design.name)
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>\n{STYLE}</style>\n</head>\n'
-        f"<body>\n{''.join(parts)}</body>\n</html>\n"
-    )
+    return html_page(results.design.name, parts)
 
 
 # -- pieces -----------------------------------------------------------------------------------------
-def _table(head: Sequence[str], rows: Iterable[Sequence[Cell]], texts: int = 1) -> str:
-    """``texts``: how many columns contain text, aligned to the left; 9: all."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>\n" for row in rows)
-    return f'<div class="wide"><table class="t{texts}">\n<tr>{top}</tr>\n{body}</table></div>\n'
-
-
-def _cell(cell: Cell) -> str:
-    if isinstance(cell, tuple):
-        return f'<td class="{cell[1]}">{escape(cell[0])}</td>'
-    return f"<td>{escape(cell)}</td>"
-
-
-def _note(text: str) -> str:
-    return f'<p class="note">{text}</p>\n'
-
-
-def _figure(drawn: str | None) -> str:
-    return f"<figure>{drawn}</figure>\n" if drawn else ""
-
-
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:,.3g}"
 
@@ -140,12 +114,6 @@ def _estimate(found: Estimate | None) -> str:
     return found.over_seeds(0 if mean >= 1000 else 1 if mean >= 100 else 2)
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return seconds_text(value)
-
-
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -155,16 +123,9 @@ def _top(results: Results, conditions: Sequence[ConditionResults]) -> str:
     links = "".join(f'<a href="#c{i}">{escape(c.condition.title)}</a>' for i, c in enumerate(conditions))
     more = '<a href="#ratings">Ratings</a><a href="#games">Games</a><a href="#methods">Methods</a>'
     return (
-        f"<h1>{escape(results.design.name)}</h1>\n{_alarm(problems_of(results))}"
+        f"<h1>{escape(results.design.name)}</h1>\n{alarm(problems_of(results))}"
         f"<p>{_design_in_words(results)}</p>\n<nav>{links}{more}</nav>\n"
     )
-
-
-def _alarm(problems: Sequence[str]) -> str:
-    if not problems:
-        return ""
-    items = "".join(f"<li>{escape(problem)}.</li>" for problem in problems)
-    return f'<div class="alarm" role="alert">These results cannot be trusted as they are.<ul>{items}</ul></div>\n'
 
 
 def _design_in_words(results: Results) -> str:
@@ -224,19 +185,19 @@ def _overview(results: Results, conditions: Sequence[ConditionResults]) -> str:
         row: list[Cell] = [
             player, results.design.players.get(player, player), f"{games:,}", f"{tally.decisions:,}",
             (failed, "bad") if player in failing else failed,
-            _seconds(tally.seconds / tally.decisions if tally.decisions else None),
+            seconds_text(tally.seconds / tally.decisions if tally.decisions else None),
         ]  # fmt: skip
         rows.append([*row, *(_costs(tally) if costs else ())])
     return (
         "<h2>Players</h2>\n"
-        + _note(
+        + note(
             f"Over all worlds. Scores are compared within a world only, below. <i>Failed</i>: no usable answer "
             f"({', '.join(FAILURES)}), so the world’s fallback was played. The limit is "
             f"{results.design.max_failures:.0%} of a player’s decisions in each condition. The time of a decision "
             "is that of the player’s own thinking."
         )
-        + _table([*head, *(COSTS if costs else ())], rows, 2)
-        + "".join(_note(f"In dollars, {escape(text)}.") for text in results.spent_in_words())
+        + table([*head, *(COSTS if costs else ())], rows, 2)
+        + "".join(note(f"In dollars, {escape(text)}.") for text in results.spent_in_words())
     )
 
 
@@ -262,23 +223,23 @@ def _condition(
     drawn = plots.plots_of(f"c{number}", found, over_time.of_players, colours)
     parts = [
         f'<h2 id="c{number}">{escape(found.condition.title)}</h2>\n',
-        _note(_games_in_words(found)),
-        _figure(drawn.get("scores")),
-        _table(SCORES, map(_score_row, found.players)),
+        note(_games_in_words(found)),
+        figure(drawn.get("scores")),
+        table(SCORES, map(_score_row, found.players)),
     ]
     if len(found.lineups) > 1:
         rows = [[each.lineup, *_score_row(player)] for each in found.lineups for player in each.players]
-        parts += ["<h3>By line-up</h3>\n", _note(LINEUPS), _table(("line-up", *SCORES), rows, 2)]
+        parts += ["<h3>By line-up</h3>\n", note(TEXTS["lineups"]), table(("line-up", *SCORES), rows, 2)]
     if found.differences:
-        parts += ["<h3>Paired differences</h3>\n", _note(DIFFERENCES), _differences(found)]
+        parts += ["<h3>Paired differences</h3>\n", note(TEXTS["differences"]), _differences(found)]
     if len(found.seats) > 1:
-        parts += ["<h3>Seats</h3>\n", _note(SEATS), _seats(found)]
+        parts += ["<h3>Seats</h3>\n", note(TEXTS["seats"]), _seats(found)]
     if "curves" in drawn:
-        parts += ["<h3>In the course of a game</h3>\n", _note(CURVES), _figure(drawn["curves"])]
+        parts += ["<h3>In the course of a game</h3>\n", note(TEXTS["curves"]), figure(drawn["curves"])]
     if over_time.left_out:
-        parts.append(_note(f"{escape(_left_out(over_time.left_out))}."))
+        parts.append(note(f"{escape(_left_out(over_time.left_out))}."))
     parts += _measures(found)
-    parts += ["<h3>Decisions</h3>\n", _figure(drawn.get("outcomes")), _outcomes(results.design, found, problems)]
+    parts += ["<h3>Decisions</h3>\n", figure(drawn.get("outcomes")), _outcomes(results.design, found, problems)]
     return "".join([*parts, _failures(results, found)])
 
 
@@ -288,7 +249,7 @@ def _failures(results: Results, found: ConditionResults) -> str:
         return ""
     listed = failures.failed_decisions(results.decisions(), {game.spec.id for game in found.games})
     head = ("player", "cause", "decisions", "share", "meaning")
-    return "<h3>Failures</h3>\n" + _note(failures.NOTE) + _table(head, rows, 2) + listed
+    return "<h3>Failures</h3>\n" + note(failures.NOTE) + table(head, rows, 2) + listed
 
 
 SCORES = ("player", "games", "won", "drawn", "stopped", "share of wins, 95 %", "score")
@@ -328,7 +289,7 @@ def _differences(found: ConditionResults) -> str:
         [each.lineup, f"{each.first} − {each.second}", _estimate(each.difference), str(each.difference.n)]  # noqa: RUF001
         for each in found.differences
     ]
-    return _table(("line-up", "difference of scores", "mean", "seeds"), rows, 2)
+    return table(("line-up", "difference of scores", "mean", "seeds"), rows, 2)
 
 
 def _seats(found: ConditionResults) -> str:
@@ -337,7 +298,7 @@ def _seats(found: ConditionResults) -> str:
          _estimate(each.advantage)]
         for each in found.seats
     ]  # fmt: skip
-    return _table(("seat", "games", "share of wins", "score", "more than on the other seats"), rows)
+    return table(("seat", "games", "share of wins", "score", "more than on the other seats"), rows)
 
 
 def _measures(found: ConditionResults) -> list[str]:
@@ -356,7 +317,7 @@ def _measures(found: ConditionResults) -> list[str]:
     if not rows:
         return []
     head = ("measure", *(player.player for player in found.players))
-    return ["<h3>Measures of the world</h3>\n", _note(MEASURES), _table(head, rows)]
+    return ["<h3>Measures of the world</h3>\n", note(TEXTS["measures"]), table(head, rows)]
 
 
 def _says_more(found: ConditionResults, name: str) -> bool:
@@ -380,18 +341,18 @@ def _outcomes(design: Design, found: ConditionResults, problems: Mapping[tuple[s
             [
                 player.player, f"{tally.decisions:,}", *(f"{tally.outcomes.get(outcome, 0):,}" for outcome in had),
                 (rate, "bad") if player.failure_rate > design.max_failures else rate,
-                _seconds(player.median_seconds), *(_costs(tally) if costs else ()),
+                seconds_text(player.median_seconds), *(_costs(tally) if costs else ()),
                 *([problems.get((player.condition, player.player), "–")] if failed else ()),
             ]
         )  # fmt: skip
-    return _table(head, rows)
+    return table(head, rows)
 
 
 # -- ratings, factors, games ------------------------------------------------------------------------
 def _ratings(conditions: Sequence[ConditionResults], colours: dict[str, str]) -> str:
-    parts = ['<h2 id="ratings">Ratings</h2>\n', _note(RATINGS)]
+    parts = ['<h2 id="ratings">Ratings</h2>\n', note(TEXTS["ratings"])]
     if not can_rate():
-        return "".join([*parts, _note("Not computed. To get them: <code>pip install 'cohabit[lab]'</code>")])
+        return "".join([*parts, note("Not computed. To get them: <code>pip install 'cohabit[lab]'</code>")])
     for number, condition in enumerate(conditions):
         found = [each for each in rate(condition.compared) if each.games]
         if not found:
@@ -402,8 +363,8 @@ def _ratings(conditions: Sequence[ConditionResults], colours: dict[str, str]) ->
         ]
         parts.append(f"<h3>{escape(condition.condition.title)}</h3>\n")
         if plots.can_draw():
-            parts.append(_figure(plots.rating_plot(f"r{number}", found, colours)))
-        parts.append(_table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows))
+            parts.append(figure(plots.rating_plot(f"r{number}", found, colours)))
+        parts.append(table(("player", "rated games", "rating", "uncertainty", "cautious rating"), rows))
     return "".join(parts)
 
 
@@ -415,7 +376,7 @@ def _factors(conditions: Sequence[ConditionResults]) -> str:
         [each.condition, each.first, each.second, _estimate(each.difference), str(each.difference.n)] for each in found
     ]
     head = ("player", "score in", "minus score in", "mean", "seeds")
-    return "<h2>Between conditions</h2>\n" + _note(BETWEEN) + _table(head, rows, 3)
+    return "<h2>Between conditions</h2>\n" + note(TEXTS["between"]) + table(head, rows, 3)
 
 
 def _games(results: Results) -> str:
@@ -425,7 +386,7 @@ def _games(results: Results) -> str:
     head = "".join(f"<th>{name}</th>" for name in ("game", "result (seat: player score)", "ended", "failed"))
     return (
         '<h2 id="games">Games</h2>\n'
-        + _note(
+        + note(
             "Every game was recorded and can be watched again. In the folder of the run: "
             "<code>cohabit replay records/GAME.jsonl</code>; with <code>--every</code> it shows each step, and "
             f"<code>cohabit verify</code> checks the record.{left_out}"
@@ -449,43 +410,15 @@ def _game_row(game: GameResult) -> str:
 
 
 # -- methods ----------------------------------------------------------------------------------------
-DIFFERENCES = """The score of the first minus the score of the second in the games they share, averaged over the games
-of a seed and then over seeds. If there is an interval and it does not contain 0, the players differ at about the 5 %
-level (one comparison; with many, some differ by chance)."""
-SEATS = """What a seat is worth, whoever sits on it, and how much more its scores are than those of the other seats of
-the same seed. Swapping cancels this in the comparison of players."""
-CURVES = """The mean score after each entry of the record, with the 95 % band over seeds. A game that is over keeps its
-last score."""
-MEASURES = """Means over seeds with 95 % intervals: the numbers of the world’s scoreboard, and what a player’s actions
-earned. Figures that the world computes from these means come first, with the range of 95 % of their values in resampled
-seeds."""
-LINEUPS = "The same for each line-up, and also for a player against itself, where it has a score and no share of wins."
-RATINGS = """OpenSkill (Plackett-Luce), from 25 ± 8.3, for the games of each condition. OpenSkill rates one game after
-another, and games of a design have no order, so they are rated in many random orders: the rating is the mean over
-these, and the uncertainty is a standard deviation that includes how much the orders differ. The cautious rating is
-three of them lower. Games without a result, and games in which a player has several seats, are not rated. Ratings
-depend on the opponents in the design."""
-BETWEEN = "What the factors change: the scores of the same player on the same seeds in two conditions."
-METHODS = """<b>Sample.</b> The seeds are the sample: games with the same seed share a map and draws, so scores are
-first averaged over the games of a seed. <b>Intervals.</b> Mean ± t × s / √n over n seeds, with t the 97.5 % quantile of
-Student’s distribution; from 5 seeds on. With fewer there is none, because scores such as 0 and 1 are often alike by
-chance; nor if all seeds gave the same, which does not say that the next one must. Players that repeat themselves, such
-as a model at temperature 0, differ between seeds only by the draws of the world and of the others. Shares of wins: a
-draw is shared among its players; a game counts once for each player, and not at all if it was against itself or had no
-result; Wilson’s interval over games, which treats games as independent. <b>Score.</b> That of a seat on the scoreboard
-of the world, else its return, else what its actions earned. <b>Failures.</b> Decisions without a usable answer are
-never counted as play: they are shown, and past the limit this page says so at its top."""
-
-
 def _methods(design: Design, tables: bool) -> str:
     forms = [form for form in FORMATS if form != "parquet" or can_write_parquet()]
     names = ", ".join(f"<code>{name}</code>" for name in TABLES)
     beside = f"The tables are beside this page: {names}, each as {', '.join(forms)}. " if tables else ""
     return (
-        f'<h2 id="methods">Methods and data</h2>\n{_note(METHODS)}'
-        + _note(
+        f'<h2 id="methods">Methods and data</h2>\n{note(TEXTS["methods"])}'
+        + note(
             f"{beside}<code>decisions.jsonl</code> has every prompt and answer. <code>cohabit lab export</code> writes "
             "a dataset of all decisions."
         )
-        + f"<details><summary>The design</summary><pre>{escape(design.as_file().decode())}</pre></details>\n"
+        + details("The design", design.as_file())
     )

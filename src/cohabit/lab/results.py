@@ -10,21 +10,13 @@ import msgspec
 
 from cohabit.agents.decision import FAILURES, Tally
 from cohabit.errors import BadArgs
+from cohabit.lab import folder as stored
 from cohabit.lab.analysis import ConditionResults, PlayerInCondition, analyse, condition_of
 from cohabit.lab.design import Design
 from cohabit.lab.failures import shown
-from cohabit.lab.folder import (
-    DecisionLine,
-    Played,
-    TimingLine,
-    read_decisions,
-    read_design_of,
-    read_games,
-    read_spending,
-    read_timings,
-    record_path,
-)
+from cohabit.lab.folder import DecisionLine, Played, TimingLine
 from cohabit.lab.game import GameResult
+from cohabit.lab.page import table
 from cohabit.registry import trusted_source
 
 HEADINGS = (
@@ -60,9 +52,9 @@ class Results:
     def read(cls, folder: Path | str, worlds: Sequence[str] = ()) -> "Results":
         """The results in a folder, also while a run is in progress. Files of worlds are code, and the folder may come
         from anybody: only those in ``worlds`` are loaded."""
-        design, path = read_design_of(Path(folder)), Path(folder)
-        found = cls(design, read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
-        found.spent = read_spending(path)
+        design, path = stored.read_design_of(Path(folder)), Path(folder)
+        found = cls(design, stored.read_games(path), folder=path, planned=len(design.specs()), worlds=worlds)
+        found.spent = stored.read_spending(path)
         return found
 
     def worlds_not_loaded(self) -> list[str]:
@@ -87,15 +79,15 @@ class Results:
     def decisions(self) -> Sequence[DecisionLine]:
         """Every decision of every game: what was asked, answered and played."""
         if self.folder is not None:
-            return list(read_decisions(self.folder))
+            return list(stored.read_decisions(self.folder))
         return msgspec.json.Decoder(DecisionLine).decode_lines(b"".join(self._decisions))
 
     def timings(self) -> dict[str, TimingLine]:
-        return read_timings(self.folder) if self.folder is not None else self._timings
+        return stored.read_timings(self.folder) if self.folder is not None else self._timings
 
     def record(self, game: str) -> bytes:
         """The record of a game, as `cohabit replay` reads it from a file."""
-        return record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
+        return stored.record_path(self.folder, game).read_bytes() if self.folder is not None else self._records[game]
 
     # -- what came of it --------------------------------------------------------------------------
     def conditions(self) -> list[ConditionResults]:
@@ -181,11 +173,9 @@ class Results:
         return "\n".join([*lines, *self.notes(), *(f"FAILED: {text}" for text in self.problems())])
 
     def _repr_html_(self) -> str:
-        cells = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
-        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         problems = "".join(f'<p style="color:#b00020">{escape(text)}</p>' for text in self.problems())
         notes = "".join(f"<p>{escape(text)}.</p>" for text in self.notes())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{notes}{problems}"
+        return f"{table(HEADINGS, self.rows())}{notes}{problems}"
 
     def plot(self) -> Any:
         """The mean score of each player with its 95 % interval over seeds, in each condition. Needs matplotlib."""
@@ -236,8 +226,10 @@ def _row(player: PlayerInCondition) -> list[str]:
     ]
 
 
-def seconds_text(value: float) -> str:
+def seconds_text(value: float | None) -> str:
     """A time of thinking: two digits, in seconds or milliseconds."""
+    if value is None:
+        return "–"
     return f"{value:.2g} s" if value >= 0.1 else f"{1000 * value:.2g} ms"
 
 

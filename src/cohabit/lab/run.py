@@ -10,10 +10,10 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from itertools import islice
 from math import inf
 from multiprocessing import get_context, parent_process
@@ -31,21 +31,12 @@ from cohabit.agents.llm.metered import check_cap
 from cohabit.agents.process import end_idle_processes
 from cohabit.agents.spending import Spending, SpendingLog, Totals, TotalsHere
 from cohabit.agents.wire import Facts
+from cohabit.lab import folder as stored
 from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
 from cohabit.lab.design import Design, located
 from cohabit.lab.files import encode_lines
 from cohabit.lab.fingerprint import fingerprints
-from cohabit.lab.folder import (
-    DecisionLine,
-    Played,
-    RunFolder,
-    TimingLine,
-    answers_path,
-    open_folder,
-    record_lines,
-    spending_path,
-    write_record,
-)
+from cohabit.lab.folder import DecisionLine, Played, RunFolder, TimingLine
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
@@ -81,7 +72,7 @@ class RunContext(Struct, frozen=True):
 
     def spending(self, totals: Totals) -> Spending:
         """What the games of a run spend, in all processes."""
-        log = SpendingLog(spending_path(self.folder)) if self.folder is not None else None
+        log = SpendingLog(stored.spending_path(self.folder)) if self.folder is not None else None
         return Spending(self.design.max_cost, totals, log)
 
 
@@ -112,17 +103,18 @@ def run(
     ``count`` says, on any thread, how many decisions there have been so far."""
     count = count or DecisionCount()
     specs = design.specs()
-    for brain in map(design.brain, design.every_player()) if design.max_cost is not None else ():
-        check_cap(brain, made_once(brain), design.max_cost)
-    one_at_a_time = _is_one_at_a_time(design)
-    context = RunContext(design, folder, 1 if one_at_a_time else _concurrent(design), cache)
-    if one_at_a_time:
-        workers = 1
+    made = {brain: made_once(brain) for brain in map(design.brain, design.every_player())}
+    for brain, about in made.items() if design.max_cost is not None else ():
+        check_cap(parse_brain(brain).label, about, design.max_cost)
+    concurrent = CONCURRENT if any(_waits(*each) for each in made.items()) else 1
+    if any(getattr(about, "one_at_a_time", False) for about in made.values()):  # such as a person
+        workers = concurrent = 1
+    context = RunContext(design, folder, concurrent, cache)
     with quiet(), _opened(folder, design, specs) as kept:
         results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
         if kept:
             results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
-            results.spent = kept.spent()
+            results.spent = stored.read_spending(kept.folder)
         on_game(len(results.games), len(specs))
         try:
             for played in _play(context, specs[len(results.games) :], workers, count, results):
@@ -134,12 +126,12 @@ def run(
             if kept:
                 kept.finish()
         if kept:
-            results.spent = kept.spent()
+            results.spent = stored.read_spending(kept.folder)
     return results
 
 
 def _opened(folder: Path | None, design: Design, specs: Sequence[GameSpec]) -> AbstractContextManager[RunFolder | None]:
-    return nullcontext() if folder is None else open_folder(folder, design, fingerprints(design), specs)
+    return nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
 
 
 def _play(
@@ -154,21 +146,21 @@ def _play(
         finally:
             results.spent = here[0], here[1]
         return
-    spawn = get_context("spawn")  # not forked, because the calling process may have threads
+    spawn = get_context("spawn")
     total = spawn.Array("d", spent)
     numbers = spawn.Value("i", 0)  # given to workers so far
     count.of_workers = decisions = spawn.RawArray("q", workers)
     initargs = (context, total, numbers, decisions)
-    pool = ProcessPoolExecutor(workers, spawn, initializer=_begin_worker, initargs=initargs)
+    jobs = _batches(context, specs, workers)
     try:
-        for batch in results_in_order(pool, _play_batch, _batches(context, specs, workers), workers):
-            yield from _until_stopped(batch)
+        with closing(in_processes(_play_batch, jobs, workers, _begin_worker, *initargs)) as batches:
+            for batch in batches:
+                yield from _until_stopped(batch)
     except BrokenProcessPool:
         raise RunStopped(
             "a worker process ended unexpectedly, for example because memory ran out or the code of a world crashed"
         ) from None
     finally:
-        pool.shutdown(cancel_futures=True)
         results.spent = total[0], total[1]
 
 
@@ -183,14 +175,19 @@ def _until_stopped(batch: Batch) -> Iterator[Played]:
         raise RunStopped(batch.stopped)
 
 
-def results_in_order(
-    pool: ProcessPoolExecutor, play: Callable[[Job], Result], jobs: Iterator[Job], workers: int
-) -> Iterator[Result]:
-    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded."""
-    pending: deque[Future[Result]] = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
-    while pending:
-        yield pending.popleft().result()
-        pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
+def in_processes(
+    play: Callable[[Job], Result], jobs: Iterator[Job], workers: int, begin: Callable[..., None], *arguments: Any
+) -> Generator[Result]:
+    """What ``play`` returns for each job, in order. Processes are only a few jobs ahead of what is yielded; each calls
+    ``begin`` first. They are not forked, because the calling process may have threads."""
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin, initargs=arguments)
+    try:
+        pending = deque(pool.submit(play, job) for job in islice(jobs, workers * PENDING_PER_WORKER))
+        while pending:
+            yield pending.popleft().result()
+            pending.extend(pool.submit(play, job) for job in islice(jobs, 1))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _play_here(games: "Games", specs: Sequence[GameSpec]) -> Iterator[Played]:
@@ -222,20 +219,8 @@ def _has_loop() -> bool:
     return True
 
 
-def _is_one_at_a_time(design: Design) -> bool:
-    """Whether a player can only play one game at a time, such as a person."""
-    brains = [design.brain(player) for player in design.every_player()]
-    return any(getattr(made_once(brain), "one_at_a_time", False) for brain in brains)
-
-
-def _concurrent(design: Design) -> int:
-    """How many games a process plays at the same time."""
-    brains = [design.brain(player) for player in design.every_player()]
-    return CONCURRENT if any(map(_waits, brains)) else 1
-
-
-def _waits(brain: str) -> bool:
-    about = made_once(brain)
+def _waits(brain: str, about: Any) -> bool:
+    """Whether a player waits for a backend, so that a process plays several games at the same time."""
     quick = about.quick if isinstance(about, Facts) else kind_of(about) == "quick"
     return not quick and parse_brain(brain).kind not in IN_PROCESS
 
@@ -312,7 +297,7 @@ class Games:
     async def play(self, spec: GameSpec) -> Played:
         """Play a game, with the answers that were logged when it was played before."""
         design, folder = self._context.design, self._context.folder
-        log = AnswerLog(self._spending, answers_path(folder, spec.id) if folder is not None else None)
+        log = AnswerLog(self._spending, stored.answers_path(folder, spec.id) if folder is not None else None)
         decisions: list[DecisionLine] = []
         took: list[list[float]] = [[] for _ in spec.players]
         names = spec.named
@@ -340,9 +325,9 @@ class Games:
             log.close()
         for tally in result.tallies:
             tally.seconds = 0.0  # times are kept in another file, because they differ from run to run
-        record = record_lines(game.lines())
+        record = stored.record_lines(game.lines())
         if folder is not None:
-            write_record(folder, spec.id, record)
+            stored.write_record(folder, spec.id, record)
             record = b""
         timing = TimingLine(spec.id, time.perf_counter() - began, took)
         return Played(result, encode_lines(decisions), timing, record)

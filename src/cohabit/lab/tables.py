@@ -5,18 +5,19 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
 from cohabit.errors import BadArgs
 from cohabit.lab.analysis import ConditionResults, Difference, PlayerInCondition, analyse, between_conditions
 from cohabit.lab.estimates import Estimate
-from cohabit.lab.files import atomic_file, write_atomically
+from cohabit.lab.files import atomic_file
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners
 from cohabit.lab.summaries import summaries
+from cohabit.worlds.table_files import read_table
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
@@ -26,13 +27,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Row = Mapping[str, Any]
 Kind = Literal["text", "integer", "number", "flag", "json"]
-
-
-class Table(NamedTuple):
-    """Columns with their kinds, so that a table without rows has a header, and every Parquet file the same types."""
-
-    columns: dict[str, Kind]
-    rows: Callable[[Results], Iterable[Row]]
+COLUMNS = read_table(__file__, dict[str, dict[str, Kind]])
+"""The columns of each table with their kinds, so that a table without rows has a header, and every Parquet file the
+same types."""
 
 
 def can_write_parquet() -> bool:
@@ -42,13 +39,9 @@ def can_write_parquet() -> bool:
 
 
 # -- the tables of a report -------------------------------------------------------------------------
-_ESTIMATE: dict[str, Kind] = {"mean": "number", "half_width_95": "number", "seeds": "integer"}
-_TALLY: dict[str, Kind] = {
-    "decisions": "integer", "failures": "integer", "outcomes": "json", "prompt_tokens": "integer",
-    "completion_tokens": "integer", "dollars": "number", "charged": "number",
-}  # fmt: skip
+_TALLY = ("decisions", "failures", "outcomes", "prompt_tokens", "completion_tokens", "dollars", "charged")
 _OF_PLAYER = ("player", "games", "won", "drawn", "stopped", "against_itself", "compared")
-_WHOLE_TALLY: dict[str, Kind] = {**_TALLY, "unpriced": "integer", "requests": "integer", "causes": "json"}
+_WHOLE_TALLY = (*_TALLY, "unpriced", "requests", "causes")
 
 
 def _estimated(found: Estimate | None) -> Row:
@@ -178,61 +171,25 @@ def _bounds(interval: tuple[float, float] | None) -> Row:
     return {"low_95": low, "high_95": high}
 
 
-TABLES: dict[str, Table] = {
-    "players": Table(
-        {
-            "setting": "text", "factors": "json", "lineup": "text", "player": "text", "games": "integer",
-            "won": "integer", "drawn": "integer", "stopped": "integer", "against_itself": "integer",
-            "compared": "integer", "points": "number", "share_low_95": "number", "share_high_95": "number", **_ESTIMATE,
-            **_WHOLE_TALLY, "median_seconds": "number", "commonest_problem": "text",
-        },
-        _player_rows,
-    ),
-    "seats-of-games": Table(
-        {
-            "game": "text", "setting": "text", "factors": "json", "lineup": "text", "seed": "text", "order": "integer",
-            "seat": "text", "player": "text", "score": "number", "won": "flag", "drawn": "flag", "decided": "flag",
-            "ended": "text", "ticks": "integer", **_TALLY, "standing": "json", "record": "text",
-        },
-        _game_rows,
-    ),
-    "differences": Table(
-        {
-            "between": "text", "condition": "text", "lineup": "text", "player": "text", "first": "text",
-            "second": "text", **_ESTIMATE,
-        },
-        _difference_rows,
-    ),
-    "seats": Table(
-        {"condition": "text", "seat": "text", "games": "integer", "points": "number", "score": "number", **_ESTIMATE},
-        _seat_rows,
-    ),
-    "ratings": Table(
-        {
-            "setting": "text", "factors": "json", "player": "text", "games": "integer", "mu": "number",
-            "sigma": "number",
-        },
-        _rating_rows,
-    ),
-    "measures": Table(
-        {
-            "setting": "text", "factors": "json", "player": "text", "measure": "text", "mean": "number",
-            "half_width_95": "number", "low_95": "number", "high_95": "number", "seeds": "integer",
-        },
-        _measure_rows,
-    ),
-}  # fmt: skip
+TABLES: dict[str, Callable[[Results], Iterable[Row]]] = {
+    "players": _player_rows,
+    "seats-of-games": _game_rows,
+    "differences": _difference_rows,
+    "seats": _seat_rows,
+    "ratings": _rating_rows,
+    "measures": _measure_rows,
+}
 
 
 def write_tables(results: Results, folder: Path) -> list[Path]:
     """Write all tables in all formats; Parquet only if it can be written."""
     written = []
-    for name, table in TABLES.items():
-        rows = list(table.rows(results))
+    for name, rows_of in TABLES.items():
+        rows = list(rows_of(results))
         for form in FORMATS:
             if form != "parquet" or can_write_parquet():
                 path = folder / f"{name}.{form}"
-                write_table(path, form, table.columns, rows)
+                write_table(path, form, COLUMNS[name], rows)
                 written.append(path)
     return written
 
@@ -242,28 +199,27 @@ def write_table(path: Path, form: Format, columns: Mapping[str, Kind], rows: Ite
     """Write rows to a file that is complete or not there. Returns how many."""
     if form == "parquet":
         return _write_parquet(path, columns, rows)
-    if form == "csv":
-        found = list(rows)
-        write_atomically(path, csv_text(columns, found).encode())
-        return len(found)
     encode, count = msgspec.json.Encoder().encode, 0
     with atomic_file(path) as file:
+        if form == "csv":
+            file.write(csv_line(columns))
         for row in rows:
-            file.write(encode({name: row.get(name) for name in columns}) + b"\n")
+            if form == "csv":
+                file.write(csv_line(_flat(row.get(name), kind) for name, kind in columns.items()))
+            else:
+                file.write(encode({name: row.get(name) for name in columns}) + b"\n")
             count += 1
     return count
 
 
-def csv_text(columns: Mapping[str, Kind], rows: Iterable[Row]) -> str:
+def csv_line(cells: Iterable[Any]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")  # so that line breaks in a cell are quoted
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([safe_cell(_flat(row.get(name), kind)) for name, kind in columns.items()])
-    return out.getvalue()
+    writer.writerow(map(_safe, cells))
+    return out.getvalue().encode()
 
 
-def safe_cell(value: Any) -> Any:
+def _safe(value: Any) -> Any:
     """Names are texts of others: a spreadsheet must not read one as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 

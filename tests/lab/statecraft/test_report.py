@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from cohabit.faces.cli import main
+from cohabit.lab.report import REPORT_FILE
 from cohabit.lab.statecraft import plots
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
-from cohabit.lab.statecraft.report import REPORT_FILE, page, write_report
+from cohabit.lab.statecraft.report import page, write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.summaries import analyse, rated_pledges, summarise
 from cohabit.lab.statecraft.tables import TABLES, write_tables
@@ -114,7 +115,7 @@ def test_every_table_is_written_as_csv_and_as_json_lines_with_the_same_rows(tmp_
         lines = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
         assert listed == [{k: "" if v is None else str(v) for k, v in line.items()} for line in lines], name
         assert lines, f"{name} has rows in this example"
-        assert list(lines[0]) == table.columns.split(), name
+        assert list(lines[0]) == table.columns, name
     assert (tmp_path / REPORT_FILE).exists()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from bench.bare_statecraft import make_player, play_bare
+from bench.bare_statecraft import first_state, make_player, play_bare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,8 +22,8 @@ from cohabit.lab.folder import FINGERPRINTS, RECORDS, read_record
 from cohabit.lab.statecraft import measures
 from cohabit.lab.statecraft import run as runs
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
-from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_log, read_rounds
-from cohabit.lab.statecraft.play import assign_players, first_state, game_spec, play_round
+from cohabit.lab.statecraft.folder import CONFIG_FILE, LOG_FILE, open_folder, read_rounds
+from cohabit.lab.statecraft.play import assign_players, game_spec, play_round
 from cohabit.lab.statecraft.report import write_report
 from cohabit.lab.statecraft.rounds import Place, Round
 from cohabit.lab.statecraft.run import run
@@ -377,30 +377,34 @@ def test_a_round_is_synced_to_disk_before_it_is_reported(tmp_path: Path, monkeyp
 
 def test_a_last_line_of_zero_bytes_is_dropped(whole: Path, tmp_path: Path) -> None:
     lines = (whole / LOG_FILE).read_bytes().splitlines(keepends=True)
+    (tmp_path / CONFIG_FILE).write_bytes(small().as_file())
     (tmp_path / LOG_FILE).write_bytes(lines[0] + b"\0" * 300 + b"\n")
-    with open_log(tmp_path, list(small().places())) as log:
-        assert len(log.rounds) == 1
+    with open_folder(tmp_path, small()) as (_, rounds):
+        assert len(rounds) == 1
     assert (tmp_path / LOG_FILE).read_bytes() == lines[0]
 
 
 def test_a_broken_line_before_the_last_is_reported_and_not_repaired(whole: Path, tmp_path: Path) -> None:
     lines = (whole / LOG_FILE).read_bytes().splitlines(keepends=True)
     broken = lines[0] + b"{}\n" + lines[1]
+    (tmp_path / CONFIG_FILE).write_bytes(small().as_file())
     (tmp_path / LOG_FILE).write_bytes(broken)
     with pytest.raises(RecordCorrupt, match="line 2"):
         read_rounds(tmp_path)
-    with pytest.raises(RecordCorrupt, match="line 2"), open_log(tmp_path, list(small().places())):
+    with pytest.raises(RecordCorrupt, match="line 2"), open_folder(tmp_path, small()):
         pass
     assert (tmp_path / LOG_FILE).read_bytes() == broken
 
 
 def test_a_duplicate_or_unplanned_round_is_reported(tmp_path: Path) -> None:
     line = msgspec.json.encode(eventful()) + b"\n"
+    (tmp_path / CONFIG_FILE).write_bytes(small().as_file())
     (tmp_path / LOG_FILE).write_bytes(line)
-    with pytest.raises(RecordCorrupt, match="not part of the experiment"), open_log(tmp_path, []):
+    with pytest.raises(RecordCorrupt, match="not part of the experiment"), open_folder(tmp_path, small()):
         pass
+    line = msgspec.json.encode(eventful(Place("ring", 1, 1))) + b"\n"
     (tmp_path / LOG_FILE).write_bytes(line * 2)
-    with pytest.raises(RecordCorrupt, match=r"line 2.*duplicated"), open_log(tmp_path, [eventful().place]):
+    with pytest.raises(RecordCorrupt, match=r"line 2.*duplicated"), open_folder(tmp_path, small()):
         pass
 
 
@@ -409,7 +413,7 @@ def test_a_folder_belongs_to_one_experiment_and_one_run_at_a_time(tmp_path: Path
     run(experiment, tmp_path)
     with pytest.raises(Conflict, match="another experiment"):
         run(small(turns=6), tmp_path)
-    with open_log(tmp_path, list(experiment.places())), pytest.raises(Conflict, match="another run"):
+    with open_folder(tmp_path, experiment), pytest.raises(Conflict, match="another run"):
         run(experiment, tmp_path)
     (tmp_path / CONFIG_FILE).unlink()
     with pytest.raises(Conflict, match=r"no experiment\.json"):
@@ -481,7 +485,7 @@ def test_a_written_description_is_read_back_unchanged_and_comments_are_ignored()
         ({"lineups": {"x": ["hauk", "hawk"]}}, r"^lineups\.x\[0\]: unknown player 'hauk'"),
         ({"lineups": {"x": ["hawk"]}}, r"^lineups\.x: number of nations"),
         ({"lineups": {}}, r"^lineups: there must be at least one"),
-        ({"lineups": {"x\n": ["hawk", "hawk"]}}, r"^lineups: the title 'x\\n' must be"),
+        ({"lineups": {"x\n": ["hawk", "hawk"]}}, r"^lineups: 'x\\n' must be"),
         ({"lineups": {"x": ["hawk", 3]}}, r"lineups"),
         ({"lineups": {"x": ["hawk", "gone.py:Mine"]}}, r"^lineups\.x\[1\]: there is no file gone.py"),
         ({"seeds": 0}, r"^seeds: must be from 1"),
@@ -493,8 +497,8 @@ def test_a_written_description_is_read_back_unchanged_and_comments_are_ignored()
         ({"turns": 0}, r"^turns: must be from 1"),
         ({"mils": -1}, r"^mils: must be from 0"),
         ({"name": " "}, r"^name: "),
-        ({"turn": 3}, r"unknown field `turn`"),
-        ({"folder": "/"}, r"unknown key `folder`"),
+        ({"turn": 3}, r"unknown key 'turn'; the keys are name, lineups, "),
+        ({"folder": "/"}, r"unknown key 'folder'"),
         ({"map": "moon"}, r"map"),
         ({"size": 1}, r"^size: must be from 2"),
         ({"size": 2}, r"^lineups\.ring: 3 nations, but the map has only 2 territories"),

@@ -3,13 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from threading import Thread
 from typing import Any, TextIO
 
 import msgspec
 
-from cohabit.agents.contract import Heard, PlayerLeft, Thought, Turn
+from cohabit.agents.contract import Heard, PlayerLeft, Thought, Turn, settle_from_thread
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.answers import parse_action
 from cohabit.model.observation import Goal, Observation
@@ -71,19 +70,9 @@ class Human:
         """The next line. If time ran out before it was typed, the next call waits for the same line: only one thread
         reads, and it keeps no process from ending."""
         if self._line is None:
-            loop = asyncio.get_running_loop()
-            self._line = found = loop.create_future()
-
-            def finish(line: str) -> None:
-                if not found.done():
-                    found.set_result(line)
-
-            def read() -> None:
-                line = self._stdin.readline()
-                with suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(finish, line)
-
-            Thread(target=read, name="human", daemon=True).start()
+            self._line = asyncio.get_running_loop().create_future()
+            reading = self._line, self._stdin.readline
+            Thread(target=settle_from_thread, args=reading, name="human", daemon=True).start()
         line = await asyncio.shield(self._line)
         self._line = None
         return line

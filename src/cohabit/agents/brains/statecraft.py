@@ -32,6 +32,7 @@ from cohabit.agents.brains.statecraft_promises import Dealings, Word, history, r
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.worlds.statecraft.turn import split_proportionally
+from cohabit.worlds.table_files import read_table
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
 GRUDGES = "grudges: "
@@ -413,18 +414,5 @@ NATIONS: dict[str, type[Nation]] = {
     )
 }  # fmt: skip
 
-TRAITS: dict[str, str] = {
-    "trade": "You believe that wealth comes from exchange: look for partners and keep grants flowing both ways.",
-    "defense": "You never attack first, but you always keep an army large enough to make an attack on you costly.",
-    "pressure": "You get your way with demands backed by small, visible attacks, and you stop when you are paid.",
-    "diplomacy": "You settle conflicts with messages: propose, mediate, and write down who promised what.",
-    "opportunist": "You have no lasting friends: take whatever this turn offers the most.",
-    "austerity": "You spend as little as you can: no army, no grants without return, welfare first.",
-    "expansion": "You want territory above all: ask for territories, trade for them, and make ceding look cheap.",
-    "deterrence": "You tell everybody exactly what you will do to an attacker, and then you do exactly that.",
-    "signals": "You judge others by small actions, and take small actions yourself before you commit to large ones.",
-    "aggressive": "You weaken the strongest rival early and often, so that nobody can outgrow you.",
-    "sneaky": "You promise freely, keep your word while it is cheap, and break it when it pays the most.",
-    "peace_enforcer": "You want nobody attacked: a nation that attacks first is your enemy until it stops.",
-}
+TRAITS = read_table(__file__, dict[str, str])
 """What a language model with this trait is told about itself."""

@@ -74,3 +74,15 @@ class Backend(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+
+
+class WrappedBackend:
+    """The base class of backends around another one."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.name, self.constrains = backend.name, backend.constrains
+        self.prompt_factor = float(getattr(backend, "prompt_factor", 1.0))
+
+    async def close(self) -> None:
+        await self.backend.close()

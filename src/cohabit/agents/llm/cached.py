@@ -6,17 +6,17 @@ from pathlib import Path
 
 import msgspec
 
-from cohabit.agents.llm.backend import Backend, Completion, Request
+from cohabit.agents.llm.backend import Backend, Completion, Request, WrappedBackend
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-class CachedBackend:
+class CachedBackend(WrappedBackend):
     """The key is everything that is asked, with the name of the model: never an API key."""
 
     def __init__(self, backend: Backend, folder: Path) -> None:
-        self.name, self.constrains = backend.name, backend.constrains
-        self._backend, self._folder = backend, folder
+        super().__init__(backend)
+        self._folder = folder
 
     async def complete(self, request: Request) -> Completion:
         path = self._folder / f"{self._key(request)}.json"
@@ -24,7 +24,7 @@ class CachedBackend:
         if kept is not None:
             used = kept.usage
             return msgspec.structs.replace(kept, usage=msgspec.structs.replace(used, cached=True))
-        completion = await self._backend.complete(request)
+        completion = await self.backend.complete(request)
         self._folder.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_bytes(_encode(completion))
@@ -39,6 +39,3 @@ class CachedBackend:
             return msgspec.json.decode(path.read_bytes(), type=Completion)
         except (OSError, msgspec.MsgspecError):
             return None
-
-    async def close(self) -> None:
-        await self._backend.close()

@@ -8,11 +8,12 @@ from functools import partial
 
 from msgspec import Raw
 
-from cohabit.agents.contract import NO_SETTING, Exchange, Setting
+from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import NO_SETTING, Setting
 from cohabit.agents.isolated import IsolatedAgent
 from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
-from cohabit.agents.llm.calls import gathered
+from cohabit.agents.llm.calls import ask, exchange
 from cohabit.agents.llm.metered import MeteredBackend, check_cap
 from cohabit.agents.llm.rate import rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
@@ -44,9 +45,9 @@ class IsolatedBackend:
 
 def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
     """Give the agent its ``backend``, and let it spend what the setting allows."""
-    facts, setting = agent.facts, setting or NO_SETTING
+    facts, setting, label = agent.facts, setting or NO_SETTING, parse_brain(agent.name).label
     if setting.spending is not None:
-        check_cap(agent.name, facts, setting.spending.cap)
+        check_cap(label, facts, setting.spending.cap)
     if not facts.backend:
         return
     metered = MeteredBackend(traced(IsolatedBackend(agent)), Spending())
@@ -55,7 +56,7 @@ def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
     agent.completing = partial(_complete, agent)
 
     def spend_from(spending: Spending) -> None:
-        check_cap(agent.name, facts, spending.cap)
+        check_cap(label, facts, spending.cap)
         metered.spending = spending
 
     agent.spend_from = spend_from
@@ -66,13 +67,6 @@ def use_backend(agent: IsolatedAgent, setting: Setting | None) -> None:
 async def _complete(agent: IsolatedAgent, encoded: Raw) -> Raw:
     """The answer to a question, and the requests that it took."""
     request = unpacked(encoded, Request)
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    with gathered() as calls:
-        try:
-            found = await agent.backend.complete(request)
-        except BaseException as wrong:
-            problem, cause = (str(wrong), wrong.cause) if isinstance(wrong, BackendError) else ("", "")
-            agent.exchanges.append(Exchange(messages, problem=problem, cause=cause, calls=calls))
-            raise
-    agent.exchanges.append(Exchange(messages, found.text, found.thinking, found.usage, calls=calls))
+    found, calls = await ask(agent.backend, request, lambda made: agent.exchanges.append(made))
+    agent.exchanges.append(exchange(request, found, calls))
     return packed((found, calls))

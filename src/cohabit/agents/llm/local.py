@@ -13,6 +13,7 @@ from threading import Lock, Thread, Timer
 from typing import Any, ClassVar
 
 from cohabit.agents.brain import Brain
+from cohabit.agents.contract import settle_from_thread
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import called_tool, completion
 from cohabit.agents.llm.openai import STOPPED
@@ -108,28 +109,8 @@ class _Asking:
         self._given_up = False
 
     async def answer(self) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        found: asyncio.Future[dict[str, Any]] = loop.create_future()
-
-        def finish(result: dict[str, Any], wrong: Exception | None) -> None:
-            if found.done():
-                return
-            if wrong is None:
-                found.set_result(result)
-            else:
-                found.set_exception(wrong)
-
-        def work() -> None:
-            result: dict[str, Any] = {}
-            wrong: Exception | None = None
-            try:
-                result = self._ask()
-            except Exception as bug:
-                wrong = bug
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(finish, result, wrong)
-
-        Thread(target=work, name="local-model", daemon=True).start()
+        found: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        Thread(target=settle_from_thread, args=(found, self._ask), name="local-model", daemon=True).start()
         return await found
 
     def give_up(self) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Call
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, SpendingCapReached, WrappedBackend
 from cohabit.agents.llm.calls import note
 from cohabit.agents.llm.prices import VARIABLE, dollars
 from cohabit.agents.spending import Spending, amount
@@ -21,18 +20,17 @@ TOKENS_PER_MESSAGE = 10
 GIVEN_UP = "the request was given up"
 
 
-class MeteredBackend:
+class MeteredBackend(WrappedBackend):
     def __init__(self, backend: Backend, spending: Spending) -> None:
-        self.name, self.constrains = backend.name, backend.constrains
-        self._backend, self.spending = backend, spending
-        self._factor = float(getattr(backend, "prompt_factor", 1.0))
+        super().__init__(backend)
+        self.spending = spending
 
     async def complete(self, request: Request) -> Completion:
-        reserved, spending = most_dollars(self.name, request, self._factor), self.spending
+        reserved, spending = most_dollars(self.name, request, self.prompt_factor), self.spending
         if not spending.reserve(reserved):
             raise SpendingCapReached(self._cap_text(reserved), unpaid=True, cause="spending_cap")
         try:
-            completion = await self._backend.complete(request)
+            completion = await self.backend.complete(request)
         except BackendError as wrong:
             if wrong.unpaid:
                 spending.settle(reserved, 0.0)
@@ -62,9 +60,6 @@ class MeteredBackend:
             f"and a request may cost up to ${reserved:.4f}"
         )
 
-    async def close(self) -> None:
-        await self._backend.close()
-
 
 def most_dollars(name: str, request: Request, prompt_factor: float = 1.0) -> float:
     """The most that a request can cost: no token is shorter than a byte, and the answer may be as long as is allowed.
@@ -78,17 +73,11 @@ def most_dollars(name: str, request: Request, prompt_factor: float = 1.0) -> flo
     return dollars(name, prompt * prompt_factor, request.max_tokens) or 0.0
 
 
-def check_price(agent: Any, cap: float | None) -> None:
-    """Refuse a cap that cannot be kept, because it is not known what the answers of an agent cost."""
-    if cap is not None and not getattr(agent, "priced", True):
-        raise _no_price(agent.brain.label, cap)
-
-
-def check_cap(name: str, about: Any, cap: float | None) -> None:
-    """The same for the brain with this name. ``about``: an agent, or the facts of one in a process of its own."""
+def check_cap(label: str, about: Any, cap: float | None) -> None:
+    """Refuse a cap that cannot be kept, because it is not known what the answers of a brain cost. ``about``: an agent,
+    or the facts of one in a process of its own."""
     if cap is None:
         return
-    label = parse_brain(name).label
     if why := getattr(about, "uncounted", ""):
         raise BadArgs(
             f"a cap of ${cap:g} cannot be kept, because the requests of {label} cannot be counted: {why}. "
@@ -96,11 +85,8 @@ def check_cap(name: str, about: Any, cap: float | None) -> None:
         )
     if not getattr(about, "priced", True):
         asked = getattr(about, "backend", "")
-        raise _no_price(asked.partition("@")[0] if isinstance(asked, str) and asked else label, cap)
-
-
-def _no_price(name: str, cap: float) -> BadArgs:
-    return BadArgs(
-        f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file with "
-        f'dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'
-    )
+        name = asked.partition("@")[0] if isinstance(asked, str) and asked else label
+        raise BadArgs(
+            f"the price of {name} is not known, so a cap of ${cap:g} cannot be kept. Set {VARIABLE} to a JSON file "
+            f'with dollars per million tokens, as {{"{name}": [prompt, completion]}}; [0, 0] for a server of your own'
+        )

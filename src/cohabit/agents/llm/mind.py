@@ -10,9 +10,9 @@ from cohabit.agents.contract import NO_SETTING, Call, Exchange, Heard, Ready, Se
 from cohabit.agents.llm import prompt
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
 from cohabit.agents.llm.cached import CachedBackend
-from cohabit.agents.llm.calls import gathered
+from cohabit.agents.llm.calls import ask, exchange
 from cohabit.agents.llm.memory import Notebook
-from cohabit.agents.llm.metered import MeteredBackend, check_price
+from cohabit.agents.llm.metered import MeteredBackend, check_cap
 from cohabit.agents.llm.options import split_options
 from cohabit.agents.llm.rate import account_of_backend, rate_limit_of
 from cohabit.agents.llm.retrying import RetryingBackend
@@ -47,7 +47,12 @@ class LlmAgent:
         self.brain = brain
         self.options, rest = split_options(brain, getattr(backend, "defaults", {}))
         self.server = backend(msgspec.structs.replace(brain, options=rest))
-        self.backend = self._wrapped(self.server, setting)
+        spending, rate = setting.spending or Spending(), rate_limit_of(account_of_backend(self.server))
+        check_cap(self.brain.label, self, spending.cap)
+        self._metered = MeteredBackend(traced(self.server), spending)
+        # Ask the cache first, then the server, again if need be. Every request is counted.
+        asked: Backend = RetryingBackend(self._metered, self.options.retries, self.options.per_minute, rate=rate)
+        self.backend = asked if setting.cache is None else CachedBackend(asked, setting.cache)
         self.notebook = Notebook(self.options.memory, setting.memory)
         self._system = ""
         self._space = ActionSpace()
@@ -58,17 +63,9 @@ class LlmAgent:
         self._last: Action | None = None
         self._step = 0
 
-    def _wrapped(self, backend: Backend, setting: Setting) -> Backend:
-        """Ask the cache first, then the server, again if need be. Every request is counted."""
-        rate, spending = rate_limit_of(account_of_backend(backend)), setting.spending or Spending()
-        check_price(self, spending.cap)
-        self._metered = MeteredBackend(traced(backend), spending)
-        backend = RetryingBackend(self._metered, self.options.retries, self.options.per_minute, rate=rate)
-        return backend if setting.cache is None else CachedBackend(backend, setting.cache)
-
     def spend_from(self, spending: Spending) -> None:
         """Count what it spends from now on there: an agent in a file is made without a setting."""
-        check_price(self, spending.cap)
+        check_cap(self.brain.label, self, spending.cap)
         self._metered.spending = spending
 
     @property
@@ -112,7 +109,7 @@ class LlmAgent:
             if tool and not calls_left:
                 action, cause = None, "tool_call"
                 problem = f"The answer calls a tool, but only {self.options.tools} calls are allowed"
-            self._exchanges.append(_exchange(request, completion, calls, problem, cause, tool))
+            self._exchanges.append(exchange(request, completion, calls, problem, cause, tool))
             self._asked.append(_message("assistant", completion.text[:MAX_QUOTED_ANSWER].strip() or "(no answer)"))
             if action is None or not tool:
                 self._last = action
@@ -122,14 +119,7 @@ class LlmAgent:
         raise AssertionError("unreachable")
 
     async def _ask(self, request: Request) -> tuple[Completion, list[Call]]:
-        """The answer, and the requests that it took. A question without an answer is kept for ``unanswered``."""
-        with gathered() as calls:
-            try:
-                return await self.backend.complete(request), calls
-            except BaseException as wrong:
-                problem, cause = (str(wrong), wrong.cause) if isinstance(wrong, BackendError) else ("", "")
-                self._exchanges.append(_exchange(request, Completion(""), calls, problem, cause))
-                raise
+        return await ask(self.backend, request, lambda made: self._exchanges.append(made))
 
     def unanswered(self) -> list[Exchange]:
         """What was asked since the last thought."""
@@ -201,7 +191,7 @@ class LlmAgent:
             completion, calls = await self._ask(request)
         except BackendError:
             return []
-        self._exchanges.append(_exchange(request, completion, calls))
+        self._exchanges.append(exchange(request, completion, calls))
         plans = [line.strip("-* ") for line in completion.text.splitlines() if line.strip("-* ")][:3]
         self.notebook.plan(plans)
         return plans
@@ -221,10 +211,3 @@ class LlmAgent:
 def _message(role: Literal["system", "user", "assistant"], content: str) -> ChatMessage:
     """Every message is defused: a correction quotes names of others, and an answer what the model was told."""
     return ChatMessage(role, defused(content))
-
-
-def _exchange(
-    request: Request, completion: Completion, calls: list[Call], problem: str = "", cause: str = "", tool: str = ""
-) -> Exchange:
-    messages = [{"role": m.role, "content": m.content} for m in request.messages]
-    return Exchange(messages, completion.text, completion.thinking, completion.usage, problem, tool, cause, calls)

@@ -11,7 +11,7 @@ from cohabit.agents.llm import clients
 from cohabit.agents.llm.backend import BackendError, Completion, Request
 from cohabit.agents.llm.http import UnreadableReply, client, key_for
 from cohabit.agents.llm.openai import STOPPED
-from cohabit.agents.llm.options import known_options
+from cohabit.agents.llm.options import known_options, without_none
 from cohabit.agents.llm.rate import account_of
 from cohabit.errors import BadArgs
 
@@ -70,10 +70,7 @@ class OllamaBackend:
     async def complete(self, request: Request) -> Completion:
         options: dict[str, Any] = {key: value for key, value in self._given.items() if key in SAMPLING}
         options["num_predict"] = request.max_tokens
-        if request.temperature is not None:
-            options["temperature"] = request.temperature
-        if request.seed is not None:
-            options["seed"] = request.seed
+        options |= without_none({"temperature": request.temperature, "seed": request.seed})
         try:
             found = await self._client.chat(
                 self._model,

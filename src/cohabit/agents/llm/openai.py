@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from cohabit.agents.brain import Brain
 from cohabit.agents.llm.backend import BackendError, Completion, Request, Stopped
 from cohabit.agents.llm.clients import ServiceBackend, called_tool, completion, installed, translated
-from cohabit.agents.llm.options import known_options
+from cohabit.agents.llm.options import known_options, without_none
 from cohabit.agents.llm.schema import strict_schema
 from cohabit.errors import BadArgs
 
@@ -50,11 +50,8 @@ class OpenAiBackend(ServiceBackend):
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],
             self._limit_key: request.max_tokens,
             **self._options,
+            **without_none({"temperature": request.temperature, "seed": request.seed}),
         }
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.seed is not None:
-            body["seed"] = request.seed
         if request.schema is not None and self.constrains:
             body[FORMAT] = self._format(request.schema)
         with _with_hint(), translated(self._errors, self.name, request):

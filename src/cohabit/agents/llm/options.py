@@ -1,5 +1,6 @@
 """The options in a brain's name: those of every language model, and those that only its backend has."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -48,3 +49,8 @@ def known_options(brain: Brain, known: tuple[str, ...]) -> dict[str, Any]:
                 f"{brain.kind} has no option {name!r}; it has {', '.join(every)}", did_you_mean=nearest(name, every, 2)
             )
     return dict(brain.options)
+
+
+def without_none(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are given."""
+    return {name: value for name, value in options.items() if value is not None}

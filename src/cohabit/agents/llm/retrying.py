@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from cohabit.agents.contract import Call
-from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request
+from cohabit.agents.llm.backend import Backend, BackendError, Completion, Request, WrappedBackend
 from cohabit.agents.llm.calls import attempt as current_attempt
 from cohabit.agents.llm.calls import note
 from cohabit.agents.llm.rate import RateLimit
@@ -15,7 +15,7 @@ JITTER = 0.25
 """Waits differ by up to this share, so that agents that failed together do not return together."""
 
 
-class RetryingBackend:
+class RetryingBackend(WrappedBackend):
     """``retries`` times after the first request; at most ``per_minute`` requests, 0: no limit.
 
     ``rate`` counts them, together with those of other backends that share it.
@@ -32,8 +32,8 @@ class RetryingBackend:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """``now`` and ``sleep``: the clock, in seconds."""
-        self.name, self.constrains = backend.name, backend.constrains
-        self.backend, self.retries, self._per_minute = backend, retries, per_minute
+        super().__init__(backend)
+        self.retries, self._per_minute = retries, per_minute
         self._rate = rate or RateLimit()
         self._random = Random(backend.name)
         self._now, self._sleep = now or (lambda: asyncio.get_running_loop().time()), sleep
@@ -69,6 +69,3 @@ class RetryingBackend:
             except asyncio.CancelledError:
                 note(Call("rate_limit", f"not sent yet: {self._per_minute} requests per minute are allowed"))
                 raise
-
-    async def close(self) -> None:
-        await self.backend.close()

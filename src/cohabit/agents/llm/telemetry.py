@@ -8,8 +8,9 @@ import os
 from typing import Any
 
 from cohabit.agents import spans
-from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request
+from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request, WrappedBackend
 from cohabit.agents.llm.calls import attempt
+from cohabit.agents.llm.options import without_none
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """The environment variable of the conventions: ``true`` adds prompts and answers."""
@@ -22,14 +23,12 @@ def traced(backend: Backend, tracer: Any = None) -> Backend:
     return backend if tracer is None else TracedBackend(backend, tracer)
 
 
-class TracedBackend:
+class TracedBackend(WrappedBackend):
     """See the module."""
 
     def __init__(self, backend: Backend, tracer: Any) -> None:
-        self.backend = backend
-        self.name, self.constrains = backend.name, backend.constrains
+        super().__init__(backend)
         self._tracer = tracer
-        self.prompt_factor = getattr(backend, "prompt_factor", 1.0)
         kind, _, rest = backend.name.partition(":")
         self._provider, self._model = PROVIDERS.get(kind, kind), rest.partition("@")[0] or kind
 
@@ -54,40 +53,32 @@ class TracedBackend:
             span.set_attributes(self._answered(completion))
             return completion
 
-    async def close(self) -> None:
-        await self.backend.close()
-
     def _asked(self, request: Request) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        found = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": self._provider,
             "gen_ai.request.model": self._model,
             "gen_ai.request.max_tokens": request.max_tokens,
             "cohabit.attempt": attempt.get(),
+            "gen_ai.request.temperature": request.temperature,
+            "gen_ai.request.seed": request.seed,
+            "gen_ai.output.type": None if request.schema is None else "json",
+            "gen_ai.input.messages": _messages(request.messages) if _captures_content() else None,
         }
-        if request.temperature is not None:
-            found["gen_ai.request.temperature"] = request.temperature
-        if request.seed is not None:
-            found["gen_ai.request.seed"] = request.seed
-        if request.schema is not None:
-            found["gen_ai.output.type"] = "json"
-        if _captures_content():
-            found["gen_ai.input.messages"] = _messages(request.messages)
-        return found
+        return without_none(found)
 
     def _answered(self, completion: Completion) -> dict[str, Any]:
         usage = completion.usage
-        found: dict[str, Any] = {
+        said = [ChatMessage("assistant", completion.text)]
+        found = {
             "gen_ai.response.finish_reasons": [{"end": "stop"}.get(completion.stopped, completion.stopped)],
             "gen_ai.usage.input_tokens": usage.prompt_tokens,
             "gen_ai.usage.output_tokens": usage.completion_tokens,
             "cohabit.cached": usage.cached,
+            "cohabit.dollars": usage.dollars,
+            "gen_ai.output.messages": _messages(said) if _captures_content() else None,
         }
-        if usage.dollars is not None:
-            found["cohabit.dollars"] = usage.dollars
-        if _captures_content():
-            found["gen_ai.output.messages"] = _messages([ChatMessage("assistant", completion.text)])
-        return found
+        return without_none(found)
 
 
 def _captures_content() -> bool:

@@ -1,17 +1,14 @@
 """The description of an experiment, validated strictly: nothing is played if it has a mistake."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
 
 from cohabit.errors import BadArgs
-from cohabit.lab.design import check_range, check_seeds, every_seed, location
+from cohabit.lab.design import Description, check_range, check_seeds, check_title, every_seed, location
 from cohabit.lab.statecraft.players import check_player
 from cohabit.lab.statecraft.rounds import Place
-from cohabit.model.strict_json import parse_document
 from cohabit.worlds.statecraft.maps import WORLD_MAP, validate_map
 from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.world import NATION_NAMES
@@ -23,7 +20,7 @@ MAX_MILS = 1_000_000
 MAX_ACT_MS = 3_600_000
 
 
-class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Experiment(Description, frozen=True, kw_only=True):
     """``rounds`` x ``seeds`` x ``lineups``. Settings of the world have the same names here."""
 
     name: str
@@ -37,7 +34,7 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     mils: int = 0  # the army of each nation at the start
     shuffle: bool = True  # draw for every round which player gets which nation
     noise: int = 0  # how many of 100 answers are lost
-    constants: dict[str, Any] = {}
+    constants: dict[str, Any] = msgspec.field(default_factory=dict)
     loss_cap: Literal["committed", "army"] = "committed"
     intake: Literal["strict", "lenient"] = "strict"
     observability: Literal["full", "own_army", "fog"] = "full"
@@ -61,39 +58,17 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
                 for number in range(1, self.rounds + 1):
                     yield Place(lineup, seed, number)
 
-    def as_file(self) -> bytes:
-        """The file that identifies the experiment. It includes defaults, so equal experiments have equal files."""
-        plain = msgspec.to_builtins(self)
-        del plain["folder"]
-        return (json.dumps(plain, indent=2, ensure_ascii=False) + "\n").encode()
-
 
 def parse_experiment(text: str | bytes, folder: str = "", players: bool = True) -> Experiment:
-    """Parse the JSON description of an experiment. Keys that begin with an underscore are comments.
-
-    With ``players=False`` the players are not loaded, which is enough to read results.
-    """
-    try:
-        raw = parse_document(text)
-    except (ValueError, OverflowError, RecursionError) as wrong:
-        raise BadArgs(f"the experiment is not valid JSON: {wrong}") from None
-    if not isinstance(raw, dict):
-        raise BadArgs("the experiment must be a JSON object")
-    if "folder" in raw:
-        raise BadArgs("unknown key `folder`")
-    try:
-        experiment = msgspec.convert(raw, Experiment)
-    except msgspec.ValidationError as error:
-        raise BadArgs(str(error).replace("$.", "").replace(" - at `$`", "")) from None
-    experiment = msgspec.structs.replace(experiment, folder=folder)
+    """The experiment in a text. With ``players=False`` the players are not loaded, which is enough to read results."""
+    experiment = Experiment.parse(text, folder)
     _validate(experiment, players)
     return experiment
 
 
 # -- validation that the types do not cover ---------------------------------------------------------
 def _validate(experiment: Experiment, players: bool) -> None:
-    if not experiment.name.strip() or not experiment.name.isprintable():
-        raise BadArgs("name: must be a non-empty text on one line")
+    check_title("name", experiment.name)
     check_range("turns", experiment.turns, 1, MAX_TURNS)
     check_range("rounds", experiment.rounds, 1, MAX_ROUNDS)
     check_range("mils", experiment.mils, 0, MAX_MILS)
@@ -112,8 +87,7 @@ def _check_lineups(experiment: Experiment, load_players: bool) -> None:
     if not experiment.lineups:
         raise BadArgs('lineups: there must be at least one, such as {"two hawks": ["hawk", "hawk", "trader"]}')
     for title, players in experiment.lineups.items():
-        if not title.strip() or not title.isprintable():
-            raise BadArgs(f"lineups: the title {title!r} must be a non-empty text on one line")
+        check_title("lineups", title)
         check_range(f"lineups.{title}: number of nations", len(players), 2, len(NATION_NAMES))
         for place, player in enumerate(players if load_players else ()):
             with location(f"lineups.{title}[{place}]"):

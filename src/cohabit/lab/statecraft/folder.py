@@ -5,18 +5,16 @@ A line is on disk before the next round counts. A crash can leave an incomplete 
 is played again. Any other damage is reported and not repaired.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import msgspec
-
 from cohabit.agents.brains.statecraft import NATIONS
-from cohabit.errors import Conflict, RecordCorrupt, UnknownAsset
+from cohabit.errors import RecordCorrupt, UnknownAsset
 from cohabit.house.store.disk import sync_folder
-from cohabit.lab.files import Log, encode_lines, read_log, write_atomically
-from cohabit.lab.fingerprint import Prints, check_same, code_of, of_cohabit, of_file
-from cohabit.lab.folder import FINGERPRINTS, RECORDS
+from cohabit.lab.files import Log, read_log
+from cohabit.lab.fingerprint import Prints, code_of, of_cohabit, of_file
+from cohabit.lab.folder import RECORDS, claim
 from cohabit.lab.statecraft.config import Experiment, parse_experiment
 from cohabit.lab.statecraft.players import file_of
 from cohabit.lab.statecraft.rounds import Place, Round
@@ -24,29 +22,6 @@ from cohabit.worlds.statecraft.world import Statecraft
 
 CONFIG_FILE = "experiment.json"
 LOG_FILE = "rounds.jsonl"
-
-
-# -- the description --------------------------------------------------------------------------------
-def claim_folder(experiment: Experiment, folder: Path) -> None:
-    """Create the folder for this experiment. A folder never mixes the rounds of different experiments or versions."""
-    (folder / RECORDS).mkdir(parents=True, exist_ok=True)
-    path, text = folder / CONFIG_FILE, experiment.as_file()
-    if not path.exists() and (folder / LOG_FILE).exists():
-        raise Conflict(f"{folder} contains rounds but no {CONFIG_FILE} that describes their experiment")
-    if path.exists() and path.read_bytes() != text:
-        raise Conflict(f"{folder} belongs to another experiment (its {CONFIG_FILE} differs); use another folder")
-    _compare_versions(folder, fingerprints(experiment))
-    if not path.exists():
-        write_atomically(path, text)
-
-
-def _compare_versions(folder: Path, prints: Prints) -> None:
-    """Keep the fingerprints of a new run, or compare them with those that it began with."""
-    path = folder / FINGERPRINTS
-    if path.exists():
-        check_same(prints, msgspec.json.decode(path.read_bytes()), folder)
-    else:
-        write_atomically(path, msgspec.json.format(msgspec.json.encode(prints)) + b"\n")
 
 
 def fingerprints(experiment: Experiment) -> Prints:
@@ -69,32 +44,20 @@ def read_experiment(folder: Path) -> Experiment:
     return parse_experiment(path.read_bytes(), players=False)
 
 
-# -- the log ----------------------------------------------------------------------------------------
-class RoundLog:
-    """An open log, locked by this process."""
-
-    def __init__(self, log: Log, rounds: list[Round]) -> None:
-        self._log = log
-        self.rounds = rounds
-
-    def add(self, played: Round) -> None:
-        """Append a round. It is on disk when this returns."""
-        self._log.append(encode_lines([played]))
-        self._log.sync()
-        self.rounds.append(played)
-
-
 @contextmanager
-def open_log(folder: Path, planned: Sequence[Place]) -> Iterator[RoundLog]:
-    """Open the log of this folder with the rounds that it contains; create it if there is none."""
+def open_folder(folder: Path, experiment: Experiment) -> Iterator[tuple[Log, list[Round]]]:
+    """The log and the finished rounds of an experiment. A folder never mixes the rounds of different experiments or
+    versions, and this process alone writes to it."""
+    (folder / RECORDS).mkdir(parents=True, exist_ok=True)
     path = folder / LOG_FILE
     with closing(Log(path)) as log:
         log.lock()
+        claim(folder, CONFIG_FILE, experiment.as_file(), fingerprints(experiment), LOG_FILE)
         rounds, valid_bytes = read_log(path, Round)
         log.cut(valid_bytes)
         sync_folder(folder)
-        _check_planned(rounds, planned, path)
-        yield RoundLog(log, rounds)
+        _check_planned(rounds, experiment.places(), path)
+        yield log, rounds
 
 
 def read_rounds(folder: Path) -> list[Round]:
@@ -102,7 +65,7 @@ def read_rounds(folder: Path) -> list[Round]:
     return read_log(folder / LOG_FILE, Round)[0]
 
 
-def _check_planned(rounds: Sequence[Round], planned: Sequence[Place], path: Path) -> None:
+def _check_planned(rounds: Sequence[Round], planned: Iterable[Place], path: Path) -> None:
     remaining = set(planned)
     for number, played in enumerate(rounds, 1):
         if played.place not in remaining:

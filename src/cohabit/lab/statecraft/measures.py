@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from cohabit.lab.statecraft.rounds import Round, TurnRecord
@@ -101,13 +101,9 @@ def wars(played: Round) -> list[War]:
 
 def consecutive_runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
     """The first and last number of each maximal run of consecutive numbers. The numbers must be ascending."""
-    found: list[tuple[int, int]] = []
-    for number in numbers:
-        if found and number == found[-1][1] + 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return found
+    by_start = groupby(enumerate(numbers), key=lambda each: each[1] - each[0])
+    runs = [[number for _, number in run] for _, run in by_start]
+    return [(run[0], run[-1]) for run in runs]
 
 
 def _pair(one: str, other: str) -> tuple[str, str]:

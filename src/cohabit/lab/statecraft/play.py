@@ -19,9 +19,7 @@ from cohabit.model.action import Action, ActionResult
 from cohabit.model.observation import Observation
 from cohabit.model.stream import Stream
 from cohabit.room.state import Member
-from cohabit.worlds.statecraft.maps import make_map
-from cohabit.worlds.statecraft.setup import initial_state
-from cohabit.worlds.statecraft.state import Flows, GameState, Ledgers, TurnResult
+from cohabit.worlds.statecraft.state import Flows, Ledgers, TurnResult
 from cohabit.worlds.statecraft.world import NATION_NAMES, Statecraft
 
 NOTHING_ORDERED = Action("submit")
@@ -137,14 +135,6 @@ def assign_players(experiment: Experiment, place: Place) -> dict[str, str]:
     if experiment.shuffle:
         _stream(place, "who plays which nation").shuffle(names)
     return dict(zip(NATION_NAMES, names, strict=False))
-
-
-def first_state(experiment: Experiment, place: Place) -> GameState:
-    """The state before the first turn, with a new map and assignment for every seed and round."""
-    nations = NATION_NAMES[: len(experiment.lineups[place.lineup])]
-    seed = land_seed(place)
-    graph = make_map(experiment.map, seed, experiment.size, experiment.shape)
-    return initial_state(graph, nations, experiment.mils, seed)
 
 
 def land_seed(place: Place) -> int:

@@ -4,15 +4,14 @@ The order makes the log the same for any number of processes. A process may be a
 crash those rounds are played again. The record of each round is kept for `cohabit replay`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
-from cohabit.lab.run import begin_worker, quiet, results_in_order
+from cohabit.lab.files import encode_lines
+from cohabit.lab.run import begin_worker, in_processes, quiet
 from cohabit.lab.statecraft.config import Experiment
-from cohabit.lab.statecraft.folder import claim_folder, open_log
+from cohabit.lab.statecraft.folder import open_folder
 from cohabit.lab.statecraft.play import play_round
 from cohabit.lab.statecraft.rounds import Place, Round
 
@@ -21,30 +20,20 @@ def run(
     experiment: Experiment, folder: Path, workers: int = 1, on_round: Callable[[int, int], None] = lambda *_: None
 ) -> list[Round]:
     """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
-    claim_folder(experiment, folder)
-    planned = list(experiment.places())
-    with open_log(folder, planned) as log, quiet():
-        done = {played.place for played in log.rounds}
-        on_round(len(done), len(planned))
-        for played in _play_rounds(experiment, [place for place in planned if place not in done], workers, folder):
-            log.add(played)
-            on_round(len(log.rounds), len(planned))
-        return in_order(log.rounds, planned)
+    planned, play = list(experiment.places()), partial(play_round, experiment, folder=folder)
+    with open_folder(folder, experiment) as (log, rounds), quiet():
+        done = {played.place for played in rounds}
+        missing = [place for place in planned if place not in done]
+        on_round(len(rounds), len(planned))
+        several = workers > 1 and len(missing) > 1
+        for played in in_processes(play, iter(missing), workers, begin_worker) if several else map(play, missing):
+            log.append(encode_lines([played]))
+            log.sync()  # it is on disk before it counts
+            rounds.append(played)
+            on_round(len(rounds), len(planned))
+        return in_order(rounds, planned)
 
 
 def in_order(rounds: Iterable[Round], planned: Iterable[Place]) -> list[Round]:
     found = {played.place: played for played in rounds}
     return [found[place] for place in planned if place in found]
-
-
-def _play_rounds(experiment: Experiment, places: list[Place], workers: int, folder: Path) -> Iterator[Round]:
-    if workers <= 1 or len(places) <= 1:
-        for place in places:
-            yield play_round(experiment, place, folder)
-        return
-    # Spawned, not forked, because the calling process may have threads.
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=begin_worker)
-    try:
-        yield from results_in_order(pool, partial(play_round, experiment, folder=folder), iter(places), workers)
-    finally:
-        pool.shutdown(cancel_futures=True)

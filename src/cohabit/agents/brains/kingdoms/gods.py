@@ -6,6 +6,7 @@ from cohabit.agents.brains.kingdoms.reading import Reading, broadcast, power, re
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.worlds.table_files import read_table
 
 RACES = ("human", "elf", "orc", "dwarf")
 MIN_RACES = 3
@@ -23,14 +24,8 @@ SMALL_KINGDOM = 25
 WANTED_PEOPLE = 1500
 """A civilizer stops helping when all kingdoms together have this many people."""
 GIFTS = ("bounty", "timber", "fertility", "masonry")
-CATASTROPHES = {
-    "meteorite": "A star fell on {who}.",
-    "earthquake": "The ground under {who} shook, and would not stop.",
-    "tornado": "A whirlwind came down upon {who}.",
-    "locusts": "Locusts darkened the sky over {who}.",
-    "plague": "A sickness went from door to door in {who}.",
-    "volcano": "The earth opened in {who}, and it was full of fire.",
-}
+CATASTROPHES = read_table(__file__, dict[str, str])
+"""By power, how each is announced."""
 
 
 class God(Scripted):

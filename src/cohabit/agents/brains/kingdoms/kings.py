@@ -11,6 +11,7 @@ from cohabit.agents.brains.scripted import Scripted
 from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.worlds.table_files import read_table
 
 SPAWN_FAITH = 10
 """The cost in faith of spawning one person,"""
@@ -47,6 +48,9 @@ class Temper(Struct, frozen=True):
     saves: int  # faith that it keeps for a siege
     min_spawn_in_war: int  # how many people it spawns at once in a war, at least
     cautious: bool = False  # does its army stay at home while it does not attack?
+
+
+TEMPERS = read_table(__file__, dict[str, Temper])
 
 
 class King(Scripted):
@@ -196,34 +200,13 @@ class King(Scripted):
 class Warlord(King):
     """Attacks early and often."""
 
-    temper = Temper(
-        peace_muster=30,
-        war_muster=45,
-        declares_at=70,
-        declares_with=12,
-        marches_at=70,
-        marches_with=8,
-        yields_at=35,
-        saves=0,
-        min_spawn_in_war=10,
-    )
+    temper = TEMPERS["warlord"]
 
 
 class Steward(King):
     """Builds first, stays at home while it is weaker, and attacks once it is stronger."""
 
-    temper = Temper(
-        peace_muster=18,
-        war_muster=35,
-        declares_at=140,
-        declares_with=10,
-        marches_at=130,
-        marches_with=10,
-        yields_at=45,
-        saves=RELIEF_FAITH,
-        min_spawn_in_war=6,
-        cautious=True,
-    )
+    temper = TEMPERS["steward"]
 
 
 def _letter(to: str, content: str) -> Action:

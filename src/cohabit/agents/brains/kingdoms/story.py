@@ -11,21 +11,12 @@ from cohabit.agents.brains.kingdoms.reading import City, Reading, broadcast, pow
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Event, Observation
+from cohabit.worlds.table_files import read_table
 
 CHAPTER = 700
 """Ticks per chapter."""
-BOONS = {
-    "faith": "The temples of {who} are full of light tonight. Use it before it fades.",
-    "bounty": "All who sleep in {who} dream of bread, and wake to it. It is a gift; think of what you owe.",
-    "masonry": "Stone lies ready at the gates of {who}. Build: somebody is coming.",
-    "blessing": "The soldiers of {who} feel no cold any more. A small push for the smaller crown.",
-}
-TRIALS = {
-    "bandit": "Strangers with knives were seen in {who}. It is rich; let us see whether it is also awake.",
-    "cloud_storm": "Clouds gather. The sky has noticed {who}.",
-    "discord": "There is talk in the taverns that {who} needs another crown.",
-    "locusts": "The fields of {who} hum. It has eaten well; now others do.",
-}
+FATES = read_table(__file__, dict[str, dict[str, str]])
+"""Boons and trials: by power, what is said of it."""
 BRUSHES = {"blessing": 8, "locusts": 4}
 """The radius of the powers that have a brush."""
 PASSAGE = 600
@@ -78,7 +69,7 @@ class DungeonMaster(Scripted):
         return self._boon_or_trial(who, found[1], boon) if found is not None else []
 
     def _boon_or_trial(self, who: str, city: City, boon: bool) -> list[Action]:
-        fates = BOONS if boon else TRIALS
+        fates = FATES["boons" if boon else "trials"]
         what = self.stream.choice(list(fates))
         announcement = broadcast(fates[what].format(who=who), "story")
         why = f"{who} is the {'weaker' if boon else 'stronger'} one"

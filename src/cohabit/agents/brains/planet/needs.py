@@ -4,25 +4,11 @@ from typing import Any
 
 from cohabit.worlds.starbound.items import RECIPE
 from cohabit.worlds.starbound.planets import PLANET_NAMES, SHIP
+from cohabit.worlds.table_files import read_table
 
-_TOOLS = ("wood_pickaxe", "wood_sword", "stone_pickaxe", "stone_sword", "iron_pickaxe", "iron_sword", "hazard_suit",
-          "titanium_pickaxe", "titanium_sword")  # fmt: skip
-_PLAN = (
-    "workbench", "wood_pickaxe", "stone_pickaxe", "stone_sword", "furnace", "anvil", "iron_pickaxe", "iron_sword",
-    "hazard_suit", "titanium_pickaxe", "titanium_sword",
-)  # fmt: skip
-_SOURCES = {
-    "wood": ("tree",),
-    "stone": ("stone",),
-    "coal": ("coal",),
-    "iron": ("iron",),
-    "titanium": ("titanium",),
-    "crystal": ("crystal",),
-    "fiber": ("bush", "leaves", "cactus"),
-    "hide": ("fluffle", "snapper", "frostling", "scorpling"),
-    "food": ("bush", "mushroom", "fluffle", "hopper", "snail"),
-}
-_NEXT_PLANET = ("verdant", "frost", "dune", "mire", "cinder")
+_TABLES = read_table(__file__, dict[str, dict[str, tuple[str, ...]]])
+_ORDER, _SOURCES = _TABLES["order"], _TABLES["sources"]
+STATIONS = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}
 _WOOD_IN_HAND, _WOOD_FOR_THE_MINE = 4, 10
 _FUEL_COAL = 8
 
@@ -43,23 +29,19 @@ class Needs:
         rows = self.status["map"]
         high, wide = len(rows) // 2, len(rows[0]) // 2
         close = "".join(row[wide - 3 : wide + 4] for row in rows[high - 3 : high + 4])
-        names = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}
-        return [name for letter, name in names.items() if letter in close]
+        return [name for letter, name in STATIONS.items() if letter in close]
 
     def _next(self) -> str | None:
         """The next item of the plan."""
-        return next((item for item in _PLAN if not self._has(item) and not self._is_obsolete(item)), None)
+        return next((item for item in _ORDER["plan"] if not self._has(item) and not self._is_obsolete(item)), None)
 
     def _is_obsolete(self, item: str) -> bool:
         """Whether a better one is there, or this planet has not what it needs."""
         kind = item.rpartition("_")[2]
         if kind in ("pickaxe", "sword"):
-            order = [tool for tool in _TOOLS if tool.endswith(kind)]
+            order = [tool for tool in _ORDER["tools"] if tool.endswith(kind)]
             return any(self._has(better) for better in order[order.index(item) + 1 :])
         return False
-
-    def stations(self) -> tuple[str, ...]:
-        return ("workbench", "furnace", "anvil", "campfire")
 
     def make(self) -> str | None:
         """What can be made or placed now: "craft X" or "place X"."""
@@ -138,5 +120,5 @@ class Needs:
             return "frost" if self._fuel() >= 20 else "dune" if self._fuel() >= 10 else ""
         if "system" in quests:
             seen = int(quests["system"].partition("/")[0])
-            return _NEXT_PLANET[min(seen, len(PLANET_NAMES) - 1)]
+            return _ORDER["planets"][min(seen, len(PLANET_NAMES) - 1)]
         return ""

@@ -1,7 +1,7 @@
 """A player of the planets that uses only its observations: it gathers, crafts, fights, and follows the quests."""
 
 from cohabit.agents.brains.planet.chart import CARRIES, LIQUID, distance, is_solid
-from cohabit.agents.brains.planet.needs import Needs
+from cohabit.agents.brains.planet.needs import STATIONS, Needs
 from cohabit.agents.brains.planet.walking import AIMS, Walking
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
@@ -120,7 +120,7 @@ class Pioneer(Walking):
             name = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}.get(
                 self.chart.at(self.here[0] + dx, self.here[1] + dy)
             )
-            if name and name not in self.items and name in needs.stations():
+            if name and name not in self.items and name in STATIONS.values():
                 return Action("use_tool", {"direction": way}, f"take the {name} along")
         return None
 
