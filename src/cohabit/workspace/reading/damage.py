@@ -37,7 +37,10 @@ def damaged(ws: Clone) -> Iterator[Answer]:
 
 
 def repair(ws: Clone) -> Answer:
-    """Repair the protocol files and the merge driver. What needs a person is in ``left``."""
+    """Repair what plain git damaged in journal and inbox, as listed by health. Then add, commit and push.
+
+    It repairs conflict markers, duplicated entries and items, and the merge driver of this clone.
+    """
     repaired, before = list[Answer](), driver.problems(ws.git)
     if before:
         driver.install(ws.git)

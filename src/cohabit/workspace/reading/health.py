@@ -4,9 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from cohabit.errors import GitFailed
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import lfs, refs
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
@@ -30,8 +33,16 @@ SESSION: Final = timedelta(hours=12)
 BOARD: Final = (JOURNAL, INBOX)
 
 
-def health(ws: Workspace, since: str | None = None, limit: int = 10) -> dict[str, Any]:
-    """A sentence, counts, and the first findings of each kind."""
+def health(
+    ws: Workspace,
+    since: Annotated[str | None, "a commit: only what came after it"] = None,
+    limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
+) -> Answer:
+    """Check whether agents follow the protocol, and whether journal and inbox are intact.
+
+    Lists commits without a journal entry, duplicate ids, malformed files, conflict markers, and published entries that
+    vanished or were edited.
+    """
     limit = min(limit, MAX_FINDINGS)
     scanned = _scan(ws, since)
     commits = [commit for commit in scanned if commit.is_work]

@@ -10,9 +10,12 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from cohabit.errors import BadArgs, GitFailed
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts, lfs, objects, refs
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
@@ -39,10 +42,15 @@ CURSOR: Final = re.compile(r"([0-9a-f]{40}|@\d{1,12}|)\.\.([0-9a-f]{40}):(\d{1,8
 MAX_POINTER_BYTES: Final = 64 * 1024
 
 
-def whats_new(ws: Workspace, *, ack: bool = True, limit: int = MAX_NEWS, cursor: str | None = None) -> dict[str, Any]:
-    """The answer of ``whats_new``. With a ``cursor`` it lists older commits and does not move the pointer."""
+def whats_new(
+    ws: Workspace,
+    ack: Annotated[bool, "false: do not mark this as read; use the tool ack later"] = True,
+    limit: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = MAX_NEWS,
+    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
+) -> Answer:
+    """What others did since your last visit: open items for you, journal, commits, changed files. Pull first."""
     limit = min(limit, MAX_COMMITS)
-    if cursor is not None:
+    if cursor is not None:  # the pointer does not move
         return _page(ws, Span.parse(cursor), limit)
     head = refs.head(ws)
     if head is None:
@@ -67,8 +75,8 @@ def whats_new(ws: Workspace, *, ack: bool = True, limit: int = MAX_NEWS, cursor:
     return answer | {"notes": notes} if notes else answer
 
 
-def ack(ws: Workspace, cursor: str) -> dict[str, Any]:
-    """Mark everything up to the answer with this cursor as read."""
+def ack(ws: Workspace, cursor: Annotated[str, "cursor of whats_new"]) -> Answer:
+    """Mark as read what whats_new listed, up to its cursor."""
     head = Span.parse(cursor).head
     if ws.git.run("cat-file", "-e", f"{head}^{{commit}}", ok=(0, 1, 128)).code != 0:
         raise refs.unknown(head)

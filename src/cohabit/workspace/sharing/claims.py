@@ -6,6 +6,7 @@ otherwise it is made again. Commits and uncommitted changes of this clone are no
 
 import time
 from collections.abc import Callable
+from typing import Annotated
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset, Unreachable
 from cohabit.workspace.answers import Answer
@@ -19,17 +20,19 @@ from cohabit.workspace.sharing import advance, origin, publish
 from cohabit.workspace.sharing.fairness import PUSH_SECONDS, backoff
 from cohabit.workspace.workspace import Workspace
 
+ItemId = Annotated[str, "an open item, such as INB-014"]
 
-def claim(ws: Workspace, id_: str) -> Answer:
-    """Raises Conflict if another agent has the item."""
+
+def claim(ws: Workspace, id_: ItemId) -> Answer:
+    """Claim an open inbox item, so that no other agent works on it; shared at once. Fails if another agent has it."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.claim(id_, agent_id, ws.now()), "Claim")
     assert item.claim is not None
     return {"id": item.id, "title": item.title, "claimed_at": item.claim.at, "by": item.claim.by} | rest
 
 
-def release(ws: Workspace, id_: str) -> Answer:
-    """Release an item that this agent has claimed."""
+def release(ws: Workspace, id_: ItemId) -> Answer:
+    """Release an inbox item that you claimed; shared at once."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.release(id_, agent_id), "Release")
     return {"id": item.id, "title": item.title, "released": True} | rest

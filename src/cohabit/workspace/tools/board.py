@@ -14,7 +14,6 @@ from cohabit.workspace.formats.stamps import stamp
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_TODOS
 from cohabit.workspace.reading import authors
 from cohabit.workspace.reading.board import MAX_NAME_CHARS, fitting
-from cohabit.workspace.tool import tool
 from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace
 
@@ -25,7 +24,6 @@ MAX_TODO_CHARS: Final = 1_000
 Count = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 
 
-@tool(profile="full")
 def journal_tail(
     ws: Workspace,
     n: Annotated[Count, "Number of entries."] = JOURNAL_TAIL,
@@ -46,7 +44,6 @@ def journal_tail(
     }
 
 
-@tool(profile="full")
 def inbox_list(
     ws: Workspace,
     for_: Annotated[str | None, "Only items for exactly this agent id; anyone: those for anyone."] = None,
@@ -81,7 +78,6 @@ def inbox_list(
     }
 
 
-@tool(profile="full", writes=True)
 def decision_add(
     ws: Workspace,
     title: Annotated[str, "What was decided, in one line."],
@@ -110,7 +106,6 @@ def decision_add(
     return {"path": path, "date": made.date, "status": made.status}
 
 
-@tool(profile="full", writes=True)
 def archive(
     ws: Workspace,
     before: Annotated[
