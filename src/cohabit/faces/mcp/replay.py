@@ -5,8 +5,6 @@ the rest. The SDK names a stream by the id of the request alone, which two sessi
 has a store of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable

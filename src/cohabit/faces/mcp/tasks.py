@@ -11,8 +11,6 @@ when the credential it was started with is revoked or expires. Tasks are kept in
 unknown, and the client calls the tool again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections import Counter
@@ -65,7 +63,7 @@ class Task:
     created: datetime
     ttl: timedelta
     poll: timedelta
-    touch: Callable[[Task], None]
+    touch: Callable[["Task"], None]
     reread: Reread | None = None
     """Reads the result again, for results that depend on what the caller may see."""
     stop_watching: Callable[[], None] = lambda: None
