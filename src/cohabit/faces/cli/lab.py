@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cohabit.errors import UnknownRoom
-from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
+from cohabit.faces.cli.match import check_ready, checked_workers, failed, run_options, show
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, clean, paint, tell
+from cohabit.faces.cli.say import UsageError, clean, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,10 +106,7 @@ def _report(args: argparse.Namespace) -> int:
         tell(clean(report.without_curve))
     for source in results.worlds_not_loaded():
         tell(f"without curves, which need the code of {clean(source)}; if you trust it: --world {clean(source)}")
-    problems = problems_of(results)
-    for problem in problems:
-        tell(paint("red", f"FAILED: {problem}."))
-    return 1 if problems else 0
+    return failed(problems_of(results))
 
 
 def _export(args: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,11 @@ def show(results: Any) -> int:
         tell(f"{len(results.games):,} of {results.planned:,} games{place}")
     for note in results.notes():
         tell(note)
-    problems = results.problems()
+    return failed(results.problems())
+
+
+def failed(problems: Sequence[str]) -> int:
+    """Print why results cannot be trusted. Returns the exit code."""
     for problem in problems:
-        tell(paint("red", f"FAILED: {problem}."))
+        tell(paint("red", clean(f"FAILED: {problem}.")))
     return 1 if problems else 0

@@ -1,12 +1,11 @@
 """What changed: the lists of ``status`` and the text of ``diff``."""
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, Final
 
 from msgspec import Meta
 
-from cohabit.errors import BadArgs, GitFailed
+from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.clone import Clone
@@ -20,10 +19,6 @@ DIFF_OPTIONS: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--submod
 """Without external programs, and without starting git inside a submodule."""
 MAX_DIFF_OFFSET: Final = 64 * 1024 * 1024
 """Bytes; git makes the whole diff again for every page."""
-UNKNOWN_REVISION: Final = re.compile(
-    r"bad revision|unknown revision|bad object|Invalid revision range|ambiguous argument"
-)
-"""Git's messages for a commit that it does not have."""
 KINDS: Final = ("modified", "not_added", "deleted", "renamed", "staged", "untracked", "conflicted")
 STAGED: Final = {"M": ("modified", "staged"), "T": ("modified", "staged"), "A": ("staged",), "D": ("deleted", "staged")}
 """The lists of a file by its staged change; they are those of Multisphere."""
@@ -97,10 +92,8 @@ def diff(
     span = [f"{refs.checked(since)}..HEAD"] if since else []
     if since and refs.head(ws) is None:
         raise refs.unknown(since)
-    try:
+    with refs.named(since):
         result = ws.git.run("diff", *DIFF_OPTIONS, *span, "--", *wanted, max_bytes=offset + MAX_DIFF_BYTES)
-    except GitFailed as error:
-        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.output) else error from None
     page = _whole_lines(result.out[offset:]) if result.truncated else result.out[offset:]
     answer: Answer = {"diff": displayable(page.decode(errors="replace")), "truncated": result.truncated}
     return answer | {"next_offset": offset + len(page)} if result.truncated else answer

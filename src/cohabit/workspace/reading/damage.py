@@ -62,10 +62,9 @@ def repair(ws: Clone) -> Answer:
 
 def _mend(ws: Clone, path: str, text: str) -> Iterator[str]:
     """Write a file without its damage, and tell what else that changed."""
-    name = f"{refs.upstream(ws)}:{path}"
-    pushed = pushed_ids(path, objects.texts(ws, [name]).get(name)) if refs.upstream(ws) else {}
+    pushed = objects.text_at(ws, refs.upstream(ws), path)
     try:
-        after = mended(path, text, pushed)
+        after = mended(path, text, pushed_ids(path, pushed))
     except TooLarge as error:
         yield error.message
         return

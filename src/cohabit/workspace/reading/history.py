@@ -7,14 +7,14 @@ from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
-from cohabit.errors import BadArgs, GitFailed
+from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs, signing
 from cohabit.workspace.clone.commits import TRAILER
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import UNSAFE, without_unsafe
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
-from cohabit.workspace.reading.changes import UNKNOWN_REVISION, Paths, Since
+from cohabit.workspace.reading.changes import Paths, Since
 from cohabit.workspace.workspace import Workspace
 
 MAX_NAME_CHARS: Final = 200
@@ -51,10 +51,8 @@ def log(
         return {"total": 0, "commits": [], "truncated": False}
     args = [f"--max-count={limit + 1}", f"--skip={skip}"] + ([f"^{refs.checked(since)}"] if since else [])
     walks_on = bool(since or paths or skip)  # to commits that are not shown
-    try:
+    with refs.named(since or start):
         found = list(commits(ws, *args, start, "--", *pathspecs(paths), config={} if walks_on else NO_GRAPH))
-    except GitFailed as error:
-        raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.output) else error from None
     answer: Answer = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
     return answer | {"cursor": f"{start}:{skip + limit}"} if len(found) > limit else answer
 

@@ -17,16 +17,16 @@ from msgspec import Meta
 from cohabit.errors import BadArgs, GitFailed
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts, lfs, objects, refs
+from cohabit.workspace.clone.protocol_files import text_here
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.formats.quoting import quoted
+from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.merging import ownership
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import board, history, lost
-from cohabit.workspace.reading.board import clip
-from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.history import Commit, scan
 from cohabit.workspace.workspace import Workspace
 
@@ -51,7 +51,9 @@ def whats_new(
     """What others did since your last visit: open items for you, journal, commits, changed files. Pull first."""
     limit = min(limit, MAX_COMMITS)
     if cursor is not None:  # the pointer does not move
-        return _page(ws, Span.parse(cursor), limit)
+        span = Span.parse(cursor)
+        with refs.named(span.sha or span.head):
+            return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
     head = refs.head(ws)
     if head is None:
         return _no_commits(ws)
@@ -177,7 +179,7 @@ def _scan(ws: Workspace, pointer: Pointer | None, head: str, notes: list[str]) -
     try:
         return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
     except GitFailed as error:
-        if pointer is None or not UNKNOWN_REVISION.search(error.output):
+        if pointer is None or not refs.UNKNOWN.search(error.output):
             raise
     when = pointer.moment
     since = quoted(pointer.last_read_at, 40) if pointer.last_read_at else "the beginning"
@@ -247,14 +249,6 @@ def _is_own(identity: Identity, signing: Signing, signatures: dict[str, dict[str
     return commit.agent_id == identity.agent_id and commit.fields["author_email"] == identity.agent_email and signed
 
 
-def _page(ws: Workspace, span: Span, limit: int) -> dict[str, Any]:
-    try:
-        return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
-    except GitFailed as error:
-        unknown = UNKNOWN_REVISION.search(error.output)
-        raise refs.unknown(span.sha or span.head) if unknown else error from None
-
-
 # -- the rest of the answer -----------------------------------------------------------------------
 def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
     """Add the open items for the caller, and the journal: new entries by others, or the last ones on a first visit."""
@@ -272,7 +266,7 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             answer["lost"] = [loss.row for loss in gone[:MAX_NEWS]]
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
-        seen = board.keys(board.text_of(ws, JOURNAL))
+        seen = board.keys(text_here(ws, JOURNAL))
     since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
     shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items

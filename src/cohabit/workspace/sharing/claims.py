@@ -79,7 +79,7 @@ def _key(ws: Workspace, id_: str) -> str | None:
     shared yet is pushed first."""
     if not ID.fullmatch(id_):
         raise BadArgs(f"{id_[:80]!r} is not the id of an item; ids look like INB-014, and inbox_list has them")
-    here = Inbox.parse(ws.tree.text(INBOX) or "")
+    here = Inbox.parse(ws.tree.text(INBOX))
     item = next((item for item in here.items if item.id == id_), None)
     if item is None:
         return None
@@ -98,8 +98,7 @@ def _has_item(ws: Workspace, commit: str | None, key: str) -> bool:
 
 
 def _inbox(ws: Workspace, commit: str | None) -> Inbox:
-    name = f"{commit}:{INBOX}"
-    return Inbox.parse(objects.texts(ws, [name]).get(name, "") if commit else "")
+    return Inbox.parse(objects.text_at(ws, commit, INBOX))
 
 
 def _find(inbox: Inbox, key: str | None, id_: str) -> Item:

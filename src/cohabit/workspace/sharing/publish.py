@@ -201,7 +201,7 @@ class _Push:
                 if not ahead:
                     raise
                 notes.append(f"pushed, but this clone could not be updated yet: {error.message}; call sync")
-        integrate.clear_decisions(self.ws)
+        integrate.DECISIONS.clear(self.ws)
         if self.gone is not None:
             rewritten.set_shared(self.ws, str(integration.commit))
         report = _report(renumbered, notes, integrated=behind)

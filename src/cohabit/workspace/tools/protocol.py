@@ -43,7 +43,7 @@ def journal_append(
 ) -> Answer:
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
-    before = Journal.parse(ws.tree.text(JOURNAL) or "")
+    before = Journal.parse(ws.tree.text(JOURNAL))
     entry = Entry.new(ws.identity, ws.now(), summary, details, left, before.last_time(ws.identity.agent_id))
     write(ws, JOURNAL, before.append(entry).text, [entry.text])
     answer = {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
@@ -65,7 +65,7 @@ def inbox_add(
 
     Another agent may have used the number at the same time; push then gives the item the next one and says so.
     """
-    before = Inbox.parse(ws.tree.text(INBOX) or "")
+    before = Inbox.parse(ws.tree.text(INBOX))
     inbox, item = before.add(title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now())
     write_inbox(ws, before, inbox)
     answer = {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
@@ -80,7 +80,7 @@ def inbox_close(
 ) -> Answer:
     """Close an open item of inbox.md and say how it was resolved. Then add, commit and push."""
     by, now = ws.identity.agent_id, ws.now()
-    inbox = Inbox.parse(ws.tree.text(INBOX) or "")
+    inbox = Inbox.parse(ws.tree.text(INBOX))
     closed = inbox.close(id_, by=by, resolution=resolution, now=now, journal_ref=journal_ref)
     write_inbox(ws, inbox, closed)
     return {"id": id_, "closed_at": stamp(now), "by": by}
