@@ -96,7 +96,7 @@ async def test_an_agent_says_that_the_game_is_over_before_it_waits_for_the_next_
 
 
 def test_a_problem_that_stays_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    screen = verb.Lines()
+    screen = verb.Screen()
     for number in (1, 2):
         screen.decided(PlayerDecision(number, "failed", None, "no server answers"), 0.0)
     screen.decided(PlayerDecision(3, "timeout", None, "no answer in 60 s"), 60.0)
@@ -188,7 +188,7 @@ async def test_an_agent_reconnects_and_each_of_its_actions_is_performed_once(
 
 async def test_an_agent_counts_as_present_while_it_thinks() -> None:
     async with served(world="nim", away_ms=1_000) as place:
-        screen = verb.Lines()
+        screen = verb.Screen()
         async with verb.SteadyCalls.open(Place(place.url, place.tokens["ann"], "den"), screen) as table:
             await table.call("view")
             member = place.house.rooms["den"].room.state.members["ann"]

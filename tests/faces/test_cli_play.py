@@ -11,7 +11,6 @@ import pytest
 from cohabit.client import Client
 from cohabit.errors import GameRejected, PermissionDenied
 from cohabit.faces.cli.play import Table
-from cohabit.faces.cli.typing_line import Terminal
 from cohabit.faces.python import connect
 from cohabit.house.house import House as RealHouse
 from cohabit.scenario import parse_scenario
@@ -53,7 +52,7 @@ class House:
 
 async def printed(house: House, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """What is printed of events while and after a player types `take n=2`, without times."""
-    table = Table(cast(Client, house), Terminal(), "ann")
+    table = Table(cast(Client, house), "ann")
     following = asyncio.ensure_future(table.follow(""))
     with suppress(GameRejected):
         await table._do("take n=2")
@@ -97,7 +96,7 @@ VIEW = {
 
 
 def test_a_view_is_printed_once_and_its_legal_actions_once_with_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    table = Table(cast(Client, House([], [])), Terminal(), "ann")
+    table = Table(cast(Client, House([], [])), "ann")
     table.see(VIEW)
     table.see({**VIEW, "text": 'The heap: ooo\nTo move: ann\nLegal actions: take {"n":1}'})  # the same, pushed
     lines = ["  | The heap: ooo", "  | To move: ann", '  1  take {"n":1}']
@@ -116,7 +115,7 @@ async def test_a_person_whose_seat_an_agent_plays_is_told_how_to_take_over(
         async def call(self, command: str, args: Any = None) -> dict[str, Any]:
             return replies[command]
 
-    assert await Table(cast(Client, Played([], [])), Terminal(), "ann").begin() == "c7"
+    assert await Table(cast(Client, Played([], [])), "ann").begin() == "c7"
     out = capsys.readouterr().out.partition('1  take {"n":1}\n')[2]
     assert out.startswith(shown)
     assert out.endswith("play it yourself, type /call take_over\n" if brain else "")
@@ -130,7 +129,7 @@ async def test_what_happens_between_the_first_view_and_the_subscription_is_print
     async with RealHouse.open(clock=FakeClock()) as house:
         _, tokens = await house.create_room(plan, "den", seed=7)
         async with connect(house, tokens["ann"]) as ann, connect(house, tokens["bob"]) as bob:
-            table = Table(ann, Terminal(), "ann")
+            table = Table(ann, "ann")
             start = await table.begin()
             await ann.call("take", {"n": 1})
             await bob.call("take", {"n": 2})
@@ -158,7 +157,7 @@ class Quiet(House):
 
 async def test_what_is_said_to_all_is_echoed_once(capsys: pytest.CaptureFixture[str]) -> None:
     house = Quiet([], [])
-    table = Table(cast(Client, house), Terminal(), "ann")
+    table = Table(cast(Client, house), "ann")
     following = asyncio.ensure_future(table.follow(""))
     await table._do("/say hi")
     assert capsys.readouterr().out.splitlines() == ["Sent to bob, cleo."]

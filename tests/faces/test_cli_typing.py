@@ -1,128 +1,92 @@
 """A person types while the house tells what happens: neither disturbs the other."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os
-import re
 import sys
 import termios
+from collections.abc import Iterator
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.output import DummyOutput
 
-from cohabit.faces.cli.typing_line import PROMPT, Terminal, TypedLine
-
-KEYS = st.lists(st.sampled_from(["a", "é", "木", " ", "7", "\x7f", "\x15", "\x17", "\r", "\x1b[A", "\x1bOP", "\x01"]))
-NEWS = st.text("xyz .木", min_size=1, max_size=15)
-COLUMNS = 40
+from cohabit.faces.cli.say import tell
+from cohabit.faces.cli.typing_line import typing
 
 
-class Screen:
-    """The rows of a terminal, as far as this program moves the cursor."""
+class Screen(DummyOutput):
+    """What was printed, without the line that is being typed."""
 
     def __init__(self) -> None:
-        self.rows = [""]
-        self.rewinds = False
+        self.printed = ""
 
-    def write(self, text: str) -> None:
-        for part in re.findall(r"\r|\x1b\[K|\n|[^\r\n\x1b]+", text):
-            if part == "\n":
-                self.rows.append("")
-            elif part == "\r":
-                self.rewinds = True
-            elif part == "\x1b[K":
-                assert self.rewinds, "it erases from the beginning of the row only"
-                self.rows[-1], self.rewinds = "", False
-            else:
-                self.rows[-1] += part
+    def write_raw(self, data: str) -> None:
+        self.printed += data
+
+    def fileno(self) -> int:
+        return 1
 
 
-def typed_by(keys: list[str]) -> list[str]:
-    line = TypedLine()
-    return [done for key in keys for done in line.feed(key.encode())]
+class Seat:
+    """A terminal, and the person before it."""
+
+    def __init__(self, person: int, side: int, screen: Screen) -> None:
+        self.person, self.side, self.screen = person, side, screen
+        self.before = termios.tcgetattr(side)
+
+    @property
+    def is_unchanged(self) -> bool:
+        return termios.tcgetattr(self.side) == self.before
+
+    async def type(self, keys: bytes) -> None:
+        """Type when a line is asked for."""
+        while self.is_unchanged:
+            await asyncio.sleep(0)
+        os.write(self.person, keys)
 
 
-@given(st.lists(st.one_of(KEYS, NEWS)))
-def test_whatever_is_printed_meanwhile_a_typed_line_arrives_whole_and_stays_in_view(
-    happens: list[list[str] | str],
-) -> None:
-    screen = Screen()
-    terminal = Terminal(screen.write, columns=lambda: COLUMNS)
-    keys = [key for part in happens if isinstance(part, list) for key in part]
-    done = []
-    terminal.show()
-    for part in happens:
-        if isinstance(part, list):
-            for key in part:
-                done += terminal.type(key.encode())
-        else:
-            with terminal.aside():
-                screen.write(part + "\n")
-        assert screen.rows[-1].startswith(PROMPT)
-        assert terminal.line.text.endswith(screen.rows[-1].removeprefix(PROMPT))
-    assert done == typed_by(keys)
-    told = [part for part in happens if isinstance(part, str)]
-    assert [row for row in screen.rows if not row.startswith(PROMPT)] == told
-
-
-def test_keys_edit_the_line() -> None:
-    assert typed_by(["t", "o", "x", "\x7f", "p", "\r"]) == ["top"]
-    assert typed_by(["a b", "\x17", "c", "\r"]) == ["a c"]
-    assert typed_by(["abc", "\x15", "d", "\n"]) == ["d"]
-    assert typed_by(["one\rtwo\r"]) == ["one", "two"]
-    assert typed_by(["a\x1b[1;5Cb\x1bOPc\r"]) == ["abc"]
-
-
-@given(st.text("aé木🙂", max_size=20))
-def test_a_letter_may_come_in_pieces(text: str) -> None:
-    line = TypedLine()
-    done = [found for byte in f"{text}\r".encode() for found in line.feed(bytes([byte]))]
-    assert done == [text]
-
-
-@given(st.text("a木", max_size=60))
-def test_a_long_line_stays_on_one_row(text: str) -> None:
-    screen = Screen()
-    terminal = Terminal(screen.write, columns=lambda: 20)
-    terminal.type(text.encode())
-    assert sum(2 if c == "木" else 1 for c in screen.rows[-1]) < 20
-    assert len(text) > 5 or screen.rows[-1] == PROMPT + text
-
-
-async def test_a_terminal_gives_lines_one_by_one_and_is_left_as_it_was() -> None:
+@pytest.fixture
+def seat() -> Iterator[Seat]:
     person, side = os.openpty()
     screen = Screen()
-    before = termios.tcgetattr(side)
-    with os.fdopen(side, "r", closefd=False) as stdin, Terminal(screen.write, stdin, interactive=True) as terminal:
-        lines = terminal.lines()
-        os.write(person, b"ta")
-        first = asyncio.ensure_future(anext(lines))
-        while terminal.line.text != "ta":
-            await asyncio.sleep(0)
-        with terminal.aside():
-            screen.write("bob takes 2\n")
-        os.write(person, b"ke n=1\r")
-        assert await first == "take n=1"
-        assert screen.rows == ["bob takes 2", f"{PROMPT}take n=1", PROMPT]
-        os.write(person, b"\x04")
-        assert [line async for line in lines] == []
-    assert termios.tcgetattr(side) == before
+    with os.fdopen(side, "r") as stdin, create_app_session(input=Vt100Input(stdin), output=screen):
+        yield Seat(person, side, screen)
     os.close(person)
-    os.close(side)
 
 
-async def test_lines_of_a_pipe_are_read_as_they_are() -> None:
-    out = io.StringIO()
-    with Terminal(out.write, io.StringIO("one\n\ntwo"), interactive=False) as terminal:
-        with terminal.aside():
-            out.write("told\n")
-        assert [line async for line in terminal.lines()] == ["one", "", "two"]
-    assert out.getvalue() == "told\n"
+async def test_a_line_arrives_whole_although_something_is_printed_meanwhile(seat: Seat) -> None:
+    with typing(interactive=True) as lines:
+        first = asyncio.ensure_future(anext(lines))
+        await seat.type(b"ta")
+        tell("bob takes 2")
+        await seat.type(b"ke n=1\r")
+        assert await first == "take n=1"
+        second = asyncio.ensure_future(anext(lines))
+        await seat.type(b"/quti\x7f\x7fit\r")
+        assert await second == "/quit"
+        third = asyncio.ensure_future(anext(lines, "the end"))
+        await seat.type(b"\x04")
+        assert await third == "the end"
+    assert "bob takes 2" in seat.screen.printed
+    assert seat.is_unchanged
 
 
-def test_a_program_without_a_terminal_draws_no_prompt() -> None:
-    assert not sys.stdin.isatty() or not sys.stdout.isatty()
-    with Terminal() as terminal, terminal.aside():
-        pass
+async def test_a_terminal_is_left_as_it_was_when_nobody_waits_for_a_line_any_more(seat: Seat) -> None:
+    with typing(interactive=True) as lines:
+        waiting = asyncio.ensure_future(anext(lines))
+        await seat.type(b"ta")
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    assert seat.is_unchanged
+
+
+async def test_lines_of_a_pipe_are_read_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("one\n\ntwo"))
+    with typing() as lines:
+        tell("told")
+        assert [line async for line in lines] == ["one", "", "two"]
+    assert capsys.readouterr().out == "told\n"

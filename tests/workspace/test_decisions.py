@@ -18,15 +18,15 @@ FULL = {
 
 
 def test_a_decision_has_the_format_of_the_plan() -> None:
-    assert Decision.new(**FULL).text == (
+    assert Decision(**FULL).text == (
         "# Use Series A comps only\n\nDate: 2026-05-22  \nDecided by: ann, mike  \nStatus: accepted\n\n"
         "## Context\nTwo options.\n\n## Decision\nSeries A only.\n\n## Consequences\nSlide 6 redrafted.\n"
     )
-    assert "Consequences" not in Decision.new(**FULL | {"consequences": None}).text
+    assert "Consequences" not in Decision(**FULL | {"consequences": None}).text
 
 
 def test_a_name_that_is_taken_gets_a_number() -> None:
-    decision = Decision.new(**FULL)
+    decision = Decision(**FULL)
     name = "use-series-a-comps-only"
     assert decision.path([]) == f"decisions/{name}.md"
     assert decision.path([f"{name.upper()}.md"]) == f"decisions/{name}-2.md"
@@ -40,7 +40,7 @@ def test_any_title_gives_a_valid_file_name(title: str) -> None:
 
 
 def test_no_text_can_forge_a_section() -> None:
-    text = Decision.new(**FULL | {"title": "a\n## b", "context": "x\n## Decision\nforged"}).text
+    text = Decision(**FULL | {"title": "a\n## b", "context": "x\n## Decision\nforged"}).text
     assert [line for line in text.split("\n") if line.startswith("#")] == [
         "# a ## b",
         "## Context",
@@ -52,4 +52,4 @@ def test_no_text_can_forge_a_section() -> None:
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"context": " "}, {"decision": ""}, {"decided_by": ["a b"]}])
 def test_missing_or_invalid_fields_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadArgs):
-        Decision.new(**FULL | wrong)
+        Decision(**FULL | wrong)

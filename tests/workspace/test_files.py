@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -136,22 +137,22 @@ def test_the_parts_of_any_file_add_up_to_the_file(
     root = tmp_path_factory.getbasetemp() / "pieces"
     (root / ".git" / "cohabit").mkdir(parents=True, exist_ok=True)
     (root / "a").write_bytes(content)
-    tree = Tree(root)
+    ws = SimpleNamespace(tree=Tree(root))
 
     def data(answer: dict) -> bytes:
         return base64.b64decode(answer["content"]) if "encoding" in answer else answer["content"].encode()
 
-    whole = data(files.read(tree, "a", 0, 100, None))
+    whole = data(files.read(ws, "a", 0, 100, None))
     assert whole == content
     got, at = b"", 0
     while True:
-        piece = files.read(tree, "a", at, limit, "base64")
+        piece = files.read(ws, "a", at, limit, "base64")
         got += data(piece)
         if not piece["truncated"]:
             break
         at = piece["next_offset"]
     assert got == content
-    some = files.read(tree, "a", offset, limit, None)
+    some = files.read(ws, "a", offset, limit, None)
     start = some.get("offset", 0)
     assert content[start : start + len(data(some))] == data(some)
     assert offset >= len(content) or start <= offset < start + len(data(some))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from cohabit.faces.mcp.server import McpFace
 
 PAGE = Path(__file__).parent / "web"
+PRIVATE = {"referrer-policy": "no-referrer", "x-content-type-options": "nosniff", "cache-control": "no-cache"}
+"""Headers of the documents."""
 
 
 def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
@@ -35,7 +37,6 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
     Call ``stopping`` before shutdown to end open streams.
     """
     routes: list[BaseRoute] = [*http_routes(house)]
-    stack = AsyncExitStack()
     face = None
     if mcp:
         from cohabit.faces.mcp.server import McpFace
@@ -49,9 +50,7 @@ def make_app(house: House, *, mcp: "bool | McpFace" = True) -> Guard:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with stack:
-            if face is not None:
-                await stack.enter_async_context(face.lifespan())
+        async with nullcontext() if face is None else face.lifespan():
             yield
 
     handlers: dict[Any, Any] = {
@@ -110,27 +109,20 @@ class Switch:
 
 
 async def _page(request: Request) -> Response:
-    headers = {
-        "content-security-policy": "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; "
-        "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-        "cache-control": "no-cache",
-    }
-    return FileResponse(PAGE / "index.html", headers=headers)
+    policy = (
+        "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data: blob:; frame-src 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
+    return FileResponse(PAGE / "index.html", headers={"content-security-policy": policy, **PRIVATE})
 
 
 async def _frame(request: Request) -> Response:
     """The frame in which the page shows the front end of a world: inline scripts and styles, and nothing else."""
-    headers = {
-        "content-security-policy": "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
-        "style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; "
-        "frame-ancestors 'self'; base-uri 'none'; form-action 'none'",
-        "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
-        "x-dns-prefetch-control": "off",
-        "cache-control": "no-cache",
-    }
+    policy = (
+        "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "img-src data:; font-src data:; media-src data:; frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+    )
+    headers = {"content-security-policy": policy, "x-dns-prefetch-control": "off", **PRIVATE}
     return FileResponse(PAGE / "frame.html", headers=headers)
 
 

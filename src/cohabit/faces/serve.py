@@ -88,8 +88,7 @@ async def serve(
     ``listener``: from ``bind``; by default the configured address is bound now.
     """
     async with AsyncExitStack() as stack:
-        stack.enter_context(_fewer_collections())
-        stack.enter_context(_short_turns())
+        stack.enter_context(_tuned())
         bound = stack.enter_context(closing(listener or bind(house.settings)))
         for server in beside:
             await stack.enter_async_context(server.serving())
@@ -97,24 +96,16 @@ async def serve(
 
 
 @contextmanager
-def _fewer_collections() -> Iterator[None]:
-    before = gc.get_threshold()
-    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """A thread that computes, such as that of a world, gives way to the event loop after a shorter time."""
-    before = sys.getswitchinterval()
+def _tuned() -> Iterator[None]:
+    """Fewer runs of the garbage collector, and threads that give way to the event loop after a shorter time."""
+    collections, interval = gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(NEW_OBJECTS_PER_COLLECTION, *collections[1:])
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
+        gc.set_threshold(*collections)
+        sys.setswitchinterval(interval)
 
 
 async def _serve_house(house: House, listener: socket.socket, ready: Callable[[str], None] | None, mcp: bool) -> None:

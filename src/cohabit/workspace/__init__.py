@@ -2,7 +2,7 @@
 
 It works without the house. From the outside in:
 
-    tools/       the tools of an agent, each declared once (``tool`` defines what a tool is)
+    tools/       the tools of an agent, in one list (``tool`` defines what a tool is)
     mcp/         the MCP server on stdin and stdout, and the skill
     session      the identity of the caller and its active workspace; ``person/`` has identities and settings
     workspace    one clone, opened for one agent

@@ -44,6 +44,8 @@ MAX_LINE_CHARS: Final = 400
 """Of a line in a search result or a commit."""
 MAX_ENTRIES: Final = 1_000
 """Names in ``list``, and paths of each kind in ``status``."""
+CLIP_CHARS: Final = 120
+"""Of a text in ``whats_new`` and ``health``; read, journal_tail and inbox_list have all of it."""
 JOURNAL_TAIL: Final = 20
 MAX_NEWS: Final = 30
 """Commits, files and items of each kind in ``whats_new``."""

@@ -93,7 +93,9 @@ class SessionState:
             return self._only.identity
         client = self._client()
         found = identity.find(self.home, self.environ, client) or self._from_git(client)
-        return found or identity.required(self.home, self.environ, client)
+        if found is None:
+            raise identity.missing(client)
+        return found
 
     def _from_git(self, client: str | None) -> Identity | None:
         """The identity from git's user, who is asked for once."""

@@ -1,4 +1,4 @@
-"""A tool is a typed function with a docstring. Its schema, its documentation and its verb are derived from that."""
+"""A tool is a typed function with a docstring. Its schema and its documentation are derived from that."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,28 +67,20 @@ class Tool:
             return self.run(workspace, **named)
 
 
-TOOLS: Final[dict[str, Tool]] = {}
-"""In the order of their declaration."""
-
-
 def tool(
-    *,
+    function: Callable[..., Answer],
     profile: Profile = "compat",
+    *,
     on: Literal["session", "workspace"] = "workspace",
     writes: bool = False,
     remote: bool = False,
-) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+) -> Tool:
     """Declare a tool. The first parameter is the session or the workspace, the others are its arguments."""
-
-    def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
-        name = function.__name__.rstrip("_")
-        declared = Declaration(name, function, ignore_unknown=True)
-        assert declared.doc, f"{name} has no docstring"
-        summary = declared.doc.partition("\n")[0]
-        TOOLS[name] = Tool(name, summary, declared.doc, function, declared.args_type, on, profile, writes, remote)
-        return function
-
-    return declare
+    name = function.__name__.rstrip("_")
+    declared = Declaration(name, function, ignore_unknown=True)
+    assert declared.doc, f"{name} has no docstring"
+    summary = declared.doc.partition("\n")[0]
+    return Tool(name, summary, declared.doc, function, declared.args_type, on, profile, writes, remote)
 
 
 def _is_usable(value: Any) -> bool:

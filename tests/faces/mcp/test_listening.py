@@ -52,9 +52,9 @@ async def test_a_listener_is_not_woken_by_events_it_may_not_see(house: Any, tabl
     for name in ("messages", "view", "events"):
         await interest.add(f"cohabit://nim/{name}", await find(backend, f"cohabit://nim/{name}"))
     await table.act("ann", "send_message", {"to": "bob", "content": "between us"})
-    assert interest.waiting == []
+    assert not interest.due
     await table.act("ann", "take", {"n": 1})
-    assert set(interest.waiting) == {ResourceUpdated(VIEW), ResourceUpdated("cohabit://nim/events")}
+    assert set(interest.due) == {ResourceUpdated(VIEW), ResourceUpdated("cohabit://nim/events")}
     interest.close()
 
 
@@ -79,7 +79,7 @@ async def test_a_seat_that_becomes_free_changes_the_tools_of_those_who_can_take_
     interest = Interest(backend)
     await interest.add_tools()
     await table.act("hal", "remove_member", {"member": "bob"})
-    assert ToolsListChanged() in interest.waiting
+    assert ToolsListChanged() in interest.due
     assert await interest.next() == ToolsListChanged()  # the list is really another one
     interest.close()
 
@@ -129,7 +129,7 @@ async def test_many_changes_make_one_notification(house: Any, table: Any) -> Non
     for n in range(3):
         await table.act("ann", "send_message", {"to": "bob", "content": str(n)})
     assert await interest.next() == ResourceUpdated(MESSAGES)
-    assert interest.waiting == []
+    assert not interest.due
     interest.close()
     assert await interest.next() is None
 

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cohabit.agents.brain import parse_brain
 from cohabit.agents.contract import Agent, Setting
@@ -93,7 +93,7 @@ def _make(args: argparse.Namespace) -> Agent:
 
 async def _play(place: Place, mind: Agent, args: argparse.Namespace) -> int:
     tally = Tally()
-    screen: Screen = LiveScreen(args.brain, tally) if looked_at() else Lines()
+    screen = LiveScreen(args.brain, tally) if looked_at() else Screen()
     player = Player(
         mind, Limits(args.seconds), tally=tally, on_decision=screen.decided, seconds=time.monotonic,
         name=f"the agent {parse_brain(args.brain).label}", plays_on=True,
@@ -200,17 +200,6 @@ class SteadyCalls(ClientCalls):
 
 
 # -- what is shown ------------------------------------------------------------------------------
-class Screen(Protocol):
-    """Where the agent can be watched."""
-
-    def __enter__(self) -> "Screen": ...
-    def __exit__(self, *_: object) -> None: ...
-    def connected(self, handle: str, room: str, world: str) -> None: ...
-    def view(self, text: str) -> None: ...
-    def note(self, text: str) -> None: ...
-    def decided(self, decision: PlayerDecision, seconds: float) -> None: ...
-
-
 def decision_text(decision: PlayerDecision, seconds: float, told: set[str]) -> str:
     """One decision in one line. What a model wrote is shown without control characters.
 
@@ -227,13 +216,13 @@ def decision_text(decision: PlayerDecision, seconds: float, told: set[str]) -> s
     return clean(f"{decision.number}. {played} ({decision.outcome}, {seconds:.1f} s{tokens}){said}{wrong}")
 
 
-class Lines:
-    """For an output that is not a terminal: a line for each decision."""
+class Screen:
+    """Where the agent can be watched. This one is for an output that is not a terminal: a line for each decision."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
 
-    def __enter__(self) -> "Lines":
+    def __enter__(self) -> "Screen":
         return self
 
     def __exit__(self, *_: object) -> None: ...
@@ -250,15 +239,15 @@ class Lines:
         tell(decision_text(decision, seconds, self._told))
 
 
-class LiveScreen:
+class LiveScreen(Screen):
     """The world above, what the agent thought below, and what it cost."""
 
     def __init__(self, brain: str, tally: Tally) -> None:
         from rich.live import Live
 
+        super().__init__()
         self._brain, self._tally = parse_brain(brain).label, tally
         self._title = self._scene = self._note = ""
-        self._told: set[str] = set()
         self._decisions: deque[str] = deque(maxlen=DECISIONS_SHOWN)
         self._live = Live(get_renderable=self._render, refresh_per_second=4)
 

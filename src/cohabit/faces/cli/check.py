@@ -1,6 +1,7 @@
 """``cohabit check``: check that a world, an agent or a feature meets its contract."""
 
 import argparse
+from typing import Any
 
 from cohabit.faces.cli.options import check_above_0
 from cohabit.faces.cli.say import clean, tell
@@ -34,23 +35,21 @@ def check(args: argparse.Namespace) -> int:
     """
     from cohabit.testing.sources import is_agent, is_feature
 
+    report: Any
     if is_agent(args.world):
         from cohabit.testing.agent_checker import check_agent
 
         check_above_0("--seconds", args.seconds)
-        found = check_agent(args.world, world=args.play_in, seconds=args.seconds)
-        tell(clean(found, lines=True))
-        return 0 if found.ok else 1
-    if is_feature(args.world):
+        report = check_agent(args.world, world=args.play_in, seconds=args.seconds)
+    elif is_feature(args.world):
         from cohabit.testing.feature_checker import check_feature
 
         report = check_feature(args.world, world=args.play_in or "nim")
-        tell(clean(report, lines=True))
-        return 0 if report.ok else 1
-    from cohabit.lab.progress import progress_bar
-    from cohabit.testing.checker import check_world
+    else:
+        from cohabit.lab.progress import progress_bar
+        from cohabit.testing.checker import check_world
 
-    with progress_bar(f"checking {args.world}") as on_progress:
-        report = check_world(args.world, on_progress=on_progress)
+        with progress_bar(f"checking {args.world}") as on_progress:
+            report = check_world(args.world, on_progress=on_progress)
     tell(clean(report, lines=True))
     return 0 if report.ok else 1

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cohabit.errors import UnknownRoom
-from cohabit.faces.cli.match import check_ready, checked_workers, run_options, show
+from cohabit.faces.cli.match import failed, run_design, run_options
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, clean, paint, tell
+from cohabit.faces.cli.say import UsageError, clean, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,18 +78,12 @@ def _run(args: argparse.Namespace) -> int:
     import msgspec
 
     from cohabit.lab.design import checked, read_design
-    from cohabit.lab.progress import DecisionCount, progress_bar
-    from cohabit.lab.run import run
 
     design = read_design(Path(args.design))
     changes = {name: getattr(args, name) for name in ("seconds", "max_cost") if getattr(args, name) is not None}
     if changes:
         design = checked(msgspec.structs.replace(design, **changes), load=False)
-    check_ready(design, Path(args.out))
-    count = DecisionCount()
-    with progress_bar(design.name, decisions=count.total) as on_game:
-        results = run(design, Path(args.out), checked_workers(args.workers), on_game, count, args.cache)
-    return show(results)
+    return run_design(design, args)
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -106,10 +100,7 @@ def _report(args: argparse.Namespace) -> int:
         tell(clean(report.without_curve))
     for source in results.worlds_not_loaded():
         tell(f"without curves, which need the code of {clean(source)}; if you trust it: --world {clean(source)}")
-    problems = problems_of(results)
-    for problem in problems:
-        tell(paint("red", f"FAILED: {problem}."))
-    return 1 if problems else 0
+    return failed(problems_of(results))
 
 
 def _export(args: argparse.Namespace) -> int:

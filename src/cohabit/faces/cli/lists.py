@@ -106,12 +106,6 @@ def _scenario_table() -> str:
     rows = []
     for name, path in presets().items():
         raw = json.loads(path.read_text(encoding="utf-8"))
-        rows.append(
-            (
-                name,
-                raw.get("world", BRIDGE_FILE_WORLD),
-                ", ".join(a["id"] for a in raw["agents"]),
-                raw.get("_comment", ""),
-            )
-        )
+        members = ", ".join(agent["id"] for agent in raw["agents"])
+        rows.append((name, raw.get("world", BRIDGE_FILE_WORLD), members, raw.get("_comment", "")))
     return table(("scenario", "world", "members", "what it is"), rows)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +55,6 @@ def match(args: argparse.Namespace) -> int:
       cohabit match lanterns lamplighter random --games 2 --max-ticks 600 --out towers
     """
     from cohabit.lab.match import match_design
-    from cohabit.lab.progress import DecisionCount, progress_bar
-    from cohabit.lab.run import run
 
     limits = {
         name: getattr(args, name)
@@ -66,15 +65,23 @@ def match(args: argparse.Namespace) -> int:
         args.world, args.players, games=args.games, seed=args.seed, config=config_of(args.config), swap=args.swap,
         **limits,
     )  # fmt: skip
+    return run_design(design, args)
+
+
+def run_design(design: "Design", args: argparse.Namespace) -> int:
+    """Play the games of a design with the options of a run, and show the results."""
+    from cohabit.lab.progress import DecisionCount, progress_bar
+    from cohabit.lab.run import run
+
     folder = Path(args.out) if args.out else None
-    check_ready(design, folder)
+    _check_ready(design, folder)
     count = DecisionCount()
     with progress_bar(design.name, decisions=count.total) as on_game:
         results = run(design, folder, checked_workers(args.workers), on_game, count, args.cache)
-    return show(results)
+    return _show(results)
 
 
-def check_ready(design: "Design", folder: Path | None) -> None:
+def _check_ready(design: "Design", folder: Path | None) -> None:
     """Report a model whose server cannot answer before games are played without it, unless all are played."""
     from cohabit.agents.brain import parse_brain
     from cohabit.agents.ready import make_once
@@ -107,7 +114,7 @@ def config_of(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def show(results: Any) -> int:
+def _show(results: Any) -> int:
     """Print the closing table. Exit code 1 if the results cannot be trusted or are not complete."""
     from cohabit.lab.results import HEADINGS
 
@@ -117,7 +124,11 @@ def show(results: Any) -> int:
         tell(f"{len(results.games):,} of {results.planned:,} games{place}")
     for note in results.notes():
         tell(note)
-    problems = results.problems()
+    return failed(results.problems())
+
+
+def failed(problems: Sequence[str]) -> int:
+    """Print why results cannot be trusted. Returns the exit code."""
     for problem in problems:
-        tell(paint("red", f"FAILED: {problem}."))
+        tell(paint("red", clean(f"FAILED: {problem}.")))
     return 1 if problems else 0

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from cohabit.client import Client
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.faces.cli import say
 from cohabit.faces.cli.options import Place, arguments, place_of, place_options
-from cohabit.faces.cli.typing_line import Terminal
+from cohabit.faces.cli.typing_line import typing
 from cohabit.faces.cli.watch import enter_room
 from cohabit.faces.python import connect
 from cohabit.model.answers import parse_action
@@ -63,10 +64,10 @@ async def _play(place: Place) -> None:
         say.tell(say.clean(rules["description"], lines=True))
         say.tell(say.clean(rules["actions"], lines=True))
         say.tell("Type /help for help.")
-        with Terminal() as terminal:
-            table = Table(me, terminal, str(who["handle"]))
+        with typing() as lines:
+            table = Table(me, str(who["handle"]))
             start = await table.begin()
-            ends = [asyncio.ensure_future(table.follow(start)), asyncio.ensure_future(table.obey())]
+            ends = [asyncio.ensure_future(table.follow(start)), asyncio.ensure_future(table.obey(lines))]
             try:
                 done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             finally:  # at Ctrl-C too, while the connection is open
@@ -80,9 +81,8 @@ async def _play(place: Place) -> None:
 class Table:
     """What the player sees, and the choices behind the numbers."""
 
-    def __init__(self, me: Client, terminal: Terminal, handle: str) -> None:
+    def __init__(self, me: Client, handle: str) -> None:
         self._me = me
-        self._terminal = terminal
         self._handle = handle
         self._acted: list[str] = []  # own actions whose event has not arrived yet
         self._views = say.ViewPace()
@@ -96,9 +96,8 @@ class Table:
             return
         self._shown = about
         self._views.due(view)
-        with self._terminal.aside():
-            say.tell(say.view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
-            self._list_choices()
+        say.tell(say.view_text(_for_a_person(view["text"]) if self._choices else view["text"]))
+        self._list_choices()
 
     async def begin(self) -> str:
         """Show the first view. Returns the cursor to follow from: it is older than the view, so that nothing that
@@ -107,7 +106,7 @@ class Table:
         self.see(await self._me.call("view"))
         brain = (await self._me.call("whoami")).get("played_by")
         if brain is not None:
-            self._tell(f"An agent ({say.clean(brain)}) plays your seat. To play it yourself, type /call take_over")
+            say.tell(f"An agent ({say.clean(brain)}) plays your seat. To play it yourself, type /call take_over")
         return str(newest["cursor"])
 
     def _list_choices(self) -> None:
@@ -122,7 +121,7 @@ class Table:
                 self.see(push["view"])
             for item in push.get("items", ()):
                 if not self._is_own(item):
-                    self._tell(say.feed_event(item))
+                    say.tell(say.feed_event(item))
 
     def _is_own(self, item: dict[str, Any]) -> bool:
         """Whether this is the event of an action that was typed here. Its reply says the same."""
@@ -131,23 +130,17 @@ class Table:
         self._acted.remove(item["do"])
         return True
 
-    async def obey(self) -> None:
+    async def obey(self, lines: AsyncIterator[str]) -> None:
         """Do what is typed until the input ends."""
-        async for line in self._terminal.lines():
+        async for line in lines:
             try:
                 if not await self._do(line.strip()):
                     return
             except CohabitError as refusal:
-                with self._terminal.aside():
-                    say.complain(say.in_one_line(refusal))
-                    self._list_choices()
+                say.complain(say.in_one_line(refusal))
+                self._list_choices()
             except say.UsageError as wrong:
-                with self._terminal.aside():
-                    say.complain(say.sentence(str(wrong)))
-
-    def _tell(self, text: str) -> None:
-        with self._terminal.aside():
-            say.tell(text)
+                say.complain(say.sentence(str(wrong)))
 
     async def _do(self, line: str) -> bool:
         word, _, rest = line.partition(" ")
@@ -158,9 +151,9 @@ class Table:
                 self._shown = ()
                 self.see(await self._me.call("view"))
             case "/help":
-                self._tell(HELP)
+                say.tell(HELP)
             case "/rules":
-                self._tell(say.clean((await self._me.call("rules"))["actions"], lines=True))
+                say.tell(say.clean((await self._me.call("rules"))["actions"], lines=True))
             case "/say":
                 await self._say(rest)
             case "/tell":
@@ -169,7 +162,7 @@ class Table:
             case "/call":
                 name, *words = rest.split()
                 answer = await self._me.call(name, arguments(words))
-                self._tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+                say.tell(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
             case _ if word.startswith("/"):
                 raise say.UsageError(f"unknown input {word}; /help lists what you can type")
             case _:
@@ -190,7 +183,7 @@ class Table:
             except CohabitError:
                 self._acted = [action for action in self._acted if action != "send_message"]
                 raise
-            self._tell(f"Sent to {', '.join(map(say.clean, others))}.")
+            say.tell(f"Sent to {', '.join(map(say.clean, others))}.")
 
     async def _act(self, word: str, rest: str) -> None:
         if word.isdecimal():
@@ -215,9 +208,9 @@ class Table:
         finally:
             if "message" not in result and chosen["action"] in self._acted:  # no reply says what the event says
                 self._acted.remove(chosen["action"])
-        self._tell(say.paint("green", say.clean(result.get("message", "Done."))))
+        say.tell(say.paint("green", say.clean(result.get("message", "Done."))))
         if result.get("to_move") and not result.get("done"):
-            self._tell(say.clean(turn_text(result["to_move"], over=False)))
+            say.tell(say.clean(turn_text(result["to_move"], over=False)))
         if not self._views.show_all:  # a world with a clock: show the effect now
             self.see(await self._me.call("view"))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, UnknownAsset
 from cohabit.faces.cli.options import data_option, need_room, open_store
@@ -45,14 +44,6 @@ class Source(NamedTuple):
     make_world: MakeWorld = known_world
 
 
-class Exported(Struct):
-    """One line of an export. ``entry`` keeps its exact bytes: the digest is over them."""
-
-    seq: int
-    digest: str
-    entry: msgspec.Raw
-
-
 def from_store(store: SQLiteStore, room: str, world: str | None = None) -> Source:
     snapshots = [Snapshot.decode(each) for each in reversed(store.snapshots(need_room(store, room)))]
     make = world_from(world or snapshots[-1].state.source)
@@ -82,7 +73,9 @@ def _moved_to(line: bytes) -> str | None:
 
 
 def _rows(path: Path) -> Iterator[Row]:
-    decode = msgspec.json.Decoder(Exported).decode
+    from cohabit.lab.folder import RecordLine
+
+    decode = msgspec.json.Decoder(RecordLine).decode
     with path.open("rb") as file:
         for number, text in enumerate(file, 1):
             try:

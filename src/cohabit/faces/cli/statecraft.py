@@ -6,14 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cohabit.faces.cli.match import checked_workers, failed
 from cohabit.faces.cli.parser import add_verb
-from cohabit.faces.cli.say import UsageError, clean, paint, tell
+from cohabit.faces.cli.say import tell
 
 if TYPE_CHECKING:
     from cohabit.lab.statecraft.config import Experiment
     from cohabit.lab.statecraft.rounds import Round
-
-MAX_WORKERS = 256
 
 
 def statecraft_options(parser: argparse.ArgumentParser) -> None:
@@ -67,12 +66,11 @@ def _run(args: argparse.Namespace) -> int:
     from cohabit.lab.statecraft.config import parse_experiment
     from cohabit.lab.statecraft.run import run
 
-    if not 1 <= args.workers <= MAX_WORKERS:
-        raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
+    workers = checked_workers(args.workers)
     config, folder = Path(args.config), Path(args.out)
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
     with progress_bar(experiment.name) as on_round:
-        rounds = run(experiment, folder, args.workers, on_round)
+        rounds = run(experiment, folder, workers, on_round)
     return _show(experiment, rounds, folder)
 
 
@@ -91,7 +89,4 @@ def _show(experiment: "Experiment", rounds: "list[Round]", folder: Path) -> int:
     from cohabit.lab.statecraft.summaries import problems
 
     tell(f"{len(rounds)} rounds in {folder}; the report is {write_report(experiment, rounds, folder)}")
-    found = problems(rounds)
-    for problem in found:
-        tell(paint("red", clean(f"FAILED: {problem}.")))
-    return 1 if found else 0
+    return failed(problems(rounds))

@@ -98,14 +98,11 @@ def up(args: argparse.Namespace) -> int:
 
 async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> Greeting:
     """Create or resume the room of a plan. Returns the lines to print on startup."""
-    if plan.room in house.broken:
-        raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
-    if plan.room in house.rooms:
+    new = plan.room not in house.rooms
+    if not new:
         _check_players(house, plan, args)
-        tokens, new = _known_tokens(house, plan), False
-    else:
-        (_, tokens), new = await house.create_room(plan.scenario, plan.room), True
-    others = [(other, await _open_further(house, other)) for other in plan.further]
+    tokens = await _opened(house, plan)
+    others = [(other, await _opened(house, other)) for other in plan.further]
     needs_host = not any(
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
@@ -118,8 +115,8 @@ async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> G
     ]
 
 
-async def _open_further(house: "House", plan: "Plan") -> dict[str, str]:
-    """Create or resume a room that is opened with another one. Returns the tokens of its members, if it is new."""
+async def _opened(house: "House", plan: "Plan") -> dict[str, str]:
+    """Create or resume a room. Returns the tokens of its members: all if it is new, else those of the scenario."""
     if plan.room in house.broken:
         raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
     if plan.room in house.rooms:

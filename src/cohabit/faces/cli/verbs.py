@@ -24,7 +24,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         *(Verb(*verb) for verb in cli_verbs()),
         Verb("mcp", "", "serve MCP on stdin and stdout, for clients that launch a subprocess", "stdio"),
         Verb("links", "[ROOM]", "show the addresses of rooms, and make new links for members", "links"),
-        Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "rebind"),
+        Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "links"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
     ),
     "Take part": (

@@ -4,8 +4,6 @@ Tools whose result shows the world point to the document of the room. `visibilit
 the document, or both. A client refuses what a document calls beyond that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

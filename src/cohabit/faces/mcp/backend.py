@@ -4,8 +4,6 @@ The server is written against `Backend` alone, so the same tools, resources and 
 whether the house is in this process (`InHouse`) or at an address (`cohabit.faces.mcp.remote`).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol

@@ -8,8 +8,6 @@ from a subscription of the caller, so it holds only what this caller may perceiv
 when a notification is sent.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter
@@ -48,10 +46,10 @@ class Interest:
         self.backend = backend
         self.uris: dict[str, Address] = {}
         self._rooms: dict[str, Stop] = {}
-        self._due: dict[ServerEvent, None] = {}
+        self.due: dict[ServerEvent, None] = {}
         self._wake = asyncio.Event()
         self._over = False
-        self._tools: list[str] | None = None
+        self.tools: list[str] | None = None  # their names, if the stream tells when they change
         self._stop_watching = backend.until_invalid(self.close)
 
     async def add(self, uri: str, at: Address) -> None:
@@ -64,7 +62,7 @@ class Interest:
         if self.backend.room is None:
             raise UnknownRoom("say which room: connect to its own address")
         await self._watch(self.backend.room)
-        self._tools = await self._tool_names()
+        self.tools = await self._tool_names()
 
     async def _watch(self, room: str) -> None:
         if room not in self._rooms:
@@ -72,7 +70,7 @@ class Interest:
 
     def remove(self, uri: str) -> None:
         self.uris.pop(uri, None)
-        self._due.pop(ResourceUpdated(uri), None)
+        self.due.pop(ResourceUpdated(uri), None)
         wanted = {at.room for at in self.uris.values()}
         for room in [room for room in self._rooms if room not in wanted]:
             self._rooms.pop(room)()
@@ -84,31 +82,22 @@ class Interest:
         for uri, at in self.uris.items():
             if at.room == room and at.resource.topics & topics:
                 self.put(ResourceUpdated(uri))
-        if self._tools is not None and (RIGHTS | ROSTER) & topics:
+        if self.tools is not None and (RIGHTS | ROSTER) & topics:
             self.put(ToolsListChanged())
 
     def put(self, event: ServerEvent) -> None:
-        self._due[event] = None
+        self.due[event] = None
         self._wake.set()
-
-    @property
-    def tells_of_tools(self) -> bool:
-        return self._tools is not None
-
-    @property
-    def waiting(self) -> list[ServerEvent]:
-        """The notifications that are due."""
-        return list(self._due)
 
     async def next(self) -> ServerEvent | None:
         """Wait for a notification that is due; None when the stream has ended."""
         while not self._over:
-            event = next(iter(self._due), None)
+            event = next(iter(self.due), None)
             if event is None:
                 self._wake.clear()
                 await self._wake.wait()
                 continue
-            del self._due[event]
+            del self.due[event]
             if await self._still(event) and not self._over:
                 return event
         return None
@@ -117,8 +106,8 @@ class Interest:
         """Whether the caller may be told of it now."""
         try:
             if isinstance(event, ToolsListChanged):
-                before, self._tools = self._tools, await self._tool_names()
-                return before != self._tools
+                before, self.tools = self.tools, await self._tool_names()
+                return before != self.tools
             at = self.uris.get(event.uri) if isinstance(event, ResourceUpdated) else None
             return at is None or await self.backend.may(at.command, at.room)
         except CohabitError as lost:  # the token was revoked, the room is gone, the member was removed
@@ -190,7 +179,8 @@ class Listening:
                 with suppress(*NOT_SERVED):
                     await interest.add_tools()
             honoured = types.SubscriptionFilter(
-                tools_list_changed=interest.tells_of_tools or None, resource_subscriptions=list(interest.uris) or None
+                tools_list_changed=interest.tools is not None or None,
+                resource_subscriptions=list(interest.uris) or None,
             )
             acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
             await ctx.session.send_notification(

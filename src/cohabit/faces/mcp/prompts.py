@@ -1,7 +1,5 @@
 """What a model is told before it begins: the server's instructions, and a prompt to play with."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import mcp_types as types
@@ -22,16 +20,15 @@ async def instructions(backend: Backend) -> str:
         return refusal.as_text()
 
 
-def list_prompts(backend: Backend) -> list[types.Prompt]:
+async def list_prompts(backend: Backend) -> types.ListPromptsResult:
     room = types.PromptArgument(name="room", description="the id of the room", required=backend.room is None)
-    return [
-        types.Prompt(
-            name=PLAY,
-            title="Play",
-            description="Who you are, the rules, and what you see: everything you need to start playing",
-            arguments=[room] if backend.roams else [],
-        )
-    ]
+    play = types.Prompt(
+        name=PLAY,
+        title="Play",
+        description="Who you are, the rules, and what you see: everything you need to start playing",
+        arguments=[room] if backend.roams else [],
+    )
+    return types.ListPromptsResult(prompts=[play])
 
 
 async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> types.GetPromptResult:

@@ -1,8 +1,7 @@
 """The MCP server: every method of the protocol, answered through a `Backend`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
@@ -34,7 +33,6 @@ class Protocol:
             owner=lambda ctx: backend_of(ctx).caller,
             until_invalid=lambda ctx, tell: backend_of(ctx).until_invalid(tell),
         )
-        self._caller = tools.Caller(self.tasks)
         self.listening = Listening(backend_of, streams_each)
         self.server = self._make_server()
 
@@ -51,17 +49,19 @@ class Protocol:
             },
             get_tool_input_schema=lambda name: None,  # no argument of ours is repeated in a header
             on_list_tools=lambda ctx, _: tools.list_tools(backend_of(ctx), with_documents=apps.shown_by(ctx)),
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
+            on_list_resources=lambda ctx, _: resources.list_resources(backend_of(ctx)),
+            on_list_resource_templates=lambda ctx, _: resources.list_templates(backend_of(ctx)),
             on_read_resource=lambda ctx, params: resources.read(backend_of(ctx), params.uri),
-            on_list_prompts=self._list_prompts,
+            on_list_prompts=lambda ctx, _: prompts.list_prompts(backend_of(ctx)),
             on_get_prompt=lambda ctx, params: prompts.get_prompt(backend_of(ctx), params),
             on_completion=lambda ctx, params: resources.complete(backend_of(ctx), params),
             on_subscribe_resource=self.listening.on_subscribe,
             on_unsubscribe_resource=self.listening.on_unsubscribe,
             on_subscriptions_listen=self.listening.on_listen,
         )
-        server.add_request_handler("tools/call", types.CallToolRequestParams, self._call_tool)
+        server.add_request_handler(
+            "tools/call", types.CallToolRequestParams, partial(tools.call_tool, self.tasks, backend_of)
+        )
         server.add_request_handler("server/discover", types.RequestParams, self._discover)
         server.extensions[apps.EXTENSION] = {}
         self.tasks.install(server)
@@ -92,19 +92,3 @@ class Protocol:
             answer["instructions"] = await prompts.instructions(self._backend_of(ctx))
             answer["capabilities"] = {**answer["capabilities"], "extensions": {apps.EXTENSION: {}}}
         return answer
-
-    # -- tools ------------------------------------------------------------------------------------
-    async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> HandlerResult:
-        return await self._caller.call(ctx, self._backend_of(ctx), params)
-
-    # -- resources --------------------------------------------------------------------------------
-    async def _list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=await resources.list_resources(self._backend_of(ctx)))
-
-    async def _list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
-        templates = await resources.list_templates(self._backend_of(ctx))
-        return types.ListResourceTemplatesResult(resource_templates=templates)
-
-    # -- prompts ----------------------------------------------------------------------------------
-    async def _list_prompts(self, ctx: Context, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.list_prompts(self._backend_of(ctx)))

@@ -5,8 +5,6 @@ to read. Everything else (resources, prompts, lists) has no such result and fail
 same message and the same object.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import mcp_types as types

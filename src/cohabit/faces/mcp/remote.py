@@ -4,8 +4,6 @@ The house decides and filters; this side only passes on. It connects with the fi
 a connection has ended. A call whose reply was lost is never repeated, because it may have been done.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack

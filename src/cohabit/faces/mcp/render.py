@@ -1,7 +1,5 @@
 """Results of commands as MCP carries them: the values, and a text for the model to read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any

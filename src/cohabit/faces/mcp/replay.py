@@ -5,22 +5,14 @@ the rest. The SDK names a stream by the id of the request alone, which two sessi
 has a store of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from mcp.server import streamable_http as sdk
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
-from mcp.server.streamable_http import (
-    MCP_SESSION_ID_HEADER,
-    EventCallback,
-    EventMessage,
-    EventStore,
-    StreamableHTTPServerTransport,
-)
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 from starlette.datastructures import Headers
@@ -29,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 UntilInvalid = Callable[[Scope, Callable[[], None]], Callable[[], None]]
 
 
-class Replay(EventStore):
+class Replay(sdk.EventStore):
     """The last events of one session. A stream whose last id is older cannot be resumed."""
 
     def __init__(self, max_events: int = 256) -> None:
@@ -41,13 +33,13 @@ class Replay(EventStore):
         self._events.append((event, stream_id, message))
         return str(event)
 
-    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+    async def replay_events_after(self, last_event_id: str, send_callback: sdk.EventCallback) -> str | None:
         seen = next((stream for event, stream, _ in self._events if str(event) == last_event_id), None)
         if seen is None:
             return None
         for event, stream, message in list(self._events):
             if stream == seen and event > int(last_event_id) and message is not None:
-                await send_callback(EventMessage(message, str(event)))
+                await send_callback(sdk.EventMessage(message, str(event)))
         return seen
 
 
@@ -78,14 +70,14 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         super().__init__(app, retry_interval=retry_ms, **settings)
 
     @property
-    def event_store(self) -> EventStore | None:
+    def event_store(self) -> sdk.EventStore | None:
         return Replay()
 
     @event_store.setter
-    def event_store(self, store: EventStore | None) -> None:
+    def event_store(self, store: sdk.EventStore | None) -> None:
         """The base class sets one; it is not used."""
 
-    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+    def _admit_session(self, requestor: AuthorizationContext | None) -> sdk.StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
         theirs = [session for session, owner in self._session_owners.items() if owner == requestor]
         if len(theirs) > self._max_each:
@@ -93,7 +85,7 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         return admitted
 
     async def _serve_opening_request(
-        self, http_transport: StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
+        self, http_transport: sdk.StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
     ) -> None:
         session = http_transport.mcp_session_id
         assert session is not None
@@ -101,7 +93,7 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         await super()._serve_opening_request(http_transport, scope, receive, send)
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        session = Headers(scope=scope).get(sdk.MCP_SESSION_ID_HEADER)
         if session is None or scope["method"] != "POST":
             await super()._handle_stateful_request(scope, receive, send)
             return
@@ -123,7 +115,7 @@ class ReplayingSessions(StreamableHTTPSessionManager):
         else:
             self._end(session)
 
-    async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
+    async def _discard_session(self, session_id: str, transport: sdk.StreamableHTTPServerTransport) -> None:
         self._stop_watching.pop(session_id, lambda: None)()
         self._invalid.discard(session_id)
         await super()._discard_session(session_id, transport)

@@ -4,8 +4,6 @@ Commands declare which resource they are. Reading one is a call of its command b
 what the command shows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -73,10 +71,10 @@ def _meta(resource: Resource) -> dict[str, Any] | None:
     return DOCUMENT_META if is_document(resource) else None
 
 
-async def list_resources(backend: Backend) -> list[types.Resource]:
+async def list_resources(backend: Backend) -> types.ListResourcesResult:
     """The resources of the rooms that the caller is in, as far as its grants go."""
     rooms = [backend.room] if backend.room is not None else (await _rooms(backend))[:MAX_ROOMS]
-    return [
+    found = [
         types.Resource(
             uri=uri_of(resource, room),
             name=f"{room}/{resource.name}",
@@ -88,9 +86,10 @@ async def list_resources(backend: Backend) -> list[types.Resource]:
         for room in rooms
         for resource in _resources(await backend.commands(room))
     ]
+    return types.ListResourcesResult(resources=found)
 
 
-async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:
+async def list_templates(backend: Backend) -> types.ListResourceTemplatesResult:
     """The same for any room, and for single items."""
     found = []
     for resource in _resources(await backend.commands(backend.room)):
@@ -113,7 +112,7 @@ async def list_templates(backend: Backend) -> list[types.ResourceTemplate]:
                     mime_type=JSON,
                 )
             )
-    return found
+    return types.ListResourceTemplatesResult(resource_templates=found)
 
 
 def _item_template(resource: Resource) -> str:

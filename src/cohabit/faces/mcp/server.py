@@ -6,8 +6,6 @@ Each request is authenticated by its bearer token. A request that is answered at
 which costs half; one that may stream or wait gets a stream of events.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """MCP on stdin and stdout: one caller, with a house of its own inside or in front of a house at an address."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from typing import Final
 

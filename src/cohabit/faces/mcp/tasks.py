@@ -11,8 +11,6 @@ when the credential it was started with is revoked or expires. Tasks are kept in
 unknown, and the client calls the tool again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 from collections import Counter
@@ -65,7 +63,7 @@ class Task:
     created: datetime
     ttl: timedelta
     poll: timedelta
-    touch: Callable[[Task], None]
+    now: Callable[[], datetime]
     reread: Reread | None = None
     """Reads the result again, for results that depend on what the caller may see."""
     stop_watching: Callable[[], None] = lambda: None
@@ -90,7 +88,7 @@ class Task:
     def say(self, message: str) -> None:
         """Set the status message."""
         self.message = message
-        self.touch(self)
+        self.updated = self.now()
 
     async def ask(self, questions: Mapping[str, types.InputRequest]) -> dict[str, types.Result]:
         """Wait until every question is answered. Answers may come one at a time."""
@@ -110,7 +108,7 @@ class Task:
             self.answers[key] = _ANSWERS[question.method].model_validate(raw, by_name=False)
             del self.questions[key]
         self._answered.set()
-        self.touch(self)
+        self.updated = self.now()
 
     def cancel(self) -> None:
         """Stop it, unless it is over."""
@@ -154,7 +152,7 @@ class Task:
         if status in _OVER:
             self.questions.clear()
             self.stop_watching()
-        self.touch(self)
+        self.updated = self.now()
 
     def _head(self) -> dict[str, Any]:
         return {
@@ -224,7 +222,7 @@ class Tasks:
             created=self._now(),
             ttl=self._ttl,
             poll=self._poll,
-            touch=self._touched,
+            now=self._now,
             reread=reread,
         )
         self._tasks[task.id] = task
@@ -245,9 +243,6 @@ class Tasks:
         """Cancel all tasks that still run."""
         for task in self._tasks.values():
             task.cancel()
-
-    def _touched(self, task: Task) -> None:
-        task.updated = self._now()
 
     def _forget_old(self) -> None:
         latest = self._now() - self._ttl

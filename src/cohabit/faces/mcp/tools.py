@@ -1,7 +1,5 @@
 """Commands as tools: how they are listed, and how a call of a tool becomes a call of its command."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -112,49 +110,48 @@ async def list_tools(backend: Backend, *, with_documents: bool = False) -> types
     return types.ListToolsResult(tools=tools)
 
 
-class Caller:
-    """Calls of tools. A wait becomes a task where the client supports tasks."""
+async def call_tool(
+    tasks: Tasks, backend_of: Callable[[Context], Backend], ctx: Context, params: types.CallToolRequestParams
+) -> HandlerResult:
+    """The result of a call of a tool. A wait becomes a task where the client supports tasks."""
+    backend = backend_of(ctx)
+    values = backend.full
+    try:
+        info, args, room = await _addressed(backend, params)
+        values = values or (info is not None and _gives_values(info, apps.shown_by(ctx)))
+        if info is None:  # the house says what is wrong with it
+            return rendered(await backend.call(params.name, args, room, _key(params)), values=values)
+        if info.task and tasks.understood(ctx):
+            return tasks.start(
+                ctx, _until_done(backend, info, args, room, values), lambda: _now(backend, info, args, room, values)
+            )
+        call = backend.call(info.name, args, room, _key(params))
+        readable = info.where == "world" or info.runs_others
+        if not info.waits:
+            return rendered(await call, readable, values=values)
+        async with reporting(ctx, info, args):
+            return rendered(await _while_valid(backend, call), readable, values=values)
+    except CohabitError as refusal:
+        return refused(refusal, values=values)
+    except MCPError:
+        raise
+    except Exception as unforeseen:
+        return refused(internal_error(unforeseen, "the MCP interface"), values=values)
 
-    def __init__(self, tasks: Tasks) -> None:
-        self._tasks = tasks
 
-    async def call(self, ctx: Context, backend: Backend, params: types.CallToolRequestParams) -> HandlerResult:
-        values = backend.full
-        try:
-            info, args, room = await self._addressed(backend, params)
-            values = values or (info is not None and _gives_values(info, apps.shown_by(ctx)))
-            if info is None:  # the house says what is wrong with it
-                return rendered(await backend.call(params.name, args, room, _key(params)), values=values)
-            if info.task and self._tasks.understood(ctx):
-                return self._tasks.start(
-                    ctx, _until_done(backend, info, args, room, values), lambda: _now(backend, info, args, room, values)
-                )
-            call = backend.call(info.name, args, room, _key(params))
-            readable = info.where == "world" or info.runs_others
-            if not info.waits:
-                return rendered(await call, readable, values=values)
-            async with reporting(ctx, info, args):
-                return rendered(await _while_valid(backend, call), readable, values=values)
-        except CohabitError as refusal:
-            return refused(refusal, values=values)
-        except MCPError:
-            raise
-        except Exception as unforeseen:
-            return refused(internal_error(unforeseen, "the MCP interface"), values=values)
-
-    async def _addressed(
-        self, backend: Backend, params: types.CallToolRequestParams
-    ) -> tuple[CommandInfo | None, dict[str, Any], str | None]:
-        """Which command of which room this is, and its arguments without the room."""
-        args = params.arguments or {}
-        named = args.get("room") if backend.roams else None
-        if named is not None and not isinstance(named, str):
-            raise BadArgs("room: the id of a room is text")
-        info = await backend.find_tool(params.name, backend.room)
-        if named is None or (info is not None and _takes_room(info)):
-            return info, args, backend.room
-        rest = {name: value for name, value in args.items() if name != "room"}
-        return await backend.find_tool(params.name, named), rest, named
+async def _addressed(
+    backend: Backend, params: types.CallToolRequestParams
+) -> tuple[CommandInfo | None, dict[str, Any], str | None]:
+    """Which command of which room this is, and its arguments without the room."""
+    args = params.arguments or {}
+    named = args.get("room") if backend.roams else None
+    if named is not None and not isinstance(named, str):
+        raise BadArgs("room: the id of a room is text")
+    info = await backend.find_tool(params.name, backend.room)
+    if named is None or (info is not None and _takes_room(info)):
+        return info, args, backend.room
+    rest = {name: value for name, value in args.items() if name != "room"}
+    return await backend.find_tool(params.name, named), rest, named
 
 
 def _gives_values(info: CommandInfo, with_documents: bool) -> bool:

@@ -9,9 +9,10 @@ import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GitFailed, PermissionDenied, TooLarge, UnknownAsset
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts, plain_git, protocol_files, refs
 from cohabit.workspace.clone.git import Result, author_environment, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE
@@ -34,12 +35,15 @@ CONFLICT_MARKERS: Final = re.compile(rb"^<{7} .*^>{7} ", re.MULTILINE | re.DOTAL
 
 
 # -- staging --------------------------------------------------------------------------------------
-def add(ws: Workspace, paths: Sequence[str]) -> None:
-    """Stage files and folders, and the removal of files that no longer exist. A wrong path stages nothing; an ignored
-    path is refused after the others were staged."""
-    wanted = pathspecs(paths)
-    if not wanted:
-        return
+def add(ws: Workspace, paths: Annotated[list[str], "files and folders; a missing file is staged as removed"]) -> Answer:
+    """Stage files for the next commit."""
+    # A wrong path stages nothing; an ignored path is refused after the others were staged.
+    if wanted := pathspecs(paths):
+        _stage(ws, wanted)
+    return {"added": paths}
+
+
+def _stage(ws: Workspace, wanted: list[str]) -> None:
     folders = [path for path in wanted if _is_folder(ws, path)]
     _refuse_unresolved(ws, wanted)
     changed = wanted
@@ -132,6 +136,21 @@ class Committed:
     changes: int
     insertions: int
     deletions: int
+
+
+def commit(ws: Workspace, message: Annotated[str, "what you did; [agent-id] is put in front"]) -> Answer:
+    """Commit what is staged, with you as the author. Your own pointer is included."""
+    made = commit_index(ws, message)
+    if made is None:
+        return {
+            "sha": "",
+            "branch": "",
+            "summary": {"changes": 0, "insertions": 0, "deletions": 0},
+            "note": "Nothing was committed because nothing is staged. Call add with the files you changed (status "
+            "lists them), then commit again.",
+        }
+    summary = {"changes": made.changes, "insertions": made.insertions, "deletions": made.deletions}
+    return {"sha": made.sha, "branch": made.branch, "summary": summary}
 
 
 def full_message(identity: Identity, text: str) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -72,6 +72,11 @@ def _line_end(out: memoryview, at: int) -> int:
         if found >= 0:
             return at + found
         step *= 4
+
+
+def text_at(ws: Clone, commit: str | None, path: str) -> str | None:
+    """The text of a file in a commit; None if there is no such file."""
+    return texts(ws, [f"{commit}:{path}"]).get(f"{commit}:{path}") if commit else None
 
 
 def texts(ws: Clone, names: Iterable[str]) -> dict[str, str]:
@@ -261,13 +266,12 @@ class Dirty:
 def changes(ws: Clone, before: str, after: str) -> dict[str, Change]:
     """The changes from one commit or tree to another, by path. A rename is a removed and an added file."""
     fields = iter(ws.git.run("diff-tree", "-r", "-z", "--no-renames", "--raw", before, after).fields)
-    return {change.path: change for change in _parse_changes(fields)}
-
-
-def _parse_changes(fields: Iterator[str]) -> Iterator[Change]:
+    found = {}
     for row in fields:
         old_mode, new_mode, old, new, _ = row.removeprefix(":").split(" ")
-        yield Change(next(fields), _entry(old_mode, old), _entry(new_mode, new))
+        path = next(fields)
+        found[path] = Change(path, _entry(old_mode, old), _entry(new_mode, new))
+    return found
 
 
 def dirty_files(ws: Clone) -> dict[str, Dirty]:

@@ -5,6 +5,8 @@ The refs of a clone are read from git's files. A log of fifty commits takes git 
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from cohabit.errors import BadArgs, Conflict, GitFailed, UnknownAsset
@@ -15,6 +17,8 @@ SHA: Final = re.compile(r"[0-9a-f]{40}")
 NAME: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_+-]|[./](?![./]))*(?<![./])"
 REVISION: Final = re.compile(rf"{NAME}(?:[~^]\d{{0,6}}){{0,4}}")
 """A sha, a branch or a tag, optionally with steps back: ``HEAD~3``. Not a range, an option, a path or a search."""
+UNKNOWN: Final = re.compile(r"bad revision|unknown revision|bad object|Invalid revision range|ambiguous argument")
+"""Git's messages for a commit that it does not have."""
 HEADS: Final = "refs/heads/"
 
 
@@ -62,6 +66,15 @@ def checked(text: str) -> str:
             "back, such as HEAD~3"
         )
     return text
+
+
+@contextmanager
+def named(revision: str | None) -> Iterator[None]:
+    """Within the block git is asked about a commit that an agent gave, which this clone may not have."""
+    try:
+        yield
+    except GitFailed as error:
+        raise unknown(revision) if revision and UNKNOWN.search(error.output) else error from None
 
 
 def unknown(text: str) -> UnknownAsset:

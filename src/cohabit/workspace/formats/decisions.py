@@ -32,43 +32,26 @@ FOLDER: Final = "decisions"
 Status = Literal["proposed", "accepted", "superseded"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Decision:
-    """One decision file."""
+    """One decision file. Its texts are cleaned; raises BadArgs or TooLarge if one does not fit."""
 
     title: str
     date: str
-    decided_by: tuple[str, ...]
+    decided_by: Sequence[str]
     status: Status
     context: str
     decision: str
-    consequences: str
+    consequences: str | None
 
-    @classmethod
-    def new(
-        cls,
-        *,
-        title: str,
-        date: str,
-        decided_by: Sequence[str],
-        status: Status,
-        context: str,
-        decision: str,
-        consequences: str | None,
-    ) -> "Decision":
-        """A decision with cleaned texts; raises BadArgs or TooLarge if one does not fit."""
-        made = cls(
-            title=fields.line("the title", title),
-            date=date,
-            decided_by=tuple(dict.fromkeys(fields.target(name) for name in decided_by)),
-            status=status,
-            context=fields.text("the context", context),
-            decision=fields.text("the decision", decision),
-            consequences=fields.text("the consequences", consequences),
-        )
-        if not made.context or not made.decision:
+    def __post_init__(self) -> None:
+        self.title = fields.line("the title", self.title)
+        self.decided_by = list(dict.fromkeys(map(fields.target, self.decided_by)))
+        self.context = fields.text("the context", self.context)
+        self.decision = fields.text("the decision", self.decision)
+        self.consequences = fields.text("the consequences", self.consequences)
+        if not self.context or not self.decision:
             raise BadArgs("a decision needs both a context (the options) and the decision itself")
-        return made
 
     @property
     def text(self) -> str:

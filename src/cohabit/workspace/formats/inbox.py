@@ -54,10 +54,10 @@ class Inbox:
         self.text = text
 
     @classmethod
-    def parse(cls, text: str) -> "Inbox":
-        """The inbox with this text; a large one that was parsed a moment ago is the same object."""
-        if len(text) < LARGE:
-            return cls(text)
+    def parse(cls, text: str | None) -> "Inbox":
+        """The same as for a journal."""
+        if text is None or len(text) < LARGE:
+            return cls(text or "")
         found = INBOXES.get(text)
         if found is None:
             INBOXES.put(text, found := cls(text), len(text))

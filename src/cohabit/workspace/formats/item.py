@@ -25,16 +25,9 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from typing import Any, Final
 
+from cohabit.workspace.formats import text as texts
 from cohabit.workspace.formats.fields import ANYONE, is_addressed_to
 from cohabit.workspace.formats.stamps import AGENT, DIGEST_CHARS, HIDDEN, STAMP, Hidden, stamp_as_utc
-from cohabit.workspace.formats.text import (
-    escape,
-    escape_comments,
-    lines_of,
-    unescape,
-    unescape_comments,
-    without_blank_ends,
-)
 
 START: Final = re.compile(r"^- \[", re.MULTILINE)
 HEAD: Final = re.compile(
@@ -152,7 +145,7 @@ class Item:
 
 def read(text: str, section: str) -> Item:
     """Parse the text of one item."""
-    first, *rest = [line.rstrip("\r\n") for line in lines_of(text)]
+    first, *rest = [line.rstrip("\r\n") for line in texts.lines_of(text)]
     head = HEAD.fullmatch(first.rstrip())
     if head is None:
         return Item(text=text, section=section)
@@ -165,8 +158,9 @@ def read(text: str, section: str) -> Item:
     return Item(
         id=name,
         target=target or "",
-        title=unescape_comments(title.removesuffix("~~").rstrip() if struck else title),  # Multisphere strikes out \r
-        body=unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in without_blank_ends(body))),
+        # Multisphere strikes out \r, too.
+        title=texts.unescape_comments(title.removesuffix("~~").rstrip() if struck else title),
+        body=texts.unescape("\n".join(re.sub(r"^ {0,2}", "", line) for line in texts.without_blank_ends(body))),
         uid=hidden.uid,
         added_at=added[2] if added else "",
         added_by=added[3] if added else "",
@@ -196,14 +190,14 @@ def _cut_closings(lines: list[str], hidden: Hidden) -> tuple[tuple[Closing, ...]
     closing = {i: match for i, match in found.items() if i >= last and match[1] in ("closed", "also closed")}
     times = chain((time.strip("-") for time in hidden.times.get("closed", "").split(",")), repeat(""))
     closings = (
-        Closing(match[2], match[3], next(times), unescape_comments(match[4] or "")) for match in closing.values()
+        Closing(match[2], match[3], next(times), texts.unescape_comments(match[4] or "")) for match in closing.values()
     )
     return tuple(closings), [line for i, line in enumerate(lines) if i not in closing]
 
 
 def write(item: Item) -> str:
     r"""The text of an item, with ``\n`` and without the end of its last line."""
-    name = f"{item.id}{f' @{item.target}' if item.target else ''} — {escape_comments(item.title)}"
+    name = f"{item.id}{f' @{item.target}' if item.target else ''} — {texts.escape_comments(item.title)}"
     lines = [f"- [x] ~~{name}~~  " if item.closings else f"- [ ] {name}  "]
     if item.added_at:
         lines.append(f"  added {item.added_at} by {item.added_by}")
@@ -212,9 +206,9 @@ def write(item: Item) -> str:
     if item.claim:
         lines.append(f"  claimed {item.claim.at} by {item.claim.by}")
     if item.body:
-        lines += [f"  {line}" for line in escape(item.body, blanks=True).split("\n")]
+        lines += [f"  {line}" for line in texts.escape(item.body, blanks=True).split("\n")]
     for i, closing in enumerate(done for done in item.closings if done.at):
-        how = f" → {escape_comments(closing.resolution)}" if closing.resolution else ""
+        how = f" → {texts.escape_comments(closing.resolution)}" if closing.resolution else ""
         lines.append(f"  {'also ' if i else ''}closed {closing.at} by {closing.by}{how}")
     return "\n".join(lines)
 

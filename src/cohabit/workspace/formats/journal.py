@@ -26,20 +26,8 @@ from typing import Final
 
 from cohabit.errors import BadArgs, TooLarge
 from cohabit.workspace.formats import fields, stamps
+from cohabit.workspace.formats import text as texts
 from cohabit.workspace.formats.recent import Recent
-from cohabit.workspace.formats.text import (
-    escape,
-    escape_comments,
-    is_blank,
-    line_ending,
-    lines_of,
-    unescape,
-    unescape_comments,
-    with_blank_line,
-    with_line_ending,
-    without_blank_ends,
-    without_trailing_blanks,
-)
 from cohabit.workspace.limits import MAX_TODOS
 from cohabit.workspace.person.identity import SLUG, Identity
 
@@ -118,11 +106,11 @@ class Entry:
     @property
     def text(self) -> str:
         """The entry as written in the file, including the blank line at its end."""
-        parts = [escape(self.summary, blanks=True)]
+        parts = [texts.escape(self.summary, blanks=True)]
         if self.details:
-            parts.append(escape(self.details, blanks=False))
+            parts.append(texts.escape(self.details, blanks=False))
         if self.todos:
-            parts.append("\n".join(f"TODO @{todo.target}: {escape_comments(todo.text)}" for todo in self.todos))
+            parts.append("\n".join(f"TODO @{todo.target}: {texts.escape_comments(todo.text)}" for todo in self.todos))
         lines = [f"## {self.at} — {self.agent_id} ({self.agent_name})", "\n\n".join(parts)]
         if hidden := stamps.Hidden(self.uid, {"at": self.utc}).text:
             lines.append(hidden)
@@ -145,7 +133,7 @@ class Block:
     @cached_property
     def content(self) -> str:
         """The text without blank lines at its end."""
-        return without_trailing_blanks(self.text)
+        return texts.without_trailing_blanks(self.text)
 
     @cached_property
     def heading(self) -> str:
@@ -185,7 +173,7 @@ class Block:
     @cached_property
     def own_content(self) -> str:
         """The entry alone, without blank lines at its end, and with plain line breaks."""
-        return without_trailing_blanks(self.own.replace("\r\n", "\n"))
+        return texts.without_trailing_blanks(self.own.replace("\r\n", "\n"))
 
     @property
     def below(self) -> str:
@@ -198,19 +186,19 @@ class Block:
         heading = HEADING.fullmatch(self.heading)
         if heading is None:
             return None
-        lines = [line.rstrip("\r\n") for line in lines_of(self.own)[1:]]
+        lines = [line.rstrip("\r\n") for line in texts.lines_of(self.own)[1:]]
         todos = _todos(lines)
-        rest = without_blank_ends(
+        rest = texts.without_blank_ends(
             [line for i, line in enumerate(lines) if i not in todos and stamps.Hidden.read(line) is None]
         )
-        cut = next((i for i, line in enumerate(rest) if is_blank(line)), len(rest))
+        cut = next((i for i, line in enumerate(rest) if texts.is_blank(line)), len(rest))
         return Entry(
             at=heading[1],
             agent_id=heading[2].rstrip(),
             agent_name=heading[3],
-            summary=unescape("\n".join(rest[:cut])),
-            details=unescape("\n".join(without_blank_ends(rest[cut:]))),
-            todos=tuple(Todo(unescape_comments(found[2]), found[1].rstrip()) for found in todos.values()),
+            summary=texts.unescape("\n".join(rest[:cut])),
+            details=texts.unescape("\n".join(texts.without_blank_ends(rest[cut:]))),
+            todos=tuple(Todo(texts.unescape_comments(found[2]), found[1].rstrip()) for found in todos.values()),
             uid=self.uid,
             utc=self.utc,
         )
@@ -223,10 +211,11 @@ class Journal:
         self.text = text
 
     @classmethod
-    def parse(cls, text: str) -> "Journal":
-        """The journal with this text; a large one that was parsed a moment ago is the same object."""
-        if len(text) < LARGE:
-            return cls(text)
+    def parse(cls, text: str | None) -> "Journal":
+        """The journal with this text, None if there is no file; a large one that was parsed a moment ago is the same
+        object."""
+        if text is None or len(text) < LARGE:
+            return cls(text or "")
         found = JOURNALS.get(text)
         if found is None:
             JOURNALS.put(text, found := cls(text), len(text))
@@ -255,8 +244,8 @@ class Journal:
 
     def append(self, entry: Entry) -> "Journal":
         text = self.text if self.text.strip() else HEADER
-        eol = line_ending(text)
-        return Journal(with_blank_line(text, eol) + with_line_ending(entry.text, eol))
+        eol = texts.line_ending(text)
+        return Journal(texts.with_blank_line(text, eol) + texts.with_line_ending(entry.text, eol))
 
     def last_time(self, agent_id: str) -> str:
         """The time of the last entry of an agent; "" if there is none. Only the end of the text is parsed."""
@@ -269,9 +258,9 @@ class Journal:
 
     def insert(self, at: int, text: str) -> str:
         """The text of the journal with another entry before the block ``at``."""
-        pieces, eol = [*self.pieces], line_ending(self.text)
-        pieces[at] = with_blank_line(pieces[at] or HEADER, eol)
-        pieces.insert(at + 1, with_blank_line(with_line_ending(text.replace("\r\n", "\n"), eol), eol))
+        pieces, eol = [*self.pieces], texts.line_ending(self.text)
+        pieces[at] = texts.with_blank_line(pieces[at] or HEADER, eol)
+        pieces.insert(at + 1, texts.with_blank_line(texts.with_line_ending(text.replace("\r\n", "\n"), eol), eol))
         return "".join(pieces)
 
     def tail(self, n: int) -> list[Block]:
@@ -285,7 +274,7 @@ def _todos(lines: list[str]) -> dict[int, re.Match[str]]:
     todos: dict[int, re.Match[str]] = {}
     for i, line in enumerate(lines):
         found = TODO.fullmatch(line.rstrip())
-        if found and (len(found[1].split()) == 1 or i - 1 in todos or (i and is_blank(lines[i - 1]))):
+        if found and (len(found[1].split()) == 1 or i - 1 in todos or (i and texts.is_blank(lines[i - 1]))):
             todos[i] = found
     return todos
 
@@ -316,7 +305,7 @@ def _read_block(text: str) -> Block:
     hidden = stamps.Hidden.read(text)
     if hidden and hidden.uid:
         return Block(text, hidden.uid, hidden)
-    return Block(text, content_key(without_trailing_blanks(text).replace("\r\n", "\n"), {}), hidden)
+    return Block(text, content_key(texts.without_trailing_blanks(text).replace("\r\n", "\n"), {}), hidden)
 
 
 def content_key(content: str, seen: dict[str, int]) -> str:
@@ -384,8 +373,8 @@ def month_of(block: Block) -> str:
 def _month_file(text: str | None, month: str, blocks: list[Block]) -> str:
     """The archive file of a month with more entries; entries that it already has are not added again."""
     text = text or f"# Journal {month}\n\n"
-    eol = line_ending(text)
+    eol = texts.line_ending(text)
     known = {(block.key, block.own_content) for block in Journal.parse(text).blocks}
     new = [block.own for block in blocks if (block.key, block.own_content) not in known]
-    entries = (with_blank_line(with_line_ending(own.replace("\r\n", "\n"), eol), eol) for own in new)
-    return "".join([with_blank_line(text, eol) if new else text, *entries])
+    entries = (texts.with_blank_line(texts.with_line_ending(own.replace("\r\n", "\n"), eol), eol) for own in new)
+    return "".join([texts.with_blank_line(text, eol) if new else text, *entries])

@@ -22,10 +22,10 @@ class Pointer:
         return cls(sha, utc_ms(now))
 
     @classmethod
-    def parse(cls, text: str) -> "Pointer | None":
-        """The content of the file; None if it is damaged."""
+    def parse(cls, text: str | None) -> "Pointer | None":
+        """The content of the file; None if there is none, or if it is damaged."""
         try:
-            found = json.loads(text)
+            found = json.loads(text or "")
         except (ValueError, RecursionError):
             return None
         if not isinstance(found, dict):

@@ -19,6 +19,8 @@ was given. Markdown renders most of these as if the backslash were not there.
 import re
 from typing import Final
 
+from cohabit.workspace.limits import CLIP_CHARS
+
 SPACES: Final = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -62,6 +64,12 @@ def without_unsafe(text: str) -> str:
 def displayable(text: str) -> str:
     """Text by others without characters that a terminal would obey or that mislead a reader."""
     return without_unsafe(text).replace("\0", "")
+
+
+def clip(text: str, max_chars: int = CLIP_CHARS) -> str:
+    """Text by others on one line, cut off where it is longer."""
+    line = " ".join(displayable(text).split())
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
 # -- escaping -------------------------------------------------------------------------------------

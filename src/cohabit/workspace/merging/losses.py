@@ -14,7 +14,7 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.quoting import named
-from cohabit.workspace.formats.text import displayable, without_trailing_blanks
+from cohabit.workspace.formats.text import clip
 from cohabit.workspace.merging.merge import JOURNAL_PATH
 from cohabit.workspace.merging.ownership import original
 from cohabit.workspace.merging.three_way import by_key
@@ -36,11 +36,12 @@ class Loss:
     def what(self) -> str:
         """The loss in words."""
         if isinstance(self.was, Item):
-            return f"{self.kind}: {self.was.id} by {named(self.was.added_by or 'unknown')}, {_short(self.was.title)!r}"
+            title = clip(self.was.title, MAX_WORDS)
+            return f"{self.kind}: {self.was.id} by {named(self.was.added_by or 'unknown')}, {title!r}"
         entry = self.was.entry
         if entry is None:
-            return f"{self.kind}: {_short(self.was.heading)!r}"
-        return f"{self.kind}: the entry of {entry.at} by {named(entry.agent_id)}, {_short(entry.summary)!r}"
+            return f"{self.kind}: {clip(self.was.heading, MAX_WORDS)!r}"
+        return f"{self.kind}: the entry of {entry.at} by {named(entry.agent_id)}, {clip(entry.summary, MAX_WORDS)!r}"
 
     @property
     def row(self) -> dict[str, str]:
@@ -76,8 +77,8 @@ def _lost_entries(before: Sequence[str], after: Sequence[str]) -> Iterator[Loss]
     if not lacking:  # the usual case; an archive of years need not be parsed
         return
     blocks = [block for text in after for block in Journal.parse(text).blocks]
-    here = {_content(block) for block in blocks}
-    lacking = [block for block in lacking if _content(block) not in here]
+    here = {block.own_content for block in blocks}
+    lacking = [block for block in lacking if block.own_content not in here]
     lacking.sort(key=lambda block: (block.time, block.key))
     alike = {block.key for text in before for group in same_names(text) for block in Journal.parse(group).blocks}
     known = by_key([block for block in blocks if block.uid or block.key not in alike], lacking)
@@ -109,10 +110,6 @@ def _distinct(texts: Iterable[str]) -> Iterator[Block]:
                 yield from Journal.parse(piece).blocks
 
 
-def _content(block: Block) -> str:
-    return without_trailing_blanks(block.own.replace("\r\n", "\n"))
-
-
 def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
     here = {item.key: item for item in Inbox.parse(after).items}
     first, latest = dict[str, Item](), dict[str, Item]()
@@ -129,11 +126,6 @@ def _lost_items(before: Iterable[str], after: str) -> Iterator[Loss]:
             yield Loss(INBOX, key, "vanished", latest[key])
         elif original(known[key][0])[1:] != original(item)[1:]:  # its number may change until it is pushed
             yield Loss(INBOX, key, "edited", replace(item, id=known[key][0].id))
-
-
-def _short(text: str) -> str:
-    line = " ".join(displayable(text).split())
-    return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
 
 
 # -- changes that lose nothing --------------------------------------------------------------------

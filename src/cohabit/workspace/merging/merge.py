@@ -38,7 +38,7 @@ def is_protocol(path: str) -> bool:
 
 def item_ids(text: str | None) -> dict[str, str]:
     """The id of each item of an inbox, by key."""
-    return {item.key: item.id for item in Inbox.parse(text or "").items}
+    return {item.key: item.id for item in Inbox.parse(text).items}
 
 
 def pushed_ids(path: str, text: str | None) -> dict[str, str]:
@@ -50,7 +50,7 @@ def entry_keys(path: str, text: str | None) -> set[str]:
     """The keys of all entries of a journal or items of the inbox; empty for any other file."""
     if path == INBOX:
         return set(item_ids(text))
-    return {block.key for block in Journal.parse(text or "").blocks} if JOURNAL_PATH.fullmatch(path) else set()
+    return {block.key for block in Journal.parse(text).blocks} if JOURNAL_PATH.fullmatch(path) else set()
 
 
 def merge_file(

@@ -54,9 +54,9 @@ def differing(path: str, ours: str, theirs: str) -> set[str]:
     sides: list[dict[str, str]] = []
     for text in (ours, theirs):
         if path == INBOX:
-            sides.append({item.key: _item_content(item) for item in _inbox(text).items})
+            sides.append({item.key: _item_content(item) for item in Inbox.parse(text).items})
         else:
-            sides.append({block.key: _entry_content(block) for block in _journal(text).blocks})
+            sides.append({block.key: block.own_content for block in Journal.parse(text).blocks})
     return {key for key, content in sides[0].items() if sides[1].get(key, content) != content}
 
 
@@ -72,17 +72,17 @@ def _journal_changes(
 ) -> Iterator[str]:
     if _adds_known_entries(before or "", after or "", known):
         return
-    old = {_entry_content(block): block for block in _journal(before).blocks}
-    may = {*old, *(_entry_content(block) for text in allowed for block in _journal(text).blocks)}
-    new = list(_journal(after).blocks)
-    kept = {_entry_content(block) for block in (*new, *(b for text in kept_in for b in _journal(text).blocks))}
+    old = {block.own_content: block for block in Journal.parse(before).blocks}
+    may = {*old, *(block.own_content for text in allowed for block in Journal.parse(text).blocks)}
+    new = list(Journal.parse(after).blocks)
+    kept = {block.own_content for block in (*new, *(b for text in kept_in for b in Journal.parse(text).blocks))}
     keys = {block.key for block in new}
     published = {block.key for block in old.values()}
     for content, block in old.items():
         if content not in kept and block.key not in keys:
             yield f"it removes {_entry_name(block)}"
     for block in new:
-        content = _entry_content(block)
+        content = block.own_content
         if content in may or block.key in free or known(content):
             continue
         entry = block.entry
@@ -95,29 +95,21 @@ def _journal_changes(
 def _adds_known_entries(before: str, after: str, known: Known) -> bool:
     """Whether the change only adds entries that the tools wrote, as nearly every change does. That is found out without
     looking at the other entries."""
-    old, new = ({_entry_content(block) for block in _journal(text).blocks} for text in changed_part(before, after))
+    old, new = ({block.own_content for block in Journal.parse(text).blocks} for text in changed_part(before, after))
     return old <= new and all(known(content) for content in new - old)
-
-
-def _entry_content(block: Block) -> str:
-    return block.own_content
 
 
 def _entry_name(block: Block) -> str:
     return f"the entry {block.heading.removeprefix('## ')[:100]!r}"
 
 
-def _journal(text: str | None) -> Journal:
-    return Journal.parse(text or "")
-
-
 # -- inbox ----------------------------------------------------------------------------------------
 def _inbox_changes(
     before: str | None, after: str | None, who: Identity, allowed: Sequence[str], free: Collection[str], known: Known
 ) -> Iterator[str]:
-    old = {item.key: item for item in _inbox(before).items}
-    new = _inbox(after).items
-    may = {_item_content(item) for text in (before or "", *allowed) for item in _inbox(text).items}
+    old = {item.key: item for item in Inbox.parse(before).items}
+    new = Inbox.parse(after).items
+    may = {_item_content(item) for text in (before or "", *allowed) for item in Inbox.parse(text).items}
     keys = {item.key for item in new}
     for key, item in old.items():
         if key not in keys:
@@ -163,10 +155,6 @@ def _item_content(item: Item) -> str:
 def _others(names: Iterable[str], who: Identity) -> list[str]:
     """The names that are not the agent's own. A box that was ticked by hand has no name."""
     return [name for name in names if name not in ("", who.agent_id)]
-
-
-def _inbox(text: str | None) -> Inbox:
-    return Inbox.parse(text or "")
 
 
 # -- pointers -------------------------------------------------------------------------------------

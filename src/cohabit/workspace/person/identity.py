@@ -72,17 +72,14 @@ def client_files(client: str | None) -> list[str]:
     return [f"identity.{name}.json" for name in names]
 
 
-def required(home: Path, environ: Mapping[str, str], client: str | None) -> Identity:
-    """Like ``find``; raises BadArgs that says how to set an identity if there is none."""
-    identity = find(home, environ, client)
-    if identity is None:
-        own = f"identity.{client}.json" if client else "identity.<client>.json"
-        raise BadArgs(
-            f"{UNKNOWN} (client: {client or 'unknown'}). Set COHABIT_AGENT_ID, COHABIT_AGENT_NAME and "
-            f"COHABIT_AGENT_EMAIL, or write {own} with agent_id, agent_name and agent_email, or identity.json with "
-            "user_slug, agent_name and agent_email, in the settings folder (~/.multisphere)"
-        )
-    return identity
+def missing(client: str | None) -> BadArgs:
+    """The error that says how to set an identity."""
+    own = f"identity.{client}.json" if client else "identity.<client>.json"
+    return BadArgs(
+        f"{UNKNOWN} (client: {client or 'unknown'}). Set COHABIT_AGENT_ID, COHABIT_AGENT_NAME and "
+        f"COHABIT_AGENT_EMAIL, or write {own} with agent_id, agent_name and agent_email, or identity.json with "
+        "user_slug, agent_name and agent_email, in the settings folder (~/.multisphere)"
+    )
 
 
 def _values(found: Mapping[str, Any], name: str, client: str | None) -> list[str]:

@@ -11,15 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-
 from cohabit.errors import BadArgs
-from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import facts, objects, refs
-from cohabit.workspace.clone.clone import Clone
+from cohabit.workspace.clone.clone import Clone, StateFile
 
 HEADER: Final = re.compile(r"^([0-9a-f]{40}) (\d+) (\d+)")
 MAX_ENTRIES: Final = 300
@@ -130,23 +126,22 @@ def _is_committed(ws: Clone, path: str, head: str) -> bool:
 
 
 # -- keeping --------------------------------------------------------------------------------------
-def _file(ws: Clone, path: str) -> Path:
-    return ws.state_folder / f"origins-{path.replace('/', '-')}.json"
+def _file(path: str) -> StateFile[Kept]:
+    return StateFile(f"origins-{path.replace('/', '-')}.json", Kept)
 
 
 def _read(ws: Clone, path: str) -> Kept:
-    try:
-        kept = msgspec.json.decode(_file(ws, path).read_bytes(), type=Kept)
-    except (OSError, msgspec.DecodeError):
-        return Kept()
-    return kept if all(map(refs.SHA.fullmatch, (kept.commit, *kept.lines.values()))) else Kept()
+    kept = None
+    with suppress(OSError):
+        kept = _file(path).read(ws)
+    return kept if kept and all(map(refs.SHA.fullmatch, (kept.commit, *kept.lines.values()))) else Kept()
 
 
 def _write(ws: Clone, path: str, kept: Kept) -> None:
     if len(kept.lines) > MAX_LINES:
         kept = Kept()
     with suppress(OSError):  # a full disk must not stop a read
-        write_atomically(_file(ws, path), msgspec.json.encode(kept))
+        _file(path).write(ws, kept)
 
 
 # -- texts in commits -----------------------------------------------------------------------------

@@ -3,22 +3,25 @@
 ``overview`` and ``glance`` are for members of a house who do not work in the clone; the rest is for one agent.
 """
 
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any, Final
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import objects, refs
+from cohabit.workspace.clone.protocol_files import text_here
 from cohabit.workspace.formats import INBOX, JOURNAL, fields
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Entry, Journal
-from cohabit.workspace.formats.text import displayable
+from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_READ_BYTES, MAX_TITLE_CHARS, MAX_TODOS
 from cohabit.workspace.person.identity import SLUG
 from cohabit.workspace.reading import authors
 from cohabit.workspace.workspace import Workspace
 
+Cut = Callable[..., str]
+"""Takes a text and how many characters of it are shown, if not the usual number."""
 FOLDERS: Final = ("drafts", "research", "comments", "decisions", "assets")
 """The folders of the protocol, in the order of an overview."""
 MAX_OPEN, MAX_CLOSED = 100, 30
@@ -33,8 +36,6 @@ GLANCE_ENTRIES: Final = 5
 MAX_NEW: Final = 10
 """New entries, new items and closings in a glance, each."""
 MAX_GLANCE_CHARS: Final = 300
-CLIP_CHARS: Final = 120
-"""Of a text in ``whats_new`` and ``health``; read, journal_tail and inbox_list have all of it."""
 MAX_OWN_ITEMS: Final = 8
 MAX_OWN_TODOS: Final = 2
 MAX_MEMBERS: Final = 30
@@ -43,7 +44,7 @@ MAX_MEMBERS: Final = 30
 # -- the whole board ------------------------------------------------------------------------------
 def overview(ws: Workspace) -> Answer:
     """The content of a page that shows the board."""
-    journal, inbox = _journal(ws), _inbox(ws)
+    journal, inbox = Journal.parse(ws.tree.text(JOURNAL)), Inbox.parse(ws.tree.text(INBOX))
     opened = [item for item in inbox.items if item.open][::-1]
     closed = [item for item in inbox.items if item.closings][::-1]
     tail = journal.tail(JOURNAL_TAIL)[::-1]
@@ -53,7 +54,7 @@ def overview(ws: Workspace) -> Answer:
     return {
         "name": ws.name,
         "head": refs.head(ws) or "",
-        "journal": fitting([_entry(block) | entries[block.key] for block in tail]),
+        "journal": fitting([entry_row(block, _cut, MAX_TITLE_CHARS) | entries[block.key] for block in tail]),
         "entries": len(journal.entries),
         "open": fitting([_item(item) | items[item.key] for item in opened[:MAX_OPEN]]),
         "open_count": len(opened),
@@ -69,7 +70,7 @@ def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
     entries are in ``journal`` and ``inbox``, and ``more`` counts the others. ``here`` has the ids of the agents that
     work in the room."""
 
-    journal, inbox = _journal(ws), _inbox(ws)
+    journal, inbox = Journal.parse(ws.tree.text(JOURNAL)), Inbox.parse(ws.tree.text(INBOX))
     written, added, done = list[Block](), list[Item](), list[Item]()
     before = objects.texts(ws, [since, f"{since}:{JOURNAL}", f"{since}:{INBOX}"]) if since else {}
     if since in before:
@@ -110,25 +111,19 @@ def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
     }
 
 
-def _journal(ws: Workspace) -> Journal:
-    return Journal.parse(ws.tree.text(JOURNAL) or "")
-
-
-def _inbox(ws: Workspace) -> Inbox:
-    return Inbox.parse(ws.tree.text(INBOX) or "")
-
-
-def _entry(block: Block) -> Answer:
+def entry_row(block: Block, cut: Cut, max_todo_chars: int) -> Answer:
+    """An entry as a row of an answer. ``cut`` shortens its texts."""
     entry = block.entry
-    assert entry is not None  # the tail has entries only
+    assert entry is not None  # only entries are listed
     shown = {
         "at": entry.at,
-        "agent_id": _name(entry.agent_id),
-        "agent_name": _name(entry.agent_name),
-        "summary": _cut(entry.summary),
-        "details": _cut(entry.details),
+        "agent_id": cut(entry.agent_id, MAX_NAME_CHARS),
+        "agent_name": cut(entry.agent_name, MAX_NAME_CHARS),
+        "summary": cut(entry.summary),
+        "details": cut(entry.details),
         "todos": [
-            {"for": _name(todo.target), "text": _cut(todo.text, MAX_TITLE_CHARS)} for todo in entry.todos[:MAX_TODOS]
+            {"for": cut(todo.target, MAX_NAME_CHARS), "text": cut(todo.text, max_todo_chars)}
+            for todo in entry.todos[:MAX_TODOS]
         ],
     }
     left_out = len(entry.todos) - MAX_TODOS
@@ -204,18 +199,10 @@ def _utf8(text: str) -> str:
 
 
 # -- for one agent --------------------------------------------------------------------------------
-def text_of(ws: Workspace, path: str) -> str:
-    """The text of a file; "" if it does not exist or is not a plain file."""
-    try:
-        return ws.tree.text(path) or ""
-    except BadArgs:
-        return ""
-
-
 def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
     """Open items for the caller, and after them those for the agents of a person, how many there are, and how many are
     for anyone."""
-    inbox = Inbox.parse(text_of(ws, INBOX))
+    inbox = Inbox.parse(text_here(ws, INBOX))
     items = [item for item in inbox.items if item.open]
     me = ws.identity.agent_id
     mine = [item for item in items if item.is_for(me)]
@@ -228,7 +215,7 @@ def own_items(ws: Workspace) -> tuple[list[Answer], int, int]:
 def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) -> tuple[list[Answer], int]:
     """The last journal entries by others in short, oldest first, without those with a ``seen`` key or before ``after``
     (UTC), and how many there are."""
-    me, journal = ws.identity.agent_id, Journal.parse(text_of(ws, JOURNAL))
+    me, journal = ws.identity.agent_id, Journal.parse(text_here(ws, JOURNAL))
     new = [block for block in journal.entries if block.key not in seen and block.time >= after]
     others = [block for block in new if block.author != me]
     proofs = authors.of_entries(ws, journal, others[-limit:])
@@ -236,7 +223,7 @@ def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) ->
     return shown, len(others)
 
 
-def keys(journal: str) -> set[str]:
+def keys(journal: str | None) -> set[str]:
     return {block.key for block in Journal.parse(journal).blocks}
 
 
@@ -268,20 +255,14 @@ def unknown_targets(ws: Workspace, targets: Iterable[str]) -> str:
     known = {fields.ANYONE, ws.identity.agent_id, *members(ws)}
     if set(targets) <= known:
         return ""
-    items = Inbox.parse(text_of(ws, INBOX)).items
+    items = Inbox.parse(text_here(ws, INBOX)).items
     known |= {name for item in items for name in (item.added_by, item.claimed_by, *(c.by for c in item.closings))}
-    known |= {block.author for block in Journal.parse(text_of(ws, JOURNAL)).blocks}
+    known |= {block.author for block in Journal.parse(text_here(ws, JOURNAL)).blocks}
     unknown = sorted(set(targets) - known)
     if not unknown:
         return ""
     others = sorted(name for name in known - {fields.ANYONE, ""} if SLUG.fullmatch(name))[:MAX_MEMBERS]
     return f"{', '.join(unknown)} has not been on this board yet; check the id. Known: {', '.join(others)}"
-
-
-def clip(text: str, max_chars: int = CLIP_CHARS) -> str:
-    """Text by others, truncated to one line."""
-    line = " ".join(displayable(text).split())
-    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def _short_item(item: Item, me: str) -> Answer:

@@ -1,24 +1,24 @@
 """What changed: the lists of ``status`` and the text of ``diff``."""
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Annotated, Final
 
-from cohabit.errors import BadArgs, GitFailed
+from msgspec import Meta
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs
 from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import displayable, without_unsafe
 from cohabit.workspace.limits import MAX_DIFF_BYTES, MAX_ENTRIES
 
+Since = Annotated[str | None, "a commit: what came after it. A sha as in log, a branch, or HEAD~3"]
+Paths = Annotated[list[str] | None, "only these files and folders"]
 DIFF_OPTIONS: Final = ("--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--ignore-submodules=dirty")
 """Without external programs, and without starting git inside a submodule."""
 MAX_DIFF_OFFSET: Final = 64 * 1024 * 1024
 """Bytes; git makes the whole diff again for every page."""
-UNKNOWN_REVISION: Final = re.compile(
-    r"bad revision|unknown revision|bad object|Invalid revision range|ambiguous argument"
-)
-"""Git's messages for a commit that it does not have."""
 KINDS: Final = ("modified", "not_added", "deleted", "renamed", "staged", "untracked", "conflicted")
 STAGED: Final = {"M": ("modified", "staged"), "T": ("modified", "staged"), "A": ("staged",), "D": ("deleted", "staged")}
 """The lists of a file by its staged change; they are those of Multisphere."""
@@ -27,8 +27,8 @@ UNSTAGED: Final = {"M": ("modified",), "T": ("modified",), "D": ("deleted",), "A
 
 
 # -- status ---------------------------------------------------------------------------------------
-def status(ws: Clone) -> dict[str, Any]:
-    """The answer of ``status``. If a list is cut, ``counts`` has the full lengths of all of them."""
+def status(ws: Clone) -> Answer:
+    """Changed, staged and untracked files, and how far this clone is ahead and behind."""
     # A submodule is compared by its commit only. To look into it, git would start a git with its configuration.
     result = ws.git.run(
         "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--ignore-submodules=dirty"
@@ -41,7 +41,7 @@ def status(ws: Clone) -> dict[str, Any]:
             found[kind].append(path)
     ahead, _, behind = about.get("ab", "+0 -0").partition(" ")
     branch = about.get("head", "")
-    answer: dict[str, Any] = {
+    answer: Answer = {
         "branch": "HEAD" if branch == "(detached)" else branch,
         "tracking": about.get("upstream"),
         "ahead": int(ahead[1:]),
@@ -49,7 +49,7 @@ def status(ws: Clone) -> dict[str, Any]:
         **{kind: paths[:MAX_ENTRIES] for kind, paths in found.items()},
         "clean": not any(found.values()),
     }
-    if any(len(paths) > MAX_ENTRIES for paths in found.values()):
+    if any(len(paths) > MAX_ENTRIES for paths in found.values()):  # then the full lengths of all lists
         answer |= {"truncated": True, "counts": {kind: len(paths) for kind, paths in found.items()}}
     return answer
 
@@ -79,20 +79,23 @@ def _lists(staged: str, unstaged: str, path: str) -> Iterator[tuple[str, str]]:
 
 
 # -- diff -----------------------------------------------------------------------------------------
-def diff(ws: Clone, since: str | None, paths: Sequence[str] | None, offset: int = 0) -> dict[str, Any]:
-    """One page of a unified diff: of unstaged changes, or from ``since`` to the last commit."""
+def diff(
+    ws: Clone,
+    since: Since = None,
+    paths: Paths = None,
+    offset: Annotated[int, Meta(ge=0), "next_offset of the previous answer, for the next page"] = 0,
+) -> Answer:
+    """Unified diff of unstaged changes, or, with since, of everything committed after it."""
     if offset > MAX_DIFF_OFFSET:
         raise BadArgs(f"offset is at most {MAX_DIFF_OFFSET}: ask for fewer paths, or for a later since")
     wanted = pathspecs(paths)
     span = [f"{refs.checked(since)}..HEAD"] if since else []
     if since and refs.head(ws) is None:
         raise refs.unknown(since)
-    try:
+    with refs.named(since):
         result = ws.git.run("diff", *DIFF_OPTIONS, *span, "--", *wanted, max_bytes=offset + MAX_DIFF_BYTES)
-    except GitFailed as error:
-        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.output) else error from None
     page = _whole_lines(result.out[offset:]) if result.truncated else result.out[offset:]
-    answer: dict[str, Any] = {"diff": displayable(page.decode(errors="replace")), "truncated": result.truncated}
+    answer: Answer = {"diff": displayable(page.decode(errors="replace")), "truncated": result.truncated}
     return answer | {"next_offset": offset + len(page)} if result.truncated else answer
 
 

@@ -37,7 +37,10 @@ def damaged(ws: Clone) -> Iterator[Answer]:
 
 
 def repair(ws: Clone) -> Answer:
-    """Repair the protocol files and the merge driver. What needs a person is in ``left``."""
+    """Repair what plain git damaged in journal and inbox, as listed by health. Then add, commit and push.
+
+    It repairs conflict markers, duplicated entries and items, and the merge driver of this clone.
+    """
     repaired, before = list[Answer](), driver.problems(ws.git)
     if before:
         driver.install(ws.git)
@@ -59,10 +62,9 @@ def repair(ws: Clone) -> Answer:
 
 def _mend(ws: Clone, path: str, text: str) -> Iterator[str]:
     """Write a file without its damage, and tell what else that changed."""
-    name = f"{refs.upstream(ws)}:{path}"
-    pushed = pushed_ids(path, objects.texts(ws, [name]).get(name)) if refs.upstream(ws) else {}
+    pushed = objects.text_at(ws, refs.upstream(ws), path)
     try:
-        after = mended(path, text, pushed)
+        after = mended(path, text, pushed_ids(path, pushed))
     except TooLarge as error:
         yield error.message
         return

@@ -2,28 +2,37 @@
 
 import base64
 import os
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
 
 from cohabit.errors import BadArgs, PermissionDenied, UnknownAsset
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import protocol_files
-from cohabit.workspace.clone.tree import Tree, names_of
+from cohabit.workspace.clone.clone import Clone
+from cohabit.workspace.clone.tree import names_of
 from cohabit.workspace.limits import MAX_ENTRIES, MAX_READ_BYTES
 from cohabit.workspace.merging.merge import entry_keys, is_protocol
 from cohabit.workspace.workspace import Workspace
 
 Encoding = Literal["utf-8", "base64"]
-Mode = Literal["overwrite", "append"]
+Path = Annotated[str, "relative to the root of the workspace"]
 MAX_CHARACTER_BYTES: Final = 4
 """Of one character in UTF-8."""
 
 
-def read(tree: Tree, path: str, offset: int, limit: int, encoding: Encoding | None) -> Answer:
-    """The part of a file at the byte ``offset``. Without an ``encoding``, bytes that are not UTF-8 are base64."""
+def read(
+    ws: Clone,
+    path: Path,
+    offset: Annotated[int, Meta(ge=0), "byte to begin at"] = 0,
+    limit: Annotated[int, Meta(ge=1), f"number of bytes, at most {MAX_READ_BYTES}"] = MAX_READ_BYTES,
+    encoding: Annotated[Encoding | None, "base64: the bytes unchanged"] = None,
+) -> Answer:
+    """Read a file. A long one is truncated: continue at next_offset. A file that is not text comes in base64."""
     start = max(0, offset - MAX_CHARACTER_BYTES + 1)  # the character at `offset` may begin before it
     limit = min(limit, MAX_READ_BYTES)
     try:
-        with tree.opened(path) as fd:
+        with ws.tree.opened(path) as fd:
             size = os.fstat(fd).st_size
             found = os.pread(fd, offset - start + limit + MAX_CHARACTER_BYTES, start)
     except FileNotFoundError:
@@ -80,8 +89,18 @@ def _text(part: bytes, *, strict: bool) -> str | None:
         return None
 
 
-def write(ws: Workspace, path: str, content: str, mode: Mode, encoding: Encoding) -> Answer:
-    """Replace a file or append to it; missing folders are created."""
+def write(
+    ws: Workspace,
+    path: Path,
+    content: str,
+    mode: Literal["overwrite", "append"] = "overwrite",
+    encoding: Annotated[Encoding, "base64: content is base64, of an image or another asset"] = "utf-8",
+) -> Answer:
+    """Write a file, and create missing folders. This does not commit.
+
+    Do not use it for journal.md and inbox.md: journal_append, inbox_add and inbox_close keep their formats. Entries of
+    other agents cannot be added, changed or removed.
+    """
     tree, data = ws.tree, _bytes(content, encoding)
     name = "/".join(names_of(path))
     if is_protocol(name):
@@ -102,8 +121,8 @@ def write(ws: Workspace, path: str, content: str, mode: Mode, encoding: Encoding
     return {"path": path, "mode": mode, "bytes": len(data)}
 
 
-def delete(ws: Workspace, path: str) -> Answer:
-    """Remove a file of the work tree; history keeps it."""
+def delete(ws: Clone, path: Path) -> Answer:
+    """Delete a file. Then add it, commit and push; history keeps it."""
     _refuse_protocol_file(path)
     try:
         ws.tree.size(path)  # raises BadArgs for a folder or a link
@@ -113,8 +132,8 @@ def delete(ws: Workspace, path: str) -> Answer:
     return {"path": path, "deleted": True}
 
 
-def rename(ws: Workspace, path: str, to: str) -> Answer:
-    """Move a file of the work tree."""
+def rename(ws: Clone, path: Path, to: Annotated[str, "the new path, where nothing is yet"]) -> Answer:
+    """Rename or move a file. Then add both paths, commit and push."""
     for each in (path, to):
         _refuse_protocol_file(each)
     try:
@@ -150,16 +169,21 @@ def _bytes(content: str, encoding: Encoding) -> bytes:
         raise BadArgs("content is not base64; encode it with the alphabet of RFC 4648, or send it as utf-8") from None
 
 
-def entries(tree: Tree, folder: str, limit: int, cursor: str) -> Answer:
-    """The entries of a folder by name, after ``cursor``."""
+def list_(
+    ws: Clone,
+    dir_: Annotated[str, "relative to the root of the workspace; . is the root"] = ".",
+    limit: Annotated[int, Meta(ge=1), f"number of entries, at most {MAX_ENTRIES}"] = MAX_ENTRIES,
+    cursor: Annotated[str | None, "cursor of the previous answer, for the next entries"] = None,
+) -> Answer:
+    """List a folder by name: {name, type: file, dir or other, size}."""
     try:
-        every = sorted(tree.entries(folder), key=lambda entry: _cursor(entry.name))
+        every = sorted(ws.tree.entries(dir_), key=lambda entry: _cursor(entry.name))
     except FileNotFoundError:
-        raise UnknownAsset(f"there is no folder {folder}; call list with the folder above it") from None
-    found = [entry for entry in every if _cursor(entry.name) > cursor]
+        raise UnknownAsset(f"there is no folder {dir_}; call list with the folder above it") from None
+    found = [entry for entry in every if _cursor(entry.name) > (cursor or "")]
     shown = found[: min(limit, MAX_ENTRIES)]
     answer: Answer = {
-        "dir": folder,
+        "dir": dir_,
         "entries": [{"name": readable(entry.name), "type": entry.type, "size": entry.size} for entry in shown],
         "truncated": len(shown) < len(found),
     }

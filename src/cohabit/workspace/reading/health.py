@@ -4,18 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from cohabit.errors import GitFailed
+from msgspec import Meta
+
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import lfs, refs
+from cohabit.workspace.clone.protocol_files import text_here
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Journal
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.formats.quoting import quoted
+from cohabit.workspace.formats.text import clip
 from cohabit.workspace.reading import board
-from cohabit.workspace.reading.board import clip, text_of
-from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.damage import damaged
 from cohabit.workspace.reading.history import Commit, scan
 from cohabit.workspace.reading.lost import lost
@@ -30,12 +32,20 @@ SESSION: Final = timedelta(hours=12)
 BOARD: Final = (JOURNAL, INBOX)
 
 
-def health(ws: Workspace, since: str | None = None, limit: int = 10) -> dict[str, Any]:
-    """A sentence, counts, and the first findings of each kind."""
+def health(
+    ws: Workspace,
+    since: Annotated[str | None, "a commit: only what came after it"] = None,
+    limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
+) -> Answer:
+    """Check whether agents follow the protocol, and whether journal and inbox are intact.
+
+    Lists commits without a journal entry, duplicate ids, malformed files, conflict markers, and published entries that
+    vanished or were edited.
+    """
     limit = min(limit, MAX_FINDINGS)
     scanned = _scan(ws, since)
     commits = [commit for commit in scanned if commit.is_work]
-    inbox, journal = Inbox.parse(text_of(ws, INBOX)), Journal.parse(text_of(ws, JOURNAL))
+    inbox, journal = Inbox.parse(text_here(ws, INBOX)), Journal.parse(text_here(ws, JOURNAL))
     found: dict[str, list[Any]] = {
         "without_journal": [_short(commit) for commit in without_journal(commits)],
         "without_prefix": [_short(commit) for commit in commits if not str(commit.fields["message"]).startswith("[")],
@@ -85,10 +95,8 @@ def _scan(ws: Workspace, since: str | None) -> list[Commit]:
     head = refs.head(ws)
     if head is None:
         return []
-    try:
+    with refs.named(since):
         return scan(ws, [f"^{refs.checked(since)}", head] if since else [head], MAX_SCANNED)
-    except GitFailed as error:
-        raise refs.unknown(since) if since and UNKNOWN_REVISION.search(error.output) else error from None
 
 
 def _short(commit: Commit) -> dict[str, str]:
@@ -115,7 +123,7 @@ def _malformed(inbox: Inbox, journal: Journal) -> Iterator[dict[str, str]]:
 def _damaged_pointers(ws: Workspace) -> Iterator[dict[str, str]]:
     for agent in board.members(ws):
         path = f".pointers/{agent}.json"
-        if Pointer.parse(text_of(ws, path)) is None:
+        if Pointer.parse(text_here(ws, path)) is None:
             yield {"path": path, "what": "damaged: the next visit of its agent counts as a first one"}
 
 
@@ -130,7 +138,7 @@ def _agents(ws: Workspace, commits: list[Commit]) -> list[dict[str, Any]]:
     made = Counter(commit.agent_id for commit in commits)
     shown = []
     for agent in board.members(ws):
-        pointer = Pointer.parse(text_of(ws, f".pointers/{agent}.json"))
+        pointer = Pointer.parse(text_here(ws, f".pointers/{agent}.json"))
         visit = clip(pointer.last_read_at, 30) if pointer else ""
         shown.append({"agent_id": agent, "last_visit": visit or None, "commits": made[agent]})
     return sorted(shown, key=lambda agent: str(agent["last_visit"] or ""), reverse=True)

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from cohabit.errors import BadArgs, GitFailed
+from msgspec import Meta
+
+from cohabit.errors import BadArgs
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import refs, signing
 from cohabit.workspace.clone.commits import TRAILER
 from cohabit.workspace.clone.tree import pathspecs
 from cohabit.workspace.formats.text import UNSAFE, without_unsafe
 from cohabit.workspace.limits import DEFAULT_COMMITS, MAX_COMMITS, MAX_LINE_CHARS
-from cohabit.workspace.reading.changes import UNKNOWN_REVISION
+from cohabit.workspace.reading.changes import Paths, Since
 from cohabit.workspace.workspace import Workspace
 
 MAX_NAME_CHARS: Final = 200
@@ -36,23 +39,21 @@ NO_GRAPH: Final = {"core.commitGraph": "false"}
 # -- log ------------------------------------------------------------------------------------------
 def log(
     ws: Workspace,
-    since: str | None = None,
-    n: int = DEFAULT_COMMITS,
-    paths: Sequence[str] | None = None,
-    cursor: str | None = None,
-) -> dict[str, Any]:
-    """The answer of ``log``; its ``cursor`` asks for the next page."""
+    since: Since = None,
+    n: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = DEFAULT_COMMITS,
+    paths: Paths = None,
+    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
+) -> Answer:
+    """List commits, newest first."""
     limit = min(n, MAX_COMMITS)
     start, skip = _start(ws, cursor)
     if start is None:
         return {"total": 0, "commits": [], "truncated": False}
     args = [f"--max-count={limit + 1}", f"--skip={skip}"] + ([f"^{refs.checked(since)}"] if since else [])
     walks_on = bool(since or paths or skip)  # to commits that are not shown
-    try:
+    with refs.named(since or start):
         found = list(commits(ws, *args, start, "--", *pathspecs(paths), config={} if walks_on else NO_GRAPH))
-    except GitFailed as error:
-        raise refs.unknown(since or start) if UNKNOWN_REVISION.search(error.output) else error from None
-    answer: dict[str, Any] = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
+    answer: Answer = {"total": len(found[:limit]), "commits": found[:limit], "truncated": len(found) > limit}
     return answer | {"cursor": f"{start}:{skip + limit}"} if len(found) > limit else answer
 
 

@@ -1,7 +1,7 @@
 """Finding and restoring published entries that are lost, by the history of the protocol files."""
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from cohabit.errors import UnknownAsset
 from cohabit.workspace.answers import Answer
@@ -123,8 +123,8 @@ def _protocol_texts(ws: Clone, commit: str) -> dict[str, str]:
 
 
 # -- restoring ------------------------------------------------------------------------------------
-def restore(ws: Clone, id_: str) -> Answer:
-    """Put a lost entry or item back into its file, as it was first published."""
+def restore(ws: Clone, id_: Annotated[str, "id of the lost entry or item, as in health or whats_new"]) -> Answer:
+    """Restore a published entry or item that vanished or was edited. Then add, commit and push."""
     found = next((loss for loss in lost(ws) if id_ in (loss.key, getattr(loss.was, "id", loss.key))), None)
     if found is None:
         raise UnknownAsset(f"{id_[:80]} is not lost; health lists what is")

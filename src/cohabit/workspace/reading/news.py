@@ -10,20 +10,23 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from cohabit.errors import BadArgs, GitFailed
+from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts, lfs, objects, refs
+from cohabit.workspace.clone.protocol_files import text_here
 from cohabit.workspace.clone.signing import Signing
 from cohabit.workspace.formats import INBOX, JOURNAL
 from cohabit.workspace.formats.pointers import Pointer
 from cohabit.workspace.formats.quoting import quoted
+from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.merging import ownership
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import board, history, lost
-from cohabit.workspace.reading.board import clip
-from cohabit.workspace.reading.changes import UNKNOWN_REVISION
 from cohabit.workspace.reading.history import Commit, scan
 from cohabit.workspace.workspace import Workspace
 
@@ -39,11 +42,18 @@ CURSOR: Final = re.compile(r"([0-9a-f]{40}|@\d{1,12}|)\.\.([0-9a-f]{40}):(\d{1,8
 MAX_POINTER_BYTES: Final = 64 * 1024
 
 
-def whats_new(ws: Workspace, *, ack: bool = True, limit: int = MAX_NEWS, cursor: str | None = None) -> dict[str, Any]:
-    """The answer of ``whats_new``. With a ``cursor`` it lists older commits and does not move the pointer."""
+def whats_new(
+    ws: Workspace,
+    ack: Annotated[bool, "false: do not mark this as read; use the tool ack later"] = True,
+    limit: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = MAX_NEWS,
+    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
+) -> Answer:
+    """What others did since your last visit: open items for you, journal, commits, changed files. Pull first."""
     limit = min(limit, MAX_COMMITS)
-    if cursor is not None:
-        return _page(ws, Span.parse(cursor), limit)
+    if cursor is not None:  # the pointer does not move
+        span = Span.parse(cursor)
+        with refs.named(span.sha or span.head):
+            return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
     head = refs.head(ws)
     if head is None:
         return _no_commits(ws)
@@ -67,8 +77,8 @@ def whats_new(ws: Workspace, *, ack: bool = True, limit: int = MAX_NEWS, cursor:
     return answer | {"notes": notes} if notes else answer
 
 
-def ack(ws: Workspace, cursor: str) -> dict[str, Any]:
-    """Mark everything up to the answer with this cursor as read."""
+def ack(ws: Workspace, cursor: Annotated[str, "cursor of whats_new"]) -> Answer:
+    """Mark as read what whats_new listed, up to its cursor."""
     head = Span.parse(cursor).head
     if ws.git.run("cat-file", "-e", f"{head}^{{commit}}", ok=(0, 1, 128)).code != 0:
         raise refs.unknown(head)
@@ -169,7 +179,7 @@ def _scan(ws: Workspace, pointer: Pointer | None, head: str, notes: list[str]) -
     try:
         return span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip)
     except GitFailed as error:
-        if pointer is None or not UNKNOWN_REVISION.search(error.output):
+        if pointer is None or not refs.UNKNOWN.search(error.output):
             raise
     when = pointer.moment
     since = quoted(pointer.last_read_at, 40) if pointer.last_read_at else "the beginning"
@@ -239,14 +249,6 @@ def _is_own(identity: Identity, signing: Signing, signatures: dict[str, dict[str
     return commit.agent_id == identity.agent_id and commit.fields["author_email"] == identity.agent_email and signed
 
 
-def _page(ws: Workspace, span: Span, limit: int) -> dict[str, Any]:
-    try:
-        return _commits(ws, span, scan(ws, span.args(), MAX_SCANNED + 1, span.skip), limit)
-    except GitFailed as error:
-        unknown = UNKNOWN_REVISION.search(error.output)
-        raise refs.unknown(span.sha or span.head) if unknown else error from None
-
-
 # -- the rest of the answer -----------------------------------------------------------------------
 def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
     """Add the open items for the caller, and the journal: new entries by others, or the last ones on a first visit."""
@@ -264,7 +266,7 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             answer["lost"] = [loss.row for loss in gone[:MAX_NEWS]]
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
-        seen = board.keys(board.text_of(ws, JOURNAL))
+        seen = board.keys(text_here(ws, JOURNAL))
     since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
     shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
@@ -31,8 +33,13 @@ Match = dict[str, Any]
 """A line in the answer: path, line, text."""
 
 
-def search(ws: Clone, query: str, paths: Sequence[str] | None, limit: int) -> Answer:
-    """The answer of the tool ``search``."""
+def search(
+    ws: Clone,
+    query: Annotated[str, "part of a line, taken literally and case-sensitive"],
+    paths: Annotated[list[str] | None, "only these files and folders"] = None,
+    limit: Annotated[int, Meta(ge=1), f"number of matches, at most {MAX_MATCHES}"] = MAX_MATCHES,
+) -> Answer:
+    """Find lines that contain a text, in all files of the workspace, committed or not: {path, line, text}."""
     wanted = checked_query(query)
     limit = min(limit, MAX_MATCHES)
     result = _grep(ws, query, paths, limit, max_lines=limit)

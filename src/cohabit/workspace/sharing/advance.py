@@ -8,15 +8,11 @@ nothing.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from cohabit.errors import BadArgs, Busy, CohabitError, GitFailed, StorageFailed, TooLarge
-from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import objects, refs
-from cohabit.workspace.clone.clone import Clone
+from cohabit.workspace.clone.clone import Clone, StateFile
 from cohabit.workspace.clone.git import Result, failure
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
 from cohabit.workspace.formats.quoting import listed, quoted
@@ -24,7 +20,6 @@ from cohabit.workspace.limits import MAX_FILE_BYTES
 from cohabit.workspace.merging import merge
 from cohabit.workspace.sharing.plan import Carried, Move
 
-INTENT_FILE: Final = "advance.json"
 MAX_REASON: Final = 120
 """Characters of git's message in a note."""
 SUBMODULE: Final = "160000"
@@ -39,24 +34,9 @@ class Intent:
     goal: str
     carried: tuple[Carried, ...] = ()
 
-    def write(self, ws: Clone) -> None:
-        write_atomically(_intent_path(ws), msgspec.json.encode(self))
 
-    @staticmethod
-    def read(ws: Clone) -> "Intent | None":
-        """The intent of a call that did not finish."""
-        try:
-            return msgspec.json.decode(_intent_path(ws).read_bytes(), type=Intent)
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
-
-    @staticmethod
-    def clear(ws: Clone) -> None:
-        _intent_path(ws).unlink(missing_ok=True)
-
-
-def _intent_path(ws: Clone) -> Path:
-    return ws.state_folder / INTENT_FILE
+INTENT: Final = StateFile("advance.json", Intent)
+"""The intent of the call that is moving the clone, or of one that did not finish."""
 
 
 def carry_out(ws: Clone, move: Move) -> tuple[str, ...]:
@@ -65,11 +45,11 @@ def carry_out(ws: Clone, move: Move) -> tuple[str, ...]:
     if refs.head(ws) != move.start:
         raise Busy(BRANCH_MOVED)
     intent = Intent(move.start, move.goal, move.carried)
-    intent.write(ws)
+    INTENT.write(ws, intent)
     try:
         _stage(ws, move.changes, move.carried)
     except CohabitError:  # git changed nothing: another git is running, or the commit contains an invalid name
-        Intent.clear(ws)
+        INTENT.clear(ws)
         raise
     try:
         return _finish(ws, intent, move.changes, keep=frozenset())
@@ -81,7 +61,7 @@ def carry_out(ws: Clone, move: Move) -> tuple[str, ...]:
 def finish(ws: Clone, intent: Intent) -> None:
     """Finish the move of a killed call. Files that a person changed since then stay as they are."""
     if refs.head(ws) != intent.start:  # it is complete, or a person has moved the branch
-        Intent.clear(ws)
+        INTENT.clear(ws)
         return
     coming = changes(ws, intent.start or EMPTY_TREE, intent.goal)
     keep = _changed_since(ws, coming, {carried.path for carried in intent.carried})
@@ -99,9 +79,9 @@ def _finish(ws: Clone, intent: Intent, coming: Mapping[str, Change], keep: froze
     except GitFailed as error:
         if refs.head(ws) == intent.start:  # nobody moved it: the intent stays, and the next call finishes it
             raise
-        Intent.clear(ws)
+        INTENT.clear(ws)
         raise Busy(BRANCH_MOVED) from error
-    Intent.clear(ws)
+    INTENT.clear(ws)
     return notes
 
 

@@ -6,6 +6,7 @@ otherwise it is made again. Commits and uncommitted changes of this clone are no
 
 import time
 from collections.abc import Callable
+from typing import Annotated
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownAsset, Unreachable
 from cohabit.workspace.answers import Answer
@@ -19,17 +20,19 @@ from cohabit.workspace.sharing import advance, origin, publish
 from cohabit.workspace.sharing.fairness import PUSH_SECONDS, backoff
 from cohabit.workspace.workspace import Workspace
 
+ItemId = Annotated[str, "an open item, such as INB-014"]
 
-def claim(ws: Workspace, id_: str) -> Answer:
-    """Raises Conflict if another agent has the item."""
+
+def claim(ws: Workspace, id_: ItemId) -> Answer:
+    """Claim an open inbox item, so that no other agent works on it; shared at once. Fails if another agent has it."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.claim(id_, agent_id, ws.now()), "Claim")
     assert item.claim is not None
     return {"id": item.id, "title": item.title, "claimed_at": item.claim.at, "by": item.claim.by} | rest
 
 
-def release(ws: Workspace, id_: str) -> Answer:
-    """Release an item that this agent has claimed."""
+def release(ws: Workspace, id_: ItemId) -> Answer:
+    """Release an inbox item that you claimed; shared at once."""
     agent_id = ws.identity.agent_id
     item, rest = _change(ws, id_, lambda inbox, id_: inbox.release(id_, agent_id), "Release")
     return {"id": item.id, "title": item.title, "released": True} | rest
@@ -76,7 +79,7 @@ def _key(ws: Workspace, id_: str) -> str | None:
     shared yet is pushed first."""
     if not ID.fullmatch(id_):
         raise BadArgs(f"{id_[:80]!r} is not the id of an item; ids look like INB-014, and inbox_list has them")
-    here = Inbox.parse(ws.tree.text(INBOX) or "")
+    here = Inbox.parse(ws.tree.text(INBOX))
     item = next((item for item in here.items if item.id == id_), None)
     if item is None:
         return None
@@ -95,8 +98,7 @@ def _has_item(ws: Workspace, commit: str | None, key: str) -> bool:
 
 
 def _inbox(ws: Workspace, commit: str | None) -> Inbox:
-    name = f"{commit}:{INBOX}"
-    return Inbox.parse(objects.texts(ws, [name]).get(name, "") if commit else "")
+    return Inbox.parse(objects.text_at(ws, commit, INBOX))
 
 
 def _find(inbox: Inbox, key: str | None, id_: str) -> Item:

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, TooLarge, UnknownAsset
 from cohabit.workspace.answers import Answer, sendable
@@ -36,7 +36,7 @@ MARKER: Final = re.compile(r"^(?:(<{7,})|>{7,}) [0-9a-f]{40}\b", re.MULTILINE)
 ABANDONED: Final = "refs/cohabit/abandoned/"
 
 
-def show(ws: Workspace) -> Answer:
+def _show(ws: Workspace) -> Answer:
     """The open conflicts, each with its versions."""
     conflicts = _open_conflicts(ws)
     rows = [_shown(ws, conflict) for conflict in conflicts[:MAX_SHOWN]]
@@ -44,8 +44,15 @@ def show(ws: Workspace) -> Answer:
     return answer | ({"truncated": True} if len(conflicts) > MAX_SHOWN else {})
 
 
-def resolve(ws: Workspace, path: str, take: Take | None, content: str | None) -> Answer:
-    """Decide one file."""
+def resolve(
+    ws: Workspace,
+    path: Annotated[str | None, "the file; without it, all open conflicts are shown"] = None,
+    take: Annotated[Take | None, "which version to take"] = None,
+    content: Annotated[str | None, "or the whole new text of the file"] = None,
+) -> Answer:
+    """Show conflicts, or resolve one file. When all are resolved, push succeeds."""
+    if path is None:
+        return _show(ws)
     if (take is None) == (content is None):
         raise BadArgs('resolve needs either take ("ours", "theirs" or "both") or content, the whole text of the file')
     conflicts = _open_conflicts(ws)
@@ -62,8 +69,11 @@ def resolve(ws: Workspace, path: str, take: Take | None, content: str | None) ->
 
 
 def abandon(ws: Workspace) -> Answer:
-    """Take their version in every open conflict. Our versions stay in a commit that a ref keeps. If the remote's
-    history was rewritten, this accepts the loss of the commits and decides nothing else."""
+    """Take the others' version in every conflict: the whole file, or in journal and inbox the conflicting entries.
+
+    Your versions stay in a commit that the answer names. If the remote's history was rewritten, this accepts the loss
+    of the removed commits; the next push carries over what only you have.
+    """
     kept, theirs = refs.head(ws), refs.upstream(ws)
     gone = rewritten.lost_commit(ws, kept, theirs)
     if gone and not rewritten.is_accepted(ws, gone):

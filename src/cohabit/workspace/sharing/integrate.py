@@ -10,15 +10,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Final
-
-import msgspec
 
 from cohabit.errors import Conflict, TooLarge
 from cohabit.workspace import driver
-from cohabit.workspace.atomic import write_atomically
 from cohabit.workspace.clone import commits, objects
+from cohabit.workspace.clone.clone import StateFile
 from cohabit.workspace.clone.objects import EMPTY_TREE, Change, Entry, changes
 from cohabit.workspace.formats import INBOX
 from cohabit.workspace.formats.markers import first_conflict
@@ -36,7 +33,6 @@ MENTION: Final = "[A-Z][A-Z0-9]*-[0-9]"
 """An id in a text, for git."""
 MAX_BASES: Final = 8
 """Merge bases that are used. Without the others, something that both sides removed may come back."""
-DECISIONS_FILE: Final = "decided.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,11 +296,15 @@ class Decision:
     sha: str | None
 
 
+DECISIONS: Final = StateFile("decided.json", dict[str, Decision])
+"""By path, for the next integration; removed when that has succeeded."""
+
+
 def decisions_for(ws: Workspace, conflicts: Sequence[FileConflict]) -> dict[str, Entry | None]:
     """The decisions that apply to these conflicts, by path. A file that has changed since then needs a new one."""
     if not conflicts:
         return {}
-    known = _read_decisions(ws)
+    known = DECISIONS.read(ws) or {}
     found: dict[str, Entry | None] = {}
     for conflict in conflicts:
         decision = known.get(_key(conflict.path))
@@ -317,27 +317,11 @@ def decisions_for(ws: Workspace, conflicts: Sequence[FileConflict]) -> dict[str,
 
 def save_decisions(ws: Workspace, decided: Sequence[tuple[FileConflict, Entry | None]]) -> None:
     """Keep decisions for the next integration."""
-    known = _read_decisions(ws)
+    known = DECISIONS.read(ws) or {}
     for conflict, entry in decided:
         result = (entry.mode, entry.sha) if entry else (None, None)
         known[_key(conflict.path)] = Decision(*_versions(conflict), *result)
-    write_atomically(_decisions_path(ws), msgspec.json.encode(known))
-
-
-def clear_decisions(ws: Workspace) -> None:
-    """Remove all decisions, after an integration has succeeded."""
-    _decisions_path(ws).unlink(missing_ok=True)
-
-
-def _read_decisions(ws: Workspace) -> dict[str, Decision]:
-    try:
-        return msgspec.json.decode(_decisions_path(ws).read_bytes(), type=dict[str, Decision])
-    except (FileNotFoundError, msgspec.DecodeError):
-        return {}
-
-
-def _decisions_path(ws: Workspace) -> Path:
-    return ws.state_folder / DECISIONS_FILE
+    DECISIONS.write(ws, known)
 
 
 def _key(path: str) -> str:

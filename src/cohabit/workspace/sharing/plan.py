@@ -175,10 +175,10 @@ class _Planner:
         if INBOX not in self.coming:
             return []
         here, there = (self._text(entry) for entry in (self.coming[INBOX].before, self.coming[INBOX].after))
-        ids = {item.key: item.id for item in Inbox.parse(here or "").items}
+        ids = {item.key: item.id for item in Inbox.parse(here).items}
         return [
             Renumbered(item.key, item.title, ids[item.key], item.id)
-            for item in Inbox.parse(there or "").items
+            for item in Inbox.parse(there).items
             if ids.get(item.key, item.id) != item.id
         ]
 
@@ -206,7 +206,7 @@ class _Planner:
         change = self.coming[path]
         before, after = self._text(change.before), self._text(change.after)
         if self.renumbered:
-            base = self._base_text(path) if path in self.renumbered_files else before
+            base = objects.text_at(self.ws, self.base, path) if path in self.renumbered_files else before
             mine = update_mentions(mine, base, self.renumbered)
         if path in self.renumbered_files and not merge.is_protocol(path):
             return mine
@@ -223,9 +223,6 @@ class _Planner:
             self.notes += merged.notes
         return merged.text
 
-    def _base_text(self, path: str) -> str | None:
-        return objects.texts(self.ws, [f"{self.base}:{path}"]).get(f"{self.base}:{path}") if self.base else None
-
     def _update_other_files(self) -> None:
         """Update mentions of renumbered items in all other uncommitted files."""
         done = {carried.path for carried in self.carried} | set(self.coming)
@@ -233,8 +230,7 @@ class _Planner:
             here = None if path in done else _small_text(self.ws, path)
             if here is None or not mentions(here, self.renumbered):
                 continue
-            name = f"{self.start}:{path}"
-            committed = objects.texts(self.ws, [name]).get(name)
+            committed = objects.text_at(self.ws, self.start, path)
             after = update_mentions(here, committed, self.renumbered)
             if after != here:
                 self.carried.append(_carried(self.ws, path, here, after, self._updated_index(path, committed)))

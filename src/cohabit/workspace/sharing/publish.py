@@ -40,7 +40,7 @@ MAX_REPORTED: Final = 50
 
 
 def fetch(ws: Workspace) -> Answer:
-    """Fetch from the remote; no file changes."""
+    """Fetch from the remote without changing any file: {updated, behind, ahead}."""
     known = refs.upstream(ws)
     theirs = origin.fetch(ws)
     ahead, behind = integrate.ahead_behind(ws, refs.head(ws), theirs)
@@ -48,7 +48,7 @@ def fetch(ws: Workspace) -> Answer:
 
 
 def pull(ws: Workspace) -> Answer:
-    """Fast-forward to the remote. If this clone has commits of its own, report that and change nothing."""
+    """Bring the files up to date, by fast-forward only: {updated, new_head, files}, or {error: "conflict", …}."""
     theirs, ours = origin.fetch(ws), refs.head(ws)
     if gone := rewritten.lost_commit(ws, ours, theirs):
         return _history_rewritten(ws, gone, str(theirs))
@@ -66,7 +66,7 @@ def pull(ws: Workspace) -> Answer:
 
 
 def push(ws: Workspace) -> Answer:
-    """Share the commits of this clone. It is fine if there are none."""
+    """Share your commits. New commits by others are merged first; a real conflict is reported and left to you."""
     ours = refs.head(ws)
     if ours is None:
         origin.fetch(ws)
@@ -80,7 +80,7 @@ def push(ws: Workspace) -> Answer:
 
 
 def sync(ws: Workspace) -> Answer:
-    """Fetch, integrate and push in one call, even if there is nothing to push."""
+    """Fetch, merge commits by others and push, in one call. It also works if you have nothing to push."""
     wait_for_turn(ws)
     return _Push(ws).run(fetch_first=True)
 
@@ -201,7 +201,7 @@ class _Push:
                 if not ahead:
                     raise
                 notes.append(f"pushed, but this clone could not be updated yet: {error.message}; call sync")
-        integrate.clear_decisions(self.ws)
+        integrate.DECISIONS.clear(self.ws)
         if self.gone is not None:
             rewritten.set_shared(self.ws, str(integration.commit))
         report = _report(renumbered, notes, integrated=behind)

@@ -19,7 +19,7 @@ from cohabit.workspace.clone import plain_git
 from cohabit.workspace.clone.clone import Clone
 from cohabit.workspace.limits import GIT_LOCK_TIMEOUT
 from cohabit.workspace.sharing import advance
-from cohabit.workspace.sharing.advance import Intent
+from cohabit.workspace.sharing.advance import INTENT
 
 LOCKS: Final = tuple(
     f".git/{name}" for name in ("*.lock", "refs/**/*.lock", "info/*.lock", "logs/**/*.lock", "objects/info/**/*.lock")
@@ -40,13 +40,13 @@ def recover(ws: Clone, began: float) -> None:
     _wait_for_locks(ws.root, began)
     for path, _ in list(_left_behind(ws.root, (*LOCKS, *DRAFTS, *MERGE_FILES), began)):
         path.unlink(missing_ok=True)
-    intent = Intent.read(ws)
+    intent = INTENT.read(ws)
     if intent is None:
         return
     try:
         advance.finish(ws, intent)
     except (GitFailed, BadArgs, KeyError):  # a commit is gone, or git refuses a name: the files stay as they are
-        Intent.clear(ws)
+        INTENT.clear(ws)
 
 
 def _wait_for_locks(root: Path, began: float) -> None:

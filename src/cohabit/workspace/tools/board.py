@@ -11,10 +11,9 @@ from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal, content_key
 from cohabit.workspace.formats.stamps import stamp
-from cohabit.workspace.limits import JOURNAL_TAIL, MAX_TODOS
+from cohabit.workspace.limits import JOURNAL_TAIL
 from cohabit.workspace.reading import authors
-from cohabit.workspace.reading.board import MAX_NAME_CHARS, fitting
-from cohabit.workspace.tool import tool
+from cohabit.workspace.reading.board import MAX_NAME_CHARS, entry_row, fitting
 from cohabit.workspace.tools.protocol import write
 from cohabit.workspace.workspace import Workspace
 
@@ -25,17 +24,17 @@ MAX_TODO_CHARS: Final = 1_000
 Count = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 
 
-@tool(profile="full")
 def journal_tail(
     ws: Workspace,
     n: Annotated[Count, "Number of entries."] = JOURNAL_TAIL,
     before: Annotated[str | None, "The cursor of an earlier answer: the entries before those."] = None,
 ) -> Answer:
     """Read the last entries of journal.md, newest last."""
-    found = Journal.parse(ws.tree.text(JOURNAL) or "")
+    found = Journal.parse(ws.tree.text(JOURNAL))
     every = found.entries
     end = len(every) if before is None else _position([_key(block) for block in every], before)
-    shown = fitting([_entry(block) for block in reversed(every[max(0, end - n) : end])])[::-1]
+    newest = reversed(every[max(0, end - n) : end])
+    shown = fitting([{"id": _key(block)} | entry_row(block, _short, MAX_TODO_CHARS) for block in newest])[::-1]
     start = end - len(shown)
     proofs = authors.of_entries(ws, found, every[start:end])
     return {
@@ -46,7 +45,6 @@ def journal_tail(
     }
 
 
-@tool(profile="full")
 def inbox_list(
     ws: Workspace,
     for_: Annotated[str | None, "Only items for exactly this agent id; anyone: those for anyone."] = None,
@@ -56,7 +54,7 @@ def inbox_list(
 ) -> Answer:
     """List the items of inbox.md: those for you first, then those for anyone, then the others."""
     me = ws.identity.agent_id
-    inbox = Inbox.parse(ws.tree.text(INBOX) or "")
+    inbox = Inbox.parse(ws.tree.text(INBOX))
     every = inbox.items
     wanted = [item for item in every if state == "all" or item.open == (state == "open")]
     if for_ is not None:
@@ -81,7 +79,6 @@ def inbox_list(
     }
 
 
-@tool(profile="full", writes=True)
 def decision_add(
     ws: Workspace,
     title: Annotated[str, "What was decided, in one line."],
@@ -92,7 +89,7 @@ def decision_add(
     status: Annotated[decisions.Status, "The state of the decision."] = "accepted",
 ) -> Answer:
     """Write a decision to a new file in decisions/. Then add, commit and push."""
-    made = decisions.Decision.new(
+    made = decisions.Decision(
         title=title,
         date=stamp(ws.now())[:10],
         decided_by=decided_by or [ws.identity.agent_id],
@@ -110,7 +107,6 @@ def decision_add(
     return {"path": path, "date": made.date, "status": made.status}
 
 
-@tool(profile="full", writes=True)
 def archive(
     ws: Workspace,
     before: Annotated[
@@ -150,24 +146,6 @@ def _short(text: str, max_chars: int = MAX_CHARS) -> str:
 
 def _name(text: str) -> str:
     return _short(text, MAX_NAME_CHARS)
-
-
-def _entry(block: Block) -> dict[str, Any]:
-    entry = block.entry
-    assert entry is not None  # only entries are listed
-    found: dict[str, Any] = {
-        "id": _key(block),
-        "at": entry.at,
-        "agent_id": _name(entry.agent_id),
-        "agent_name": _name(entry.agent_name),
-        "summary": _short(entry.summary),
-        "details": _short(entry.details),
-        "todos": [
-            {"for": _name(todo.target), "text": _short(todo.text, MAX_TODO_CHARS)} for todo in entry.todos[:MAX_TODOS]
-        ],
-    }
-    left_out = len(entry.todos) - MAX_TODOS
-    return found | ({"more_todos": left_out} if left_out > 0 else {})
 
 
 def _item(item: Item) -> dict[str, Any]:

@@ -1,11 +1,9 @@
-"""Tools of the protocol: entries, items and news. They write journal.md and inbox.md in their formats, and do not
-commit."""
+"""Tools that write journal.md and inbox.md in their formats. They do not commit."""
 
 from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
 
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone import facts
@@ -13,12 +11,8 @@ from cohabit.workspace.formats import INBOX, JOURNAL, journal
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
 from cohabit.workspace.formats.stamps import stamp
-from cohabit.workspace.limits import MAX_COMMITS, MAX_FILE_BYTES, MAX_NEWS
-from cohabit.workspace.reading import board, news
-from cohabit.workspace.reading.damage import repair as repair_damage
-from cohabit.workspace.reading.health import health as check_health
-from cohabit.workspace.reading.lost import restore as restore_lost
-from cohabit.workspace.tool import tool
+from cohabit.workspace.limits import MAX_FILE_BYTES
+from cohabit.workspace.reading import board
 from cohabit.workspace.workspace import Workspace
 
 
@@ -41,7 +35,6 @@ def write_inbox(ws: Workspace, before: Inbox, after: Inbox) -> None:
     write(ws, INBOX, after.text, [item.text.replace("\r\n", "\n") for item in after.items if item.text not in old])
 
 
-@tool(writes=True)
 def journal_append(
     ws: Workspace,
     summary: Annotated[str, "What you did, in a line or two."],
@@ -50,7 +43,7 @@ def journal_append(
 ) -> Answer:
     """Append an entry to journal.md: what you did, and what is left to do. Then add, commit and push."""
     left = [journal.Todo(todo.text, todo.for_ or "anyone") for todo in todos or ()]
-    before = Journal.parse(ws.tree.text(JOURNAL) or "")
+    before = Journal.parse(ws.tree.text(JOURNAL))
     entry = Entry.new(ws.identity, ws.now(), summary, details, left, before.last_time(ws.identity.agent_id))
     write(ws, JOURNAL, before.append(entry).text, [entry.text])
     answer = {"ok": True, "journal_entry_at": entry.at, "agent_id": entry.agent_id, "id": entry.uid}
@@ -62,7 +55,6 @@ def _warning(ws: Workspace, targets: list[str]) -> Answer:
     return {"note": warning} if warning else {}
 
 
-@tool(writes=True)
 def inbox_add(
     ws: Workspace,
     title: Annotated[str, "The request, in one line."],
@@ -73,14 +65,13 @@ def inbox_add(
 
     Another agent may have used the number at the same time; push then gives the item the next one and says so.
     """
-    before = Inbox.parse(ws.tree.text(INBOX) or "")
+    before = Inbox.parse(ws.tree.text(INBOX))
     inbox, item = before.add(title=title, body=body, for_=for_, by=ws.identity.agent_id, now=ws.now())
     write_inbox(ws, before, inbox)
     answer = {"id": item.id, "target": f"@{item.target}", "added_at": item.added_at}
     return answer | _warning(ws, [item.target])
 
 
-@tool(writes=True)
 def inbox_close(
     ws: Workspace,
     id_: Annotated[str, "The item's id, for example INB-014."],
@@ -89,53 +80,7 @@ def inbox_close(
 ) -> Answer:
     """Close an open item of inbox.md and say how it was resolved. Then add, commit and push."""
     by, now = ws.identity.agent_id, ws.now()
-    inbox = Inbox.parse(ws.tree.text(INBOX) or "")
+    inbox = Inbox.parse(ws.tree.text(INBOX))
     closed = inbox.close(id_, by=by, resolution=resolution, now=now, journal_ref=journal_ref)
     write_inbox(ws, inbox, closed)
     return {"id": id_, "closed_at": stamp(now), "by": by}
-
-
-@tool(writes=True)
-def whats_new(
-    ws: Workspace,
-    ack: Annotated[bool, "false: do not mark this as read; use the tool ack later"] = True,
-    limit: Annotated[int, Meta(ge=1), f"number of commits, at most {MAX_COMMITS}"] = MAX_NEWS,
-    cursor: Annotated[str | None, "cursor of the previous answer, for older commits"] = None,
-) -> Answer:
-    """What others did since your last visit: open items for you, journal, commits, changed files. Pull first."""
-    return news.whats_new(ws, ack=ack, limit=limit, cursor=cursor)
-
-
-@tool(profile="full", writes=True)
-def ack(ws: Workspace, cursor: Annotated[str, "cursor of whats_new"]) -> Answer:
-    """Mark as read what whats_new listed, up to its cursor."""
-    return news.ack(ws, cursor)
-
-
-@tool(profile="full")
-def health(
-    ws: Workspace,
-    since: Annotated[str | None, "a commit: only what came after it"] = None,
-    limit: Annotated[int, Meta(ge=1), "number of findings of each kind"] = 10,
-) -> Answer:
-    """Check whether agents follow the protocol, and whether journal and inbox are intact.
-
-    Lists commits without a journal entry, duplicate ids, malformed files, conflict markers, and published entries that
-    vanished or were edited.
-    """
-    return check_health(ws, since, limit)
-
-
-@tool(profile="full", writes=True)
-def repair(ws: Workspace) -> Answer:
-    """Repair what plain git damaged in journal and inbox, as listed by health. Then add, commit and push.
-
-    It repairs conflict markers, duplicated entries and items, and the merge driver of this clone.
-    """
-    return repair_damage(ws)
-
-
-@tool(profile="full", writes=True)
-def restore(ws: Workspace, id_: Annotated[str, "id of the lost entry or item, as in health or whats_new"]) -> Answer:
-    """Restore a published entry or item that vanished or was edited. Then add, commit and push."""
-    return restore_lost(ws, id_)

@@ -12,11 +12,9 @@ from cohabit.workspace.limits import MAX_PATH_CHARS
 from cohabit.workspace.person import config, registry
 from cohabit.workspace.person.registry import Place
 from cohabit.workspace.session_state import SessionState
-from cohabit.workspace.tool import tool
 from cohabit.workspace.workspace import Workspace
 
 
-@tool(on="session", writes=True, remote=True)
 def workspace_init(
     session: SessionState,
     name: Annotated[str, "A short name, such as sif-pitch."],
@@ -57,7 +55,6 @@ def workspace_init(
     }
 
 
-@tool(on="session")
 def workspace_list(session: SessionState) -> Answer:
     """List all registered workspaces, and which one is active here."""
     active = session.active
@@ -68,14 +65,12 @@ def workspace_list(session: SessionState) -> Answer:
     return {"active_workspace": active, "workspaces": places}
 
 
-@tool(on="session", writes=True)
 def workspace_switch(session: SessionState, name: Annotated[str, "A registered workspace."]) -> Answer:
     """Make another workspace active, here and in clients that start later. Running clients keep theirs."""
     session.switch(name)
     return {"active_workspace": name}
 
 
-@tool(on="session")
 def workspace_info(session: SessionState) -> Answer:
     """The active workspace: its name, folder, remote, branch and commit, and your agent id in it."""
     workspace = session.workspace()

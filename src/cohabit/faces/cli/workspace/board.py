@@ -2,20 +2,8 @@
 
 from rich.text import Text
 
-from cohabit.faces.cli.workspace.parts import (
-    Answer,
-    Output,
-    ago,
-    commit_table,
-    count,
-    grid,
-    indented,
-    line,
-    more,
-    not_yet_shared,
-    notes,
-    titled,
-)
+from cohabit.faces.cli.workspace import parts
+from cohabit.faces.cli.workspace.parts import Answer, Output, ago, count, line, titled
 
 
 def new(answer: Answer, me: str) -> Output:
@@ -29,20 +17,20 @@ def new(answer: Answer, me: str) -> Output:
         yield line(f"and {answer['for_anyone']} for anyone: `cohabit workspace inbox`")
     yield from titled("Lost", (_finding(one) for one in answer.get("lost", ())))
     yield from titled("Journal", (part for one in answer["journal"] for part in _entry(one, me)))
-    yield from titled("Commits", [commit_table(answer["new_commits"])] if answer["new_commits"] else [])
+    yield from titled("Commits", [parts.commit_table(answer["new_commits"])] if answer["new_commits"] else [])
     yield from titled("Files", (line("  ", path) for path in answer["changed_files"]))
     if answer["behind"]:
         yield line((f"{count(answer['behind'], 'commit')} fetched, not merged yet: `cohabit workspace sync`", "yellow"))
-    yield from notes(answer)
-    yield from more(answer)
+    yield from parts.notes(answer)
+    yield from parts.more(answer)
 
 
 def _entry(one: Answer, me: str) -> Output:
     yield line((one["at"], "dim"), "  ", (one["agent_id"], "green" if one["agent_id"] == me else "cyan"),
                (f"  {ago(one['at'])}", "dim"), _unverified(one))  # fmt: skip
-    yield indented(one["summary"])
+    yield parts.indented(one["summary"])
     if one.get("details"):
-        yield indented(one["details"], "dim")
+        yield parts.indented(one["details"], "dim")
     for todo in one.get("todos", ()):
         yield line("  TODO ", (f"@{todo['for']}", "yellow" if todo["for"] == me else "cyan"), f" {todo['text']}")
 
@@ -59,13 +47,7 @@ def journal(answer: Answer, me: str) -> Output:
         yield line("The journal is empty. Add an entry with `cohabit workspace journal add TEXT`.")
     for one in answer["entries"]:
         yield from _entry(one, me)
-    yield from more(answer)
-
-
-def entry_added(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), f"entry of {answer['journal_entry_at']} by {answer['agent_id']}")
-    yield from notes(answer)
-    yield not_yet_shared()
+    yield from parts.more(answer)
 
 
 def inbox(answer: Answer, me: str) -> Output:
@@ -74,7 +56,7 @@ def inbox(answer: Answer, me: str) -> Output:
     counts = answer["counts"]
     summary = "{open} open: {for_me} for you, {for_anyone} for anyone; {closed} closed".format(**counts)
     yield line((summary, "dim"))
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _item(one: Answer, me: str) -> Output:
@@ -90,23 +72,7 @@ def _item(one: Answer, me: str) -> Output:
     if closed:
         yield line((f"  closed {one['closed_at']} by {one['closed_by']} → {one['resolution']}", "dim"))
     elif one.get("body"):
-        yield indented(one["body"])
-
-
-def item_added(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), (answer["id"], "bold"), " for ", (answer["target"], "cyan"))
-    yield from notes(answer)
-    yield not_yet_shared()
-
-
-def item_closed(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), (answer["id"], "bold"), f" closed {answer['closed_at']} by {answer['by']}")
-    yield not_yet_shared()
-
-
-def decision_added(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), (answer["path"], "bold"), f", {answer['status']} {answer['date']}")
-    yield not_yet_shared()
+        yield parts.indented(one["body"])
 
 
 def archive(answer: Answer, me: str) -> Output:
@@ -114,12 +80,12 @@ def archive(answer: Answer, me: str) -> Output:
     for path in answer["files"]:
         yield line("  ", path)
     if answer["moved"]:
-        yield not_yet_shared()
+        yield parts.not_yet_shared()
 
 
 def restored(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["path"], "bold"), " restored: ", answer["what"].partition(": ")[2])
-    yield not_yet_shared()
+    yield parts.not_yet_shared()
 
 
 def repaired(answer: Answer, me: str) -> Output:
@@ -131,7 +97,7 @@ def repaired(answer: Answer, me: str) -> Output:
     if not answer["repaired"] and not answer["left"]:
         yield line("Nothing is damaged.")
     if any(one["path"] != ".git" for one in answer["repaired"]):
-        yield not_yet_shared()
+        yield parts.not_yet_shared()
 
 
 def health(answer: Answer, me: str) -> Output:
@@ -146,8 +112,8 @@ def health(answer: Answer, me: str) -> Output:
         )
         for one in answer["agents"]
     )
-    yield from titled("Agents", [grid(visits)] if answer["agents"] else [])
-    yield from more(answer)
+    yield from titled("Agents", [parts.grid(visits)] if answer["agents"] else [])
+    yield from parts.more(answer)
 
 
 def _finding(one: Answer | str) -> Text:

@@ -4,25 +4,13 @@ import shlex
 from collections.abc import Callable
 
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.text import Text
 
 from cohabit.faces.cli.say import clean, looked_at, tell
-from cohabit.faces.cli.workspace import board
+from cohabit.faces.cli.workspace import board, parts
 from cohabit.faces.cli.workspace.messages import for_people
-from cohabit.faces.cli.workspace.parts import (
-    Answer,
-    Output,
-    commit_table,
-    count,
-    grid,
-    indented,
-    line,
-    lines_of,
-    more,
-    not_yet_shared,
-    notes,
-    titled,
-)
+from cohabit.faces.cli.workspace.parts import Answer, Output, count, line, lines_of, titled
 
 PIPE_COLUMNS = 10_000
 """Width if the output is not a terminal: a program that reads it needs whole lines."""
@@ -39,14 +27,14 @@ def show_board(status: Answer, items: Answer, entries: Answer, me: str) -> None:
     _print([*_status(status, me), *titled("Inbox", board.inbox(items, me)), *journal])
 
 
-def _print(parts: list[RenderableType]) -> None:
+def _print(shown: list[RenderableType]) -> None:
     if looked_at():
         console = Console(highlight=False)
-        for part in parts:
+        for part in shown:
             console.print(part)
         return
     console = Console(highlight=False, width=PIPE_COLUMNS, color_system=None)
-    for part in parts:
+    for part in shown:
         tell(part.plain if isinstance(part, Text) else _as_text(console, part))
 
 
@@ -54,6 +42,18 @@ def _as_text(console: Console, part: RenderableType) -> str:
     with console.capture() as got:
         console.print(part)
     return "\n".join(line.rstrip() for line in got.get().splitlines())
+
+
+def _done(what: str) -> Callable[[Answer, str], Output]:
+    """The output of something that was done here and is not shared yet: a sentence with fields of the answer."""
+
+    def shown(answer: Answer, me: str) -> Output:
+        fields = {name: escape(clean(value)) for name, value in answer.items()}
+        yield Text.from_markup(f"[green]✓[/] {what.format_map(fields)}", emoji=False)
+        yield from parts.notes(answer)
+        yield parts.not_yet_shared()
+
+    return shown
 
 
 # -- workspaces -----------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _list(answer: Answer, me: str) -> Output:
          line((one["remote"], "dim")), line((one["local_path"], "dim")))
         for one in answer["workspaces"]
     )  # fmt: skip
-    yield grid(rows, ("", "workspace", "remote", "folder"))
+    yield parts.grid(rows, ("", "workspace", "remote", "folder"))
 
 
 def _switch(answer: Answer, me: str) -> Output:
@@ -88,7 +88,7 @@ def _switch(answer: Answer, me: str) -> Output:
 def _info(answer: Answer, me: str) -> Output:
     names = (("name", "workspace"), ("branch", "branch"), ("head", "commit"), ("agent_id", "you are"),
              ("remote", "remote"), ("local_path", "folder"))  # fmt: skip
-    yield grid((line((label, "dim")), line(answer.get(key) or "-")) for key, label in names)
+    yield parts.grid((line((label, "dim")), line(answer.get(key) or "-")) for key, label in names)
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -108,12 +108,12 @@ def _status(answer: Answer, me: str) -> Output:
         for path in answer[kind]:
             shown.setdefault(path, kind)
     if shown:
-        yield grid((line((kind, KINDS[kind])), line(path)) for path, kind in shown.items())
+        yield parts.grid((line((kind, KINDS[kind])), line(path)) for path, kind in shown.items())
 
 
 def _log(answer: Answer, me: str) -> Output:
-    yield commit_table(answer["commits"]) if answer["commits"] else line("No commits.")
-    yield from more(answer)
+    yield parts.commit_table(answer["commits"]) if answer["commits"] else line("No commits.")
+    yield from parts.more(answer)
 
 
 def _diff(answer: Answer, me: str) -> Output:
@@ -123,16 +123,16 @@ def _diff(answer: Answer, me: str) -> Output:
         yield Text(lines_of(each), style)
     if not answer["diff"]:
         yield line("No difference.")
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _ls(answer: Answer, me: str) -> Output:
-    yield grid(
+    yield parts.grid(
         (line((one["name"] + "/" * (one["type"] == "dir"), "blue" if one["type"] == "dir" else "")),
          line(("" if one["type"] == "dir" else f"{one['size']:,}", "dim")))
         for one in answer["entries"]
     )  # fmt: skip
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _read(answer: Answer, me: str) -> Output:
@@ -140,7 +140,7 @@ def _read(answer: Answer, me: str) -> Output:
         yield line(f"{answer['path']} is a binary file: {answer['size']:,} bytes")
         return
     yield Text(lines_of(answer["content"]).removesuffix("\n"))
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _search(answer: Answer, me: str) -> Output:
@@ -150,21 +150,11 @@ def _search(answer: Answer, me: str) -> Output:
         yield text
     if not answer["matches"]:
         yield line("No matches.")
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _add(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), "for the next commit: ", ", ".join(answer["added"]))
-
-
-def _rm(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), (answer["path"], "bold"), " deleted")
-    yield not_yet_shared()
-
-
-def _mv(answer: Answer, me: str) -> Output:
-    yield line(("✓ ", "green"), answer["path"], " is now ", (answer["to"], "bold"))
-    yield not_yet_shared()
 
 
 # -- sharing --------------------------------------------------------------------------------------
@@ -186,7 +176,7 @@ def _shared(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), (answer["workspace"], "bold"), f" shared: {done}" if done else ": nothing to share")
     if answer.get("integrated"):
         yield line(("✓ ", "green"), f"{count(answer['integrated'], 'commit')} by others merged")
-    yield from notes(answer)
+    yield from parts.notes(answer)
 
 
 def _pull(answer: Answer, me: str) -> Output:
@@ -196,13 +186,13 @@ def _pull(answer: Answer, me: str) -> Output:
     yield line(("✓ ", "green"), f"now at {answer['new_head'][:9]}, {count(len(answer['files']), 'file')} changed")
     for path in answer["files"]:
         yield line("  ", path)
-    yield from notes(answer)
+    yield from parts.notes(answer)
 
 
 def _claim(answer: Answer, me: str) -> Output:
     state = f"is yours since {answer['claimed_at']}" if "claimed_at" in answer else "is free again"
     yield line(("✓ ", "green"), (answer["id"], "bold"), f" {state}: {answer['title']}")
-    yield from notes(answer)
+    yield from parts.notes(answer)
 
 
 def _resolve(answer: Answer, me: str) -> Output:
@@ -213,11 +203,11 @@ def _resolve(answer: Answer, me: str) -> Output:
         for side in ("merged", "ours", "theirs"):
             if one.get(side) is not None:
                 yield line((side, "cyan")) if side != "merged" else Text("")
-                yield indented(one[side])
+                yield parts.indented(one[side])
             elif side in one:
                 yield line((side, "cyan"), " removed it")
     yield _next_step(answer["open"])
-    yield from more(answer)
+    yield from parts.more(answer)
 
 
 def _abandon(answer: Answer, me: str) -> Output:
@@ -246,11 +236,12 @@ def _error(answer: Answer, me: str) -> Output:
 OUTPUTS: dict[str, Callable[[Answer, str], Output]] = {
     "init": _init, "list": _list, "switch": _switch, "info": _info,
     "new": board.new, "status": _status, "log": _log, "diff": _diff, "ls": _ls, "read": _read, "search": _search,
-    "journal": board.journal, "journal add": board.entry_added,
-    "inbox": board.inbox, "inbox add": board.item_added, "inbox close": board.item_closed,
+    "journal": board.journal, "journal add": _done("entry of {journal_entry_at} by {agent_id}"),
+    "inbox": board.inbox, "inbox add": _done("[bold]{id}[/] for [cyan]{target}[/]"),
+    "inbox close": _done("[bold]{id}[/] closed {closed_at} by {by}"),
     "inbox claim": _claim, "inbox release": _claim,
-    "decide": board.decision_added, "archive": board.archive, "health": board.health,
-    "add": _add, "rm": _rm, "mv": _mv,
+    "decide": _done("[bold]{path}[/], {status} {date}"), "archive": board.archive, "health": board.health,
+    "add": _add, "rm": _done("[bold]{path}[/] deleted"), "mv": _done("{path} is now [bold]{to}[/]"),
     "commit": _commit, "sync": _shared, "push": _shared, "pull": _pull, "resolve": _resolve, "abandon": _abandon,
     "repair": board.repaired, "restore": board.restored,
 }  # fmt: skip

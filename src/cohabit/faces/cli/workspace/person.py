@@ -43,7 +43,7 @@ def person_session(tool: str) -> Iterator[Session]:
 def refuse_unregistered_clone(session: Session) -> None:
     """Raises Conflict in a clone of a board that is not registered: what is typed there must not happen elsewhere."""
     root = _repository_of_folder()
-    if root is None or _workspace_at(session, root) or not any((root / name).exists() for name in (JOURNAL, INBOX)):
+    if root is None or root in _roots(session).values() or not any((root / name).exists() for name in (JOURNAL, INBOX)):
         return
     active = f' The active workspace, "{session.active}", is another folder.' if session.active else ""
     raise Conflict(
@@ -68,18 +68,15 @@ def _repository_of_folder() -> Path | None:
     return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), None)
 
 
-def _workspace_at(session: Session, root: Path) -> bool:
+def _roots(session: Session) -> dict[str, Path]:
+    """The folders of the workspaces, by name."""
     places = session.registry.places().values()
-    return any(Path(os.path.realpath(config.expanded(place.local_path, session.environ))) == root for place in places)
+    return {place.name: Path(os.path.realpath(config.expanded(place.local_path, session.environ))) for place in places}
 
 
 def workspace_of_folder(session: Session) -> str | None:
     """The workspace whose clone contains the current folder; of nested clones the inner one."""
-    cwd = Path(os.path.realpath(config.cwd() or "/"))
-    found = {
-        place.name: Path(os.path.realpath(config.expanded(place.local_path, session.environ)))
-        for place in session.registry.places().values()
-    }
+    cwd, found = Path(os.path.realpath(config.cwd() or "/")), _roots(session)
     around = [name for name, root in found.items() if cwd.is_relative_to(root)]
     return max(around, key=lambda name: len(found[name].parts), default=None)
 
