@@ -6,25 +6,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
-from cohabit.model.observation import Goal
+from cohabit.model.observation import Goal, Observation
 from cohabit.model.suggest import nearest
-from cohabit.world import (
-    Eye,
-    GameRejected,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    UnknownAsset,
-    WorldSpec,
-    action,
-    query,
-)  # fmt: skip
+from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, action, query
 from cohabit.worlds.kingdoms import answers, arguments, imagined, queries, save
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
