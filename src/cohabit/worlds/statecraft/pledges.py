@@ -47,19 +47,14 @@ Line = tuple[str, tuple[int, str] | None]
 
 def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[int, str]]:
     """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
-    for _, pledge in _lines(text, nations, recipient):
+    for _, pledge in _lines(text, tuple(nations), recipient):
         if pledge is not None:
             yield pledge
 
 
-def _lines(text: str, nations: Sequence[str], recipient: str) -> Sequence[Line]:
+@lru_cache(256)  # a message is read when it is submitted, when the turn is resolved, and by those who get it
+def _lines(text: str, nations: tuple[str, ...], recipient: str) -> Sequence[Line]:
     """Each line of a message without decoration, and the pledge in it, if there is one."""
-    return _read_lines(text, tuple(nations), recipient)
-
-
-@lru_cache(256)
-def _read_lines(text: str, nations: tuple[str, ...], recipient: str) -> Sequence[Line]:
-    """A message is read when it is submitted, when the turn is resolved, and by those who get it."""
     by_key = names_by_key(nations)
     if recipient != BROADCAST:
         by_key["you"] = recipient
@@ -102,7 +97,7 @@ def pledge_notes(author: str, texts: Texts, nations: Sequence[str]) -> list[str]
     counted = [
         pledge for pledges in pledges_in({author: texts}, nations).get(author, {}).values() for pledge in pledges
     ]
-    lines = [(line, pledge) for to, text in texts.items() for line, pledge in _lines(text, nations, to)]
+    lines = [(line, pledge) for to, text in texts.items() for line, pledge in _lines(text, tuple(nations), to)]
     unclear = [line for line, pledge in lines if _INTENT.search(line) and (pledge is None or pledge[1] == author)]
     smaller = any(pledge and pledge[1] != author and pledge[::-1] not in counted for _, pledge in lines)
     promises = [f"grant {n} to {target}" if n else f"no attack on {target}" for target, n in counted]

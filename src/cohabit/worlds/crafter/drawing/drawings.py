@@ -4,18 +4,15 @@ A stroke is a method of the pen and its arguments. A colour that is a word is le
 player, ``light`` and ``dark`` of a metal.
 """
 
-from pathlib import Path
 from typing import Any
 
 from msgspec import json
 
 from cohabit.worlds.crafter.drawing.pen import Pen, Sketch
+from cohabit.worlds.table_files import read_drawings
 
 DRAWINGS: dict[str, list[list[Any]]] = {
-    name: [json.decode(stroke) for stroke in strokes]
-    for name, *strokes in (
-        block.split("\n") for block in Path(__file__).with_suffix(".txt").read_text().strip().split("\n\n")
-    )
+    name: [json.decode(stroke) for stroke in strokes] for name, strokes in read_drawings(__file__).items()
 }
 
 

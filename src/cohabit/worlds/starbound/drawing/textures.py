@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cohabit.worlds.starbound.tiles import ID, TILES
+from cohabit.worlds.table_files import read_drawings
 
 SIDE = 16
 Pixels = NDArray[np.uint8]
@@ -30,6 +31,13 @@ ORE_COLOURS: dict[str, Colour] = {
     "crystal": (216, 110, 250),
 }
 _GRASS: Colour = (92, 176, 72)
+_FIXTURES = read_drawings(__file__)
+_DETAILS: dict[str, Colour] = {
+    "tree": (84, 54, 32), "leaves": (104, 176, 84), "bush": (220, 60, 90), "mushroom": (236, 226, 206),
+    "torch": (120, 84, 50), "campfire": (104, 70, 42), "furnace": (255, 150, 40), "bed": (240, 240, 240),
+    "locker": (120, 84, 36), "console": (190, 250, 255), "altar": (90, 80, 100),
+}  # fmt: skip
+"""The colours of the letter o in the drawings of fixtures; # is a fixture's own colour."""
 
 
 def noise(x: NDArray[np.int64], y: NDArray[np.int64], salt: int) -> NDArray[np.int64]:
@@ -73,7 +81,7 @@ def _mark(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[
         image[..., 3] = 255 if name == "lava" else 190
         image[..., :3] += ((grain - 128) // (7 if name == "lava" else 14))[..., None]
     elif name != "air" and not TILES[ID[name]].solid:
-        _fixture(name, image, x, y, grain)
+        _fixture(name, image, grain)
 
 
 def _seams(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
@@ -89,47 +97,11 @@ def _seams(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray
     image[cracks, :3] -= 28
 
 
-def _fixture(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64],
-             grain: NDArray[np.int64]) -> None:  # fmt: skip
+def _fixture(name: str, image: NDArray[np.int64], grain: NDArray[np.int64]) -> None:
     """Things in front of the open air: only a part of the tile is covered."""
-    shapes: dict[str, NDArray[np.bool_]] = {
-        "tree": (x >= 5) & (x <= 10),
-        "leaves": noise(x // 3, y // 3, 11) > 26,
-        "bush": ((x - 8) ** 2 + 2 * (y - 12) ** 2 < 60),
-        "cactus": ((x >= 6) & (x <= 9)) | ((y >= 5) & (y <= 7) & (x >= 2) & (x <= 13)) | ((x == 2) & (y < 7) & (y > 1)),
-        "mushroom": ((x - 8) ** 2 + 3 * (y - 9) ** 2 < 26) | ((x >= 7) & (x <= 8) & (y > 9)),
-        "platform": y < 4,
-        "ladder": (x == 2) | (x == 3) | (x == 12) | (x == 13) | ((y % 5 == 2) & (x > 2) & (x < 13)),
-        "torch": ((x >= 7) & (x <= 8) & (y >= 7)) | ((x - 8) ** 2 + (y - 5) ** 2 < 9),
-        "campfire": ((y >= 13) & (x > 1) & (x < 14)) | (abs(x - 8) * 2 < (y - 3)) & (y > 3),
-        "workbench": ((y >= 7) & (y <= 9))
-        | ((y > 9) & ((x < 4) | (x > 11)))
-        | ((y >= 4) & (y < 7) & (x > 8) & (x < 13)),
-        "furnace": (x > 0) & (x < 15) & (y > 1),
-        "anvil": ((y >= 5) & (y <= 8) & (x > 0)) | ((x > 5) & (x < 11) & (y > 8)) | ((y > 12) & (x > 2) & (x < 14)),
-        "bed": ((y >= 9) & (y <= 12)) | ((y > 12) & ((x < 2) | (x > 13))) | ((x < 2) & (y > 5)),
-        "locker": (x > 2) & (x < 13) & (y > 1),
-        "console": ((x > 1) & (x < 14) & (y > 2) & (y < 11)) | ((x > 6) & (x < 10)) & (y > 9),
-        "teleporter": ((y > 12) & (x > 0)) | ((x + y) % 4 == 0) & (x > 2) & (x < 13),
-        "altar": ((y > 9) & (x > 2) & (x < 13)) | ((x - 8) ** 2 + (y - 5) ** 2 < 12) | ((x > 5) & (x < 11) & (y > 5)),
-    }
-    shape = shapes[name]
+    letters = np.array([list(row) for row in _FIXTURES[name]])
+    shape = letters != "."
     image[shape, 3] = 255
     image[shape, :3] += ((grain - 128) // 10)[shape][:, None]
-    details: dict[str, tuple[NDArray[np.bool_], Colour]] = {
-        "bush": (shape & (noise(x // 2, y // 2, 2) > 206), (220, 60, 90)),
-        "torch": ((x >= 7) & (x <= 8) & (y >= 8), (120, 84, 50)),
-        "campfire": ((y >= 13) & shape, (104, 70, 42)),
-        "furnace": ((x > 4) & (x < 11) & (y > 7) & (y < 13), (255, 150, 40)),
-        "bed": ((x > 1) & (x < 6) & (y >= 8) & (y < 11), (240, 240, 240)),
-        "locker": ((x == 8) & shape | (y == 5) & shape, (120, 84, 36)),
-        "console": ((x > 2) & (x < 13) & (y > 3) & (y < 9) & ((x * 3 + y) % 5 < 2), (190, 250, 255)),
-        "mushroom": ((x >= 7) & (x <= 8) & (y > 10), (236, 226, 206)),
-        "altar": ((y > 9) & shape, (90, 80, 100)),
-        "tree": (shape & ((x == 5) | (noise(x, y // 4, 9) > 214)), (84, 54, 32)),
-        "leaves": (shape & (noise(x // 2, y // 2, 21) > 200), (104, 176, 84)),
-    }
-    if name in details:
-        where, colour = details[name]
-        image[where, :3] = colour
-        image[where, 3] = 255
+    if name in _DETAILS:
+        image[letters == "o", :3] = _DETAILS[name]
