@@ -53,7 +53,7 @@ def explode(sim: Sim, cast: Cast, blast: Blast) -> bool:
 
 def exploding(name: str, description: str, blast: Blast) -> None:
     """Adds a power that is nothing but this explosion."""
-    POWERS.power(description, called=name)(lambda sim, cast: explode(sim, cast, blast))
+    POWERS.add(name, description, lambda sim, cast: explode(sim, cast, blast))
 
 
 exploding("grenade", "A small explosion.", Blast("a grenade", radius=1, damage=30))
@@ -78,12 +78,8 @@ exploding("antimatter_bomb", "Leaves nothing but a deep pit.", ANTIMATTER)
 def earthquake(sim: Sim, cast: Cast) -> bool:
     shaken = sim.land.disc(cast.x, cast.y, QUAKE_RADIUS)
     targets.report(sim, shaken, "An earthquake shakes")
-    life.hurt(
-        sim,
-        targets.some_creatures(sim, cast, "quake", targets.standing_on(sim, shaken), 1, 3),
-        QUAKE_DAMAGE,
-        "an earthquake",
-    )
+    fallen = targets.some_creatures(sim, cast, "quake", targets.standing_on(sim, shaken), 1, 3)
+    life.hurt(sim, fallen, QUAKE_DAMAGE, "an earthquake")
     ground.wreck(sim, targets.some_cells(sim, cast, "quake", shaken, 1, 4))
     crack = _crack(sim, cast)
     ground.reshape(sim, crack[sim.land.is_dry(crack)], ground=PIT)

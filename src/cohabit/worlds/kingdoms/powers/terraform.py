@@ -10,9 +10,9 @@ from cohabit.worlds.kingdoms.answers import Painted, Point
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.powers import ground, targets
 from cohabit.worlds.kingdoms.powers.ground import LADDER
-from cohabit.worlds.kingdoms.powers.power import Cast, Power, Powers, Run
+from cohabit.worlds.kingdoms.powers.power import Cast, Powers, Run
 from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND, GROUND_ROW, IS_WATER, TOP_ROW, TOPS
+from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND_ROW, IS_WATER, TOP_ROW
 
 NONE, GRASS, FLOWERS = TOP_ROW["none"], TOP_ROW["grass"], TOP_ROW["flowers"]
 ROAD, WALL, FARMLAND = TOP_ROW["road"], TOP_ROW["wall"], TOP_ROW["farmland"]
@@ -140,8 +140,8 @@ def lay(top: int) -> Run:
     return run
 
 
-POWERS.power("Lays one tile of road.", "own", faith=1, called="road")(lay(ROAD))
-POWERS.power("Builds one tile of wall.", "own", faith=3, called="wall")(lay(WALL))
+POWERS.add("road", "Lays one tile of road.", lay(ROAD), "own", faith=1)
+POWERS.add("wall", "Builds one tile of wall.", lay(WALL), "own", faith=3)
 
 
 @POWERS.power("Removes what covers the ground.", "own", brush=True, faith=2)
@@ -154,37 +154,17 @@ def demolish(sim: Sim, cast: Cast) -> bool:
     return ground.wreck(sim, targets.cells(sim, cast)) > 0
 
 
-def paint_ground(row: int) -> Run:
-    """A power that gives every cell this ground."""
-    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), row) > 0
+def painting(**change: int) -> Run:
+    """A power that gives every cell this ground, or where it fits this cover."""
+    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), **change) > 0
 
 
-def paint_top(row: int) -> Run:
-    """A power that puts this cover on every cell where it fits."""
-    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), top=row) > 0
-
-
-def _seeds(top: str) -> Power:
-    description = f"Plants {top} on half of the suitable soil."
-    if top in SEEDS_FOR_PLAYERS:
-        return Power(
-            f"seeds_{top}", "terraform", description, sow(top), "own", brush=True, faith=SEEDS_FOR_PLAYERS[top]
-        )
-    return Power(f"seeds_{top}", "terraform", description, sow(top), brush=True)
-
-
-def _tile_brush(row: int, name: str) -> Power:
-    description = f"Paints the ground: {name.replace('_', ' ')}."
-    return Power(f"tile_{name}", "terraform", description, paint_ground(row), brush=True)
-
-
-def _top_brush(row: int, name: str) -> Power:
-    description = f"Paints the cover of the ground: {name.replace('_', ' ')}."
-    return Power(f"top_{name}", "terraform", description, paint_top(row), brush=True)
-
-
-POWERS += [
-    *(_seeds(top) for top in SEEDS),
-    *(_tile_brush(row, kind.id) for row, kind in enumerate(GROUND)),
-    *(_top_brush(row, kind.id) for row, kind in enumerate(TOPS)),
-]
+for _top in SEEDS:
+    _text, _faith = f"Plants {_top} on half of the suitable soil.", SEEDS_FOR_PLAYERS.get(_top, 0)
+    POWERS.add(f"seeds_{_top}", _text, sow(_top), "own" if _faith else "god", brush=True, faith=_faith)
+for _name, _row in GROUND_ROW.items():
+    _text = f"Paints the ground: {_name.replace('_', ' ')}."
+    POWERS.add(f"tile_{_name}", _text, painting(ground=_row), brush=True)
+for _name, _row in TOP_ROW.items():
+    _text = f"Paints the cover of the ground: {_name.replace('_', ' ')}."
+    POWERS.add(f"top_{_name}", _text, painting(top=_row), brush=True)
