@@ -162,9 +162,9 @@ def painting(**change: int) -> Run:
 for _top in SEEDS:
     _text, _faith = f"Plants {_top} on half of the suitable soil.", SEEDS_FOR_PLAYERS.get(_top, 0)
     POWERS.add(f"seeds_{_top}", _text, sow(_top), "own" if _faith else "god", brush=True, faith=_faith)
-for _name, _row in GROUND_ROW.items():
+for _name, _number in GROUND_ROW.items():
     _text = f"Paints the ground: {_name.replace('_', ' ')}."
-    POWERS.add(f"tile_{_name}", _text, painting(ground=_row), brush=True)
-for _name, _row in TOP_ROW.items():
+    POWERS.add(f"tile_{_name}", _text, painting(ground=_number), brush=True)
+for _name, _number in TOP_ROW.items():
     _text = f"Paints the cover of the ground: {_name.replace('_', ' ')}."
-    POWERS.add(f"top_{_name}", _text, painting(top=_row), brush=True)
+    POWERS.add(f"top_{_name}", _text, painting(top=_number), brush=True)
