@@ -147,10 +147,6 @@ def _other_wars(sim: Sim, mine: Kingdom) -> list[str]:
     return found if len(found) <= MAX_WARS else [*found[:MAX_WARS], f"{len(found) - MAX_WARS} more"]
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
-
-
 def _standing(k: Kingdom) -> dict[str, object]:
     known: dict[str, object] = {"id": k.id, "race": k.race, "people": k.people, "cities": k.cities}
     return known | ({"player": True} if k.claimed else {})
@@ -291,11 +287,12 @@ def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
             best, near = (int(distance.min()), city.name), int(distance.argmin())
     owner = sim.kingdoms[int(c.kingdom[members[0]])].name if c.kingdom[members[0]] else "wild"
     species = word_for(SPECIES[int(c.species[members[0]])].id)
+    count = f"{len(members)} {kind}{'' if len(members) == 1 else 's'}"
     return Entity(
         f"{kind}s",
         distance=best[0] if best else None,
         direction=f"{'measured from' if best[0] else 'in'} {best[1]}" if best else "",
-        description=f"{_count(len(members), kind, f'{kind}s')} ({species}, {owner}) near {x[near]},{y[near]}",
+        description=f"{count} ({species}, {owner}) near {x[near]},{y[near]}",
     )
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from cohabit.model.observation import one_line
 from cohabit.worlds.statecraft.fields import name_key, names_by_key
 from cohabit.worlds.statecraft.rules import BROADCAST
-from cohabit.worlds.statecraft.state import Flows, Ledgers, Texts
+from cohabit.worlds.statecraft.state import Ledgers, Texts
 from cohabit.worlds.statecraft.visibility import Visibility
 
 Pledges = dict[str, dict[str, list[tuple[str, int]]]]
@@ -130,12 +130,8 @@ def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_
 
 def _outcome(author: str, target: str, amount: int, due: Ledgers) -> str:
     promise = f"to grant {amount} to {target}" if amount else f"not to attack {target}"
-    done = _sent(due.d_grants_paid if amount else due.d_attacks_clamped, author, target)
+    done = (due.d_grants_paid if amount else due.d_attacks_clamped).get(author, {}).get(target, 0)
     if done >= amount if amount else not done:
         return f"{author} kept its pledge {promise}."
     did = f"it granted {done or 'nothing'}" if amount else f"it sent {done} mil{'s' * (done != 1)}"
     return f"{author} broke its pledge {promise}: {did}."
-
-
-def _sent(flows: Flows, one: str, other: str) -> int:
-    return flows.get(one, {}).get(other, 0)

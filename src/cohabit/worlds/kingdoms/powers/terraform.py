@@ -55,24 +55,21 @@ def _disc_size(radius: int) -> int:
 
 
 # -- powers ---------------------------------------------------------------------------------------
-@POWERS.power("Turns every cell into the next higher kind of ground.", brush=True, called="raise")
-def raise_land(sim: Sim, cast: Cast) -> bool:
-    return _climb(sim, targets.cells(sim, cast), LADDER)
-
-
-@POWERS.power("Turns every cell into the next lower kind of ground.", brush=True, called="lower")
-def lower_land(sim: Sim, cast: Cast) -> bool:
-    return _climb(sim, targets.cells(sim, cast), LADDER[::-1])
-
-
-def _climb(sim: Sim, cells: Cells, ladder: tuple[int, ...]) -> bool:
-    # Starting at the far end, so that no cell moves by two steps.
-    return _replace(sim, cells, dict(zip(ladder[-2::-1], ladder[:0:-1], strict=True)))
-
-
 def _replace(sim: Sim, cells: Cells, grounds: dict[int, int]) -> bool:
     """Replace kinds of ground by others, one after the other; returns whether any cell changed."""
     return sum([ground.reshape(sim, cells[sim.land.ground[cells] == old], new) for old, new in grounds.items()]) > 0
+
+
+def replacing(grounds: dict[int, int]) -> Run:
+    """A power that replaces kinds of ground by others."""
+    return lambda sim, cast: _replace(sim, targets.cells(sim, cast), grounds)
+
+
+# Each kind and the next one, starting at the far end, so that no cell moves by two steps.
+_HIGHER = dict(zip(LADDER[-2::-1], LADDER[:0:-1], strict=True))
+_LOWER = dict(zip(LADDER[1:], LADDER[:-1], strict=True))
+POWERS.add("raise", "Turns every cell into the next higher kind of ground.", replacing(_HIGHER), brush=True)
+POWERS.add("lower", "Turns every cell into the next lower kind of ground.", replacing(_LOWER), brush=True)
 
 
 @POWERS.power("Digs pits, and makes pits deeper.", brush=True)
@@ -84,20 +81,11 @@ def dig(sim: Sim, cast: Cast) -> bool:
     return (ground.reshape(sim, rock, shallow) > 0) | deeper
 
 
-@POWERS.power("Turns pits and ash into soil.", "own", brush=True, faith=4)
-def fill(sim: Sim, cast: Cast) -> bool:
-    spoiled = (*PIT_OF.values(), GROUND_ROW["ash"])
-    return _replace(sim, targets.cells(sim, cast), dict.fromkeys(spoiled, SOIL))
-
-
-@POWERS.power("Fills pits with water.", brush=True)
-def flood_pits(sim: Sim, cast: Cast) -> bool:
-    return _replace(sim, targets.cells(sim, cast), {pit: water for water, pit in PIT_OF.items()})
-
-
-@POWERS.power("Removes water.", brush=True)
-def sponge(sim: Sim, cast: Cast) -> bool:
-    return _replace(sim, targets.cells(sim, cast), {**PIT_OF, RIVER: SOIL})
+_FILLED = dict.fromkeys((*PIT_OF.values(), GROUND_ROW["ash"]), SOIL)
+POWERS.add("fill", "Turns pits and ash into soil.", replacing(_FILLED), "own", brush=True, faith=4)
+_FLOODED = {pit: water for water, pit in PIT_OF.items()}
+POWERS.add("flood_pits", "Fills pits with water.", replacing(_FLOODED), brush=True)
+POWERS.add("sponge", "Removes water.", replacing({**PIT_OF, RIVER: SOIL}), brush=True)
 
 
 @POWERS.power("Makes a river to the end of a drag, or under the brush.", brush=True)
