@@ -17,6 +17,7 @@ from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim, War
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
 from cohabit.worlds.kingdoms.text_map import text_map
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
+from cohabit.worlds.words import counted
 
 MAX_EVENTS = 5
 MAX_WARS = 4
@@ -287,12 +288,11 @@ def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
             best, near = (int(distance.min()), city.name), int(distance.argmin())
     owner = sim.kingdoms[int(c.kingdom[members[0]])].name if c.kingdom[members[0]] else "wild"
     species = word_for(SPECIES[int(c.species[members[0]])].id)
-    count = f"{len(members)} {kind}{'' if len(members) == 1 else 's'}"
     return Entity(
         f"{kind}s",
         distance=best[0] if best else None,
         direction=f"{'measured from' if best[0] else 'in'} {best[1]}" if best else "",
-        description=f"{count} ({species}, {owner}) near {x[near]},{y[near]}",
+        description=f"{counted(len(members), kind)} ({species}, {owner}) near {x[near]},{y[near]}",
     )
 
 

@@ -16,6 +16,7 @@ from cohabit.worlds.whist.redeal import redealt, with_played
 from cohabit.worlds.whist.rules import DECK, FIRST_DEALER, GAME_POINTS, SEATS, ByTeam, Card, Hands, Suit, Table, Trick
 from cohabit.worlds.whist.rules import Play as Play  # a snapshot names it
 from cohabit.worlds.whist.text import NAMES, SUIT_NAMES, TEAMS
+from cohabit.worlds.words import counted
 
 CUT = Action("cut")
 REVEAL = Action("reveal")
@@ -99,7 +100,7 @@ class Whist(World):
         return self.dealt is not None
 
     def describe(self) -> str:
-        return super().describe().replace(f"{GAME_POINTS} points", text.points_text(self.points))
+        return super().describe().replace(f"{GAME_POINTS} points", counted(self.points, "point"))
 
     # -- whose turn it is -------------------------------------------------------------------------
     def to_move(self) -> Sequence[SeatId]:
