@@ -132,19 +132,17 @@ POWERS.add("road", "Lays one tile of road.", lay(ROAD), "own", faith=1)
 POWERS.add("wall", "Builds one tile of wall.", lay(WALL), "own", faith=3)
 
 
-@POWERS.power("Removes what covers the ground.", "own", brush=True, faith=2)
-def clear(sim: Sim, cast: Cast) -> bool:
-    return ground.reshape(sim, targets.cells(sim, cast), top=NONE) > 0
+def painting(**change: int) -> Run:
+    """A power that gives every cell this ground, or where it fits this cover."""
+    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), **change) > 0
+
+
+POWERS.add("clear", "Removes what covers the ground.", painting(top=NONE), "own", brush=True, faith=2)
 
 
 @POWERS.power("Removes buildings.", brush=True)
 def demolish(sim: Sim, cast: Cast) -> bool:
     return ground.wreck(sim, targets.cells(sim, cast)) > 0
-
-
-def painting(**change: int) -> Run:
-    """A power that gives every cell this ground, or where it fits this cover."""
-    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), **change) > 0
 
 
 for _top in SEEDS:
