@@ -5,27 +5,11 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
+from cohabit.errors import GameRejected, OutOfBounds, UnknownAsset
 from cohabit.model.action import Action
-from cohabit.model.observation import Entity, Event, Goal, Location
+from cohabit.model.observation import Entity, Event, Goal, Location, Observation
 from cohabit.model.suggest import nearest
-from cohabit.world import (
-    Eye,
-    GameRejected,
-    Observation,
-    Outcome,
-    OutOfBounds,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    UnknownAsset,
-    World,
-    WorldSpec,
-    action,
-    query,
-)  # fmt: skip
+from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
 from cohabit.worlds.island import LAND, ROCK, SEA, Island, make_island
 from cohabit.worlds.png import squares
 

@@ -1,4 +1,4 @@
-"""Tables of worlds that are files of data: TOML, with the types of the module that they stand beside."""
+"""Tables and drawings of worlds that are files of data, beside the module that reads them."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -9,5 +9,11 @@ Table = TypeVar("Table")
 
 
 def read_table(module: str, kind: type[Table]) -> Table:
-    """The file beside a module (its ``__file__``) that has its name."""
+    """The TOML file beside a module (its ``__file__``) that has its name."""
     return msgspec.toml.decode(Path(module).with_suffix(".toml").read_bytes(), type=kind)
+
+
+def read_drawings(module: str) -> dict[str, list[str]]:
+    """The drawings in the text file beside a module: a name and its lines for each, and an empty line between them."""
+    blocks = Path(module).with_suffix(".txt").read_text().strip().split("\n\n")
+    return {name: lines for name, *lines in (block.split("\n") for block in blocks)}

@@ -13,34 +13,13 @@ from numpy.typing import NDArray
 from cohabit.bodies import BodyState, DepartMode, EmbodiedWorld
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
-from cohabit.model.observation import Goal
-from cohabit.world import (
-    ActionSpec,
-    ArraySpec,
-    Arrival,
-    Eye,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Told,
-    WorldSpec,
-    action,
-)
-from cohabit.worlds.crafter import saves, trade
+from cohabit.model.observation import Goal, Observation
+from cohabit.model.record import Told
+from cohabit.model.seat import Eye, Seat, SeatId
+from cohabit.world import ActionSpec, ArraySpec, Arrival, Outcome, Range, Standing, WorldSpec, action
+from cohabit.worlds.crafter import bodies, saves, trade
 from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
 from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
-from cohabit.worlds.crafter.bodies import (
-    DIRECTIONS,
-    CrafterBody,
-    begin_with,
-    blocked,
-    goals_of,
-    revive,
-    state_of,
-)
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
@@ -73,7 +52,7 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True):
     chosen: dict[SeatId, int | Trade]
     returns: dict[SeatId, float]
     unlocked: list[int]
-    bodies: list[CrafterBody]
+    bodies: list[bodies.CrafterBody]
 
 
 class CrafterShared(EmbodiedWorld):
@@ -134,7 +113,7 @@ class CrafterShared(EmbodiedWorld):
         self.chosen: dict[SeatId, int | Trade] = {}
         self.totals: dict[SeatId, float] = {}
         self.unlocked: list[int] = []  # achievements that somebody has, by number, in the order of unlocking
-        self.bodies = [CrafterBody() for _ in seats]
+        self.bodies = [bodies.CrafterBody() for _ in seats]
         self.game.length = self.length
         for player, seat in zip(self.game.players, seats, strict=True):
             player.name = self._unique_name(seat.name, player) if seat.name != seat.id else seat.id
@@ -169,8 +148,8 @@ class CrafterShared(EmbodiedWorld):
         x, y = self.game.free_start()
         player = self.game.add_player(x, y)
         player.name = self._unique_name(arrival.name, player)
-        self.bodies.append(CrafterBody())
-        begin_with(player, self.bodies[-1], arrival.bonuses)
+        self.bodies.append(bodies.CrafterBody())
+        bodies.begin_with(player, self.bodies[-1], arrival.bonuses)
         self._set_damage(player, arrival.damage)
         return Seat(str(player.number + 1), player.name)
 
@@ -213,11 +192,11 @@ class CrafterShared(EmbodiedWorld):
         self.chosen.pop(seat.id, None)
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        return goals_of(self._player(seat.id)) if self.bodies[int(seat.id) - 1].hint else ()
+        return bodies.goals_of(self._player(seat.id)) if self.bodies[int(seat.id) - 1].hint else ()
 
     # -- bodies --------------------------------------------------------------------------------------------
     def body(self, seat: SeatId) -> BodyState:
-        return state_of(self.game, self._player(seat), self.bodies[int(seat) - 1], self.respawns)
+        return bodies.state_of(self.game, self._player(seat), self.bodies[int(seat) - 1], self.respawns)
 
     def is_alive(self, seat: SeatId) -> bool:
         return self._player(seat).alive
@@ -226,7 +205,7 @@ class CrafterShared(EmbodiedWorld):
         return deeds_of(self._player(seat).achievements)
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
-        revive(self.game, self._player(seat.id), self.bodies[int(seat.id) - 1], option)
+        bodies.revive(self.game, self._player(seat.id), self.bodies[int(seat.id) - 1], option)
         return Outcome("You live again.")
 
     def put_items(self, seat: SeatId, item: str, count: int) -> int:
@@ -243,14 +222,14 @@ class CrafterShared(EmbodiedWorld):
 
     def turn_to(self, seat: Seat, target: str) -> Outcome:
         player = self._player(seat.id)
-        way = DIRECTIONS.get(target.strip().lower())
+        way = bodies.DIRECTIONS.get(target.strip().lower())
         if way is None:
             raise GameRejected("you can look left, right, up or down")
         player.dx, player.dy = way
         return Outcome(f"You face {WAYS[way]}.")
 
     def blocked_actions(self, seat: Seat) -> Mapping[str, str]:
-        return blocked(self.game, self._player(seat.id))
+        return bodies.blocked(self.game, self._player(seat.id))
 
     def witnesses(self, seat: SeatId) -> tuple[SeatId, ...]:
         seen = self._player(seat)

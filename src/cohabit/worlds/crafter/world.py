@@ -10,19 +10,8 @@ from numpy.typing import NDArray
 
 from cohabit.errors import GameRejected
 from cohabit.model.action import Action
-from cohabit.world import (
-    ActionSpec,
-    ArraySpec,
-    Eye,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    World,
-    WorldSpec,
-)
+from cohabit.model.observation import Observation
+from cohabit.world import ActionSpec, ArraySpec, Eye, Outcome, Range, Seat, SeatId, Standing, World, WorldSpec
 from cohabit.worlds.crafter import saves
 from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
 from cohabit.worlds.crafter.arrays import array_forms, array_of

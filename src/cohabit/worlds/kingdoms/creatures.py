@@ -13,28 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cohabit.worlds.kingdoms.land import number_types
+
 Rows = NDArray[np.int64]
 """Row numbers of some creatures."""
-COLUMNS: dict[str, type[np.generic]] = {
-    "id": np.int64,  # from 1, never reused; finds the row, and nothing else
-    "public": np.int64,  # the id under which members know it, and the key of its dice
-    "number": np.int32,  # its number among the births of its kingdom, or in its group of wild creatures
-    "species": np.int16,  # row of species.SPECIES
-    "kingdom": np.int32,  # id of the kingdom; 0: wild
-    "city": np.int32,  # id of the home city; 0: none
-    "x": np.int16,
-    "y": np.int16,
-    "hp": np.int16,
-    "food": np.int16,  # 100 is full; at 0 it starves
-    "born": np.int32,  # tick of birth; may be negative
-    "sex": np.int8,  # 0 female, 1 male
-    "job": np.int8,  # one of Job
-    "tx": np.int16,  # the target it walks to; -1: none
-    "ty": np.int16,
-    "ready": np.int32,  # the tick from which it can take its next step
-    "effects": np.int32,  # bits of Effect
-    "kills": np.int16,
-}
 INITIAL_CAPACITY = 1024
 
 
@@ -55,23 +37,23 @@ class Effect:
 class Creatures:
     """The columns. ``c.x`` is column x of the living; ``c.x[rows] = …`` changes it."""
 
-    id: NDArray[np.int64]
-    public: NDArray[np.int64]
-    number: NDArray[np.int32]
-    species: NDArray[np.int16]
-    kingdom: NDArray[np.int32]
-    city: NDArray[np.int32]
+    id: NDArray[np.int64]  # from 1, never reused; finds the row, and nothing else
+    public: NDArray[np.int64]  # the id under which members know it, and the key of its dice
+    number: NDArray[np.int32]  # its number among the births of its kingdom, or in its group of wild creatures
+    species: NDArray[np.int16]  # row of species.SPECIES
+    kingdom: NDArray[np.int32]  # id of the kingdom; 0: wild
+    city: NDArray[np.int32]  # id of the home city; 0: none
     x: NDArray[np.int16]
     y: NDArray[np.int16]
     hp: NDArray[np.int16]
-    food: NDArray[np.int16]
-    born: NDArray[np.int32]
-    sex: NDArray[np.int8]
-    job: NDArray[np.int8]
-    tx: NDArray[np.int16]
+    food: NDArray[np.int16]  # 100 is full; at 0 it starves
+    born: NDArray[np.int32]  # tick of birth; may be negative
+    sex: NDArray[np.int8]  # 0 female, 1 male
+    job: NDArray[np.int8]  # one of Job
+    tx: NDArray[np.int16]  # the target it walks to; -1: none
     ty: NDArray[np.int16]
-    ready: NDArray[np.int32]
-    effects: NDArray[np.int32]
+    ready: NDArray[np.int32]  # the tick from which it can take its next step
+    effects: NDArray[np.int32]  # bits of Effect
     kills: NDArray[np.int16]
 
     def __init__(self) -> None:
@@ -122,3 +104,6 @@ class Creatures:
     def columns(self) -> dict[str, NDArray[Any]]:
         """The living part of every column, by name, in order."""
         return {name: self._all[name][: self.n] for name in COLUMNS}
+
+
+COLUMNS = number_types(Creatures)

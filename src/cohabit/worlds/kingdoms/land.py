@@ -4,7 +4,7 @@ No rule scans the whole map in a tick. Burning cells are kept as a list, and a g
 was eaten, so that regrowth is a comparison.
 """
 
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,29 +13,25 @@ from cohabit.worlds.kingdoms.tiles import IS_DEADLY, IS_LAVA, IS_WATER
 
 ZONE = 64
 """Tiles on a side of a zone."""
-LAYERS: dict[str, type[np.generic]] = {
-    "chart": np.uint8,  # the ground when the world was made; public, also in the fog
-    "ground": np.uint8,  # row of tiles.GROUND
-    "top": np.uint8,  # row of tiles.TOPS; 0: nothing
-    "level": np.uint8,  # height, 0 to 255
-    "built": np.uint8,  # row of tiles.BUILDINGS; 0: nothing
-    "city": np.int32,  # id of the city that owns it; 0: none
-    "grazed": np.int32,  # the tick at which it was last grazed or harvested
-}
 Cells = NDArray[np.int64]
 """Cell numbers of some tiles."""
+
+
+def number_types(arrays: type) -> dict[str, type[np.generic]]:
+    """The number type of each array that a class declares."""
+    return {name: get_args(get_args(kind)[1])[0] for name, kind in get_type_hints(arrays).items()}
 
 
 class Land:
     """The layers of one map, and the cells that burn."""
 
-    chart: NDArray[np.uint8]
-    ground: NDArray[np.uint8]
-    top: NDArray[np.uint8]
-    level: NDArray[np.uint8]
-    built: NDArray[np.uint8]
-    city: NDArray[np.int32]
-    grazed: NDArray[np.int32]
+    chart: NDArray[np.uint8]  # the ground when the world was made; public, also in the fog
+    ground: NDArray[np.uint8]  # row of tiles.GROUND
+    top: NDArray[np.uint8]  # row of tiles.TOPS; 0: nothing
+    level: NDArray[np.uint8]  # height, 0 to 255
+    built: NDArray[np.uint8]  # row of tiles.BUILDINGS; 0: nothing
+    city: NDArray[np.int32]  # id of the city that owns it; 0: none
+    grazed: NDArray[np.int32]  # the tick at which it was last grazed or harvested
 
     def __init__(self, zones_x: int, zones_y: int) -> None:
         self.width, self.height = zones_x * ZONE, zones_y * ZONE
@@ -113,3 +109,6 @@ class Land:
     def layers(self) -> dict[str, NDArray[Any]]:
         """Every layer, by name, in order."""
         return {name: getattr(self, name) for name in LAYERS}
+
+
+LAYERS = number_types(Land)

@@ -17,6 +17,7 @@ from cohabit.worlds.kingdoms.sim import YEAR, City, Kingdom, News, Sim, War
 from cohabit.worlds.kingdoms.species import IS_MONSTER, SPECIES
 from cohabit.worlds.kingdoms.text_map import text_map
 from cohabit.worlds.kingdoms.tiles import BUILDING_ROW, BUILDINGS, TOP_ROW
+from cohabit.worlds.words import counted
 
 MAX_EVENTS = 5
 MAX_WARS = 4
@@ -145,10 +146,6 @@ def _other_wars(sim: Sim, mine: Kingdom) -> list[str]:
     """The wars that a kingdom has no part in."""
     found = [_war(sim, war) for war in sim.wars if mine.id not in (war.attacker, war.defender)]
     return found if len(found) <= MAX_WARS else [*found[:MAX_WARS], f"{len(found) - MAX_WARS} more"]
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number} {one if number == 1 else several}"
 
 
 def _standing(k: Kingdom) -> dict[str, object]:
@@ -295,7 +292,7 @@ def _group(sim: Sim, members: Rows, kind: str, homes: Sequence[City]) -> Entity:
         f"{kind}s",
         distance=best[0] if best else None,
         direction=f"{'measured from' if best[0] else 'in'} {best[1]}" if best else "",
-        description=f"{_count(len(members), kind, f'{kind}s')} ({species}, {owner}) near {x[near]},{y[near]}",
+        description=f"{counted(len(members), kind)} ({species}, {owner}) near {x[near]},{y[near]}",
     )
 
 

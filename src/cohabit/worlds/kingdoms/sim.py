@@ -185,6 +185,13 @@ class Sim:
         """The kingdoms that exist now."""
         return [k for k in self.kingdoms.values() if k.alive]
 
+    def owners(self) -> NDArray[np.int32]:
+        """The kingdom of each city, by city id."""
+        table: NDArray[np.int32] = np.zeros(max(self.cities, default=0) + 1, np.int32)
+        for city in self.cities.values():
+            table[city.id] = city.kingdom
+        return table
+
     def cities_of(self, kingdom: int) -> list[City]:
         return [c for c in self.cities.values() if c.kingdom == kingdom]
 

@@ -35,7 +35,7 @@ def text_map(view: View) -> str:
     cells = (ys[:, None] * land.width + xs[None, :]).ravel()
     seen = np.ones(len(cells), np.bool_) if view.seen is None else view.seen[cells]
     characters = GROUND_CHARACTERS[np.where(seen, land.ground[cells], land.chart[cells])]
-    owner = _owners(view)[land.city[cells]]
+    owner = view.sim.owners()[land.city[cells]]
     owned = seen & (owner > 0) & ~IS_WATER[land.ground[cells]]
     characters[owned] = np.array(list(KINGDOM_CHARACTERS))[(owner[owned] - 1) % len(KINGDOM_CHARACTERS)]
     picture = characters.reshape(len(ys), len(xs))
@@ -56,15 +56,6 @@ def _legend(view: View, picture: NDArray[np.str_], owners: set[int]) -> str:
     meanings = GROUND_LEGEND | lands | MARKS
     drawn = set(picture.ravel().tolist())
     return ", ".join(f"{character} {meaning}" for character, meaning in meanings.items() if character in drawn)
-
-
-def _owners(view: View) -> NDArray[np.int64]:
-    """The kingdom of each city, by city id."""
-    cities = view.sim.cities
-    table = np.zeros(max(cities, default=0) + 1, np.int64)
-    for city in cities.values():
-        table[city.id] = city.kingdom
-    return table
 
 
 def _mark_cities_and_enemies(view: View, picture: NDArray[np.str_], across: int, down: int) -> None:

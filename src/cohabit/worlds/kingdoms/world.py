@@ -6,25 +6,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
+from cohabit.errors import GameRejected, UnknownAsset
 from cohabit.model.action import Action
-from cohabit.model.observation import Goal
+from cohabit.model.observation import Goal, Observation
 from cohabit.model.suggest import nearest
-from cohabit.world import (
-    Eye,
-    GameRejected,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    UnknownAsset,
-    WorldSpec,
-    action,
-    query,
-)  # fmt: skip
+from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, action, query
 from cohabit.worlds.kingdoms import answers, arguments, imagined, queries, save
 from cohabit.worlds.kingdoms.beginning import begin
 from cohabit.worlds.kingdoms.drawing import picture
@@ -269,7 +255,7 @@ class Kingdoms(OrderActions):
     @query()
     def get_tile(self, eye: Eye, x: arguments.X, y: arguments.Y) -> answers.Tile:
         """One tile: its ground, its cover and the creatures on it. An unseen tile is described from the chart."""
-        self._on_map(x, y)
+        casting.on_map(self.sim, x, y)
         return queries.tile(self.view(eye), x, y)
 
     @query(needs="read_own")
@@ -359,7 +345,7 @@ class Kingdoms(OrderActions):
         """Spawn creatures."""
         self._must_be_ready()
         kind = _known(entity_id, SPECIES_ROW, "creature", SPECIES_ROW if by is None else [self._realm(by).race])
-        self._on_map(x, y)
+        casting.on_map(self.sim, x, y)
         return self._done(by, spawns.spawn(self.sim, self._kingdom(by), kind, x, y, count, adult))
 
     @action(gives=answers.Painted, needs="act_global", group="powers")
@@ -409,9 +395,6 @@ class Kingdoms(OrderActions):
 
     def _realm(self, seat: Seat) -> Kingdom:
         return self.sim.kingdoms[int(seat.id)]
-
-    def _on_map(self, x: int, y: int) -> None:
-        casting.on_map(self.sim, x, y)
 
     # -- imagining --------------------------------------------------------------------------------
     def resample(self, eye: Eye, stream: Stream) -> None:

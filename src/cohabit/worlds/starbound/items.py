@@ -29,6 +29,7 @@ class Item(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     places: str = ""  # the tile that it becomes
     price: int = 0  # in pixels, as the ship's shop sells it; 0: not for sale
     worth: int = 0  # in pixels, as the shop buys it
+    colour: tuple[int, int, int] | None = None  # of its picture
 
 
 class Recipe(Struct, frozen=True, gc=False, forbid_unknown_fields=True):

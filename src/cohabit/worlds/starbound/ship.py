@@ -7,6 +7,7 @@ from cohabit.worlds.starbound.land import SHIP_FIXTURES, SHIP_FLOOR, Land, landi
 from cohabit.worlds.starbound.planets import HOME, PLANET, PLANET_NAMES, SHIP, fuel_between
 from cohabit.worlds.starbound.senses import sees_roof
 from cohabit.worlds.starbound.tiles import SOLID
+from cohabit.worlds.words import counted
 
 UNDER_A_ROOF = "you can beam up only under open sky"
 
@@ -113,13 +114,13 @@ def buy(body: Body, item: str, count: int) -> None:
         raise Failed(f"{item} is not for sale")
     cost = price_of(body, item) * count
     if body.items.get(PIXELS, 0) < cost:
-        raise Failed(f"{count} {item} cost {_pixels(cost)}; you have {body.items.get(PIXELS, 0)}")
+        raise Failed(f"{count} {item} cost {counted(cost, 'pixel')}; you have {body.items.get(PIXELS, 0)}")
     if body.items.get(item, 0) + count > limit(item):
         raise Failed(f"you cannot carry more {item}")
     body.remove(PIXELS, cost)
     body.add(item, count)
     body.count("trade")
-    body.tell(f"You buy {count} {item} for {_pixels(cost)}.", "success")
+    body.tell(f"You buy {count} {item} for {counted(cost, 'pixel')}.", "success")
 
 
 def sell(body: Body, item: str, count: int) -> None:
@@ -131,11 +132,7 @@ def sell(body: Body, item: str, count: int) -> None:
     body.remove(item, count)
     body.add(PIXELS, gain)
     body.count("trade")
-    body.tell(f"You sell {count} {item} for {_pixels(gain)}.", "success")
-
-
-def _pixels(number: int) -> str:
-    return f"{number} pixel{'' if number == 1 else 's'}"
+    body.tell(f"You sell {count} {item} for {counted(gain, 'pixel')}.", "success")
 
 
 def _need_aboard(body: Body) -> None:

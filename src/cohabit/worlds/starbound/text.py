@@ -13,6 +13,7 @@ from cohabit.worlds.starbound.land import across
 from cohabit.worlds.starbound.planets import PLANET, SHIP
 from cohabit.worlds.starbound.senses import nearest_tile
 from cohabit.worlds.starbound.tiles import LETTER_OF_NAME, NAME_OF_LETTER
+from cohabit.worlds.words import counted
 
 ME = "@"
 _LISTED = (
@@ -86,10 +87,6 @@ def vitals_text(status: dict[str, Any]) -> str:
     if status["crouching"]:
         words += ", crouching"
     return words + "."
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def items_text(items: dict[str, int]) -> str:

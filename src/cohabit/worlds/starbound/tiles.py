@@ -9,7 +9,7 @@ UNBREAKABLE = 99
 HANDS = 0  # the tool tier of bare hands
 
 
-class Tile(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class Tile(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """One kind of tile. ``tier``: the tool tier that digs it. ``letter``: how text maps show it."""
 
     name: str
@@ -20,6 +20,8 @@ class Tile(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     light: int = 0  # how many tiles around it are lit
     liquid: bool = False
     warm: bool = False
+    colour: tuple[int, int, int]  # red, green and blue
+    marks: tuple[int, int, int] | None = None  # the colour of ore in it, or of details
 
 
 TILES = read_table(__file__, dict[str, tuple[Tile, ...]])["tiles"]

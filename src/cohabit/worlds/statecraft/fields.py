@@ -10,28 +10,21 @@ from math import isinf, isnan
 from typing import Any
 
 from cohabit.model.suggest import nearest
+from cohabit.worlds.statecraft import schema
 from cohabit.worlds.statecraft.cessions import borders_on, owners_of
 from cohabit.worlds.statecraft.rules import BROADCAST
-from cohabit.worlds.statecraft.schema import (
-    FIELDS,
-    MAX_ORDER,
-    MAX_RATING,
-    MAX_REASONING_WORDS,
-    MAX_TEXT_CHARS,
-    MIN_RATING,
-)
 from cohabit.worlds.statecraft.state import Amounts, Drop, DroppedInput, GameState, Texts
 from cohabit.worlds.statecraft.untrusted_json import RepeatedKeys
 
 WHOLE_ANSWER = "*"
 MAX_NUMERAL_CHARS = 40
-MAX_CHECKED_CHARS = max(MAX_TEXT_CHARS.values())
+MAX_CHECKED_CHARS = max(schema.MAX_TEXT_CHARS.values())
 MAX_REASONS_PER_FIELD, MAX_REASONS_PER_ANSWER = 20, 60
 """Further reasons are only counted, so that no agent can fill the log."""
 MAX_SUGGESTIONS = 20
 """For each answer, because comparing names is slow."""
 MAX_QUOTED_CHARS = 40
-_FIELD_ORDER = {field: place for place, field in enumerate((WHOLE_ANSWER, *FIELDS))}
+_FIELD_ORDER = {field: place for place, field in enumerate((WHOLE_ANSWER, *schema.FIELDS))}
 _TYPE_NAMES = {
     bool: "a boolean", int: "an integer", float: "a number with a fraction", str: "a string", list: "an array",
     dict: "an object", type(None): "null",
@@ -178,7 +171,7 @@ def quote_name(value: Any) -> str:
 
 # -- numbers ------------------------------------------------------------------------------------
 def read_count(context: AnswerContext, field: str, value: Any) -> int:
-    if type(value) is int and 0 <= value <= MAX_ORDER:
+    if type(value) is int and 0 <= value <= schema.MAX_ORDER:
         return value
     try:
         return _capped(context, field, "", _non_negative(context, value))
@@ -189,7 +182,7 @@ def read_count(context: AnswerContext, field: str, value: Any) -> int:
 
 def read_amounts(context: AnswerContext, field: str, value: Any) -> dict[str, int]:
     """Mils or money for other nations. Entries of 0 are left out."""
-    valid = _copy_if_valid(value, context.known, 1, MAX_ORDER, context.nation)
+    valid = _copy_if_valid(value, context.known, 1, schema.MAX_ORDER, context.nation)
     if valid is not None:
         return valid
     entries = _entries(context, field, value, _non_negative, context.target_problem)
@@ -197,7 +190,7 @@ def read_amounts(context: AnswerContext, field: str, value: Any) -> dict[str, in
 
 
 def read_ratings(context: AnswerContext, field: str, value: Any) -> dict[str, int]:
-    valid = _copy_if_valid(value, context.known, MIN_RATING, MAX_RATING)
+    valid = _copy_if_valid(value, context.known, schema.MIN_RATING, schema.MAX_RATING)
     return dict(_entries(context, field, value, _rating, context.recipient_problem)) if valid is None else valid
 
 
@@ -224,15 +217,15 @@ def _non_negative(context: AnswerContext, value: Any) -> int:
 
 def _rating(context: AnswerContext, value: Any) -> int:
     number = _integer(context, value)
-    if not MIN_RATING <= number <= MAX_RATING:
-        raise InvalidValue(f"must be from {MIN_RATING} to {MAX_RATING}")
+    if not schema.MIN_RATING <= number <= schema.MAX_RATING:
+        raise InvalidValue(f"must be from {schema.MIN_RATING} to {schema.MAX_RATING}")
     return number
 
 
 def _capped(context: AnswerContext, field: str, prefix: str, number: int) -> int:
-    if number > MAX_ORDER:
-        context.change(field, f"{prefix}reduced to the maximum, {MAX_ORDER}")
-        return MAX_ORDER
+    if number > schema.MAX_ORDER:
+        context.change(field, f"{prefix}reduced to the maximum, {schema.MAX_ORDER}")
+        return schema.MAX_ORDER
     return number
 
 
@@ -286,10 +279,10 @@ def read_text(context: AnswerContext, field: str, value: Any) -> str:
 
 def read_reasoning(context: AnswerContext, field: str, value: Any) -> str:
     text = read_text(context, field, value)
-    words = text.split(None, MAX_REASONING_WORDS)
-    if len(words) <= MAX_REASONING_WORDS:
+    words = text.split(None, schema.MAX_REASONING_WORDS)
+    if len(words) <= schema.MAX_REASONING_WORDS:
         return text
-    context.change(field, f"truncated to {MAX_REASONING_WORDS} words")
+    context.change(field, f"truncated to {schema.MAX_REASONING_WORDS} words")
     return text[: len(text) - len(words[-1])].rstrip()
 
 
@@ -310,7 +303,7 @@ def _string(context: AnswerContext, value: Any) -> str:
 
 
 def _truncated(context: AnswerContext, field: str, text: str) -> str:
-    limit = MAX_TEXT_CHARS[field]
+    limit = schema.MAX_TEXT_CHARS[field]
     if len(text) <= limit:
         return text
     context.change(field, f"truncated to {limit} characters")

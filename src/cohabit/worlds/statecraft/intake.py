@@ -5,38 +5,32 @@ intends nothing.
 """
 
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from cohabit.worlds.statecraft import fields
-from cohabit.worlds.statecraft.fields import (
-    WHOLE_ANSWER,
-    AnswerContext,
-    InvalidValue,
-    drop_repeated,
-    name_key,
-    quote_name,
-    type_name,
-)
+from cohabit.worlds.statecraft.fields import WHOLE_ANSWER, AnswerContext, InvalidValue
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import Answers, DroppedInput, GameState, Ledgers
 from cohabit.worlds.statecraft.untrusted_json import RepeatedKeys, objects_in_text, parse_json
 
 SUMMARY, OLD_SUMMARY = "summary_last_turn", "summary"
 """The old name is accepted if the new one is missing."""
-_READERS: dict[str, fields.Reader] = {
-    "purchase_mils": fields.read_count,
-    "attacks": fields.read_amounts,
-    "cede_territories": fields.read_cessions,
-    "money_grants": fields.read_amounts,
-    "messages": fields.read_messages,
-    "summary_last_turn": fields.read_text,
-    "history_summary": fields.read_text,
-    "reasoning": fields.read_reasoning,
-    "disband_mils": fields.read_count,
-    "keeps_word_report": fields.read_ratings,
-    "aggressor_report": fields.read_ratings,
+FIELDS: dict[str, tuple[str, type, fields.Reader]] = {
+    "purchase_mils": ("d_mil_purchase_intent", int, fields.read_count),
+    "attacks": ("d_global_attacks", dict, fields.read_amounts),
+    "cede_territories": ("d_territory_cession", dict, fields.read_cessions),
+    "money_grants": ("d_money_grants", dict, fields.read_amounts),
+    "messages": ("d_messages_sent", dict, fields.read_messages),
+    "summary_last_turn": ("d_turn_summary", str, fields.read_text),
+    "history_summary": ("d_history_summary", str, fields.read_text),
+    "reasoning": ("d_reasoning", str, fields.read_reasoning),
+    "disband_mils": ("d_mils_disband_intent", int, fields.read_count),
+    "keeps_word_report": ("d_keeps_word_report", dict, fields.read_ratings),
+    "aggressor_report": ("d_aggressor_report", dict, fields.read_ratings),
 }
-_READERS_BY_KEY = {**{name_key(field): field for field in _READERS}, OLD_SUMMARY: SUMMARY}
+"""For each field: its ledger, the type of an entry there, and what reads it."""
+_FIELDS_BY_KEY = {**{fields.name_key(field): field for field in FIELDS}, OLD_SUMMARY: SUMMARY}
 MAX_REMEMBERED_CHARS = 8_000
 """A longer answer is parsed each time."""
 Column = tuple[fields.Reader, dict[str, Any]]
@@ -45,8 +39,10 @@ Column = tuple[fields.Reader, dict[str, Any]]
 def read_intentions(state: GameState, answers: Answers, rules: Rules) -> tuple[Ledgers, list[DroppedInput]]:
     """The intentions of every nation, and what was dropped or changed. Raises nothing and changes nothing."""
     nations = state.nations
-    ledgers = _empty_intentions(nations)
-    columns = _columns(ledgers)
+    columns: dict[str, Column] = {
+        field: (read, {name: {} for name in nations} if kind is dict else dict.fromkeys(nations, kind()))
+        for field, (_, kind, read) in FIELDS.items()
+    }
     context = AnswerContext(state, rules.intake == "lenient")
     dropped: list[DroppedInput] = []
     for nation in nations:
@@ -56,35 +52,9 @@ def read_intentions(state: GameState, answers: Answers, rules: Rules) -> tuple[L
             if context.drop_log is not None:
                 dropped += context.drop_log.entries()
     if not answers.keys() <= state.mils.keys():
-        unknown = sorted(quote_name(name) for name in answers if name not in state.mils)
+        unknown = sorted(fields.quote_name(name) for name in answers if name not in state.mils)
         dropped += [DroppedInput(name, WHOLE_ANSWER, "unknown nation") for name in unknown]
-    return ledgers, dropped
-
-
-def _empty_intentions(nations: list[str]) -> Ledgers:
-    return Ledgers(
-        d_mil_purchase_intent=dict.fromkeys(nations, 0),
-        d_global_attacks={name: {} for name in nations},
-        d_territory_cession={name: {} for name in nations},
-        d_money_grants={name: {} for name in nations},
-        d_messages_sent={name: {} for name in nations},
-        d_turn_summary=dict.fromkeys(nations, ""),
-        d_history_summary=dict.fromkeys(nations, ""),
-        d_reasoning=dict.fromkeys(nations, ""),
-        d_mils_disband_intent=dict.fromkeys(nations, 0),
-        d_keeps_word_report={name: {} for name in nations},
-        d_aggressor_report={name: {} for name in nations},
-    )
-
-
-def _columns(ledgers: Ledgers) -> dict[str, Column]:
-    """field -> its reader, and the ledger that it is written to."""
-    targets: tuple[dict[str, Any], ...] = (
-        ledgers.d_mil_purchase_intent, ledgers.d_global_attacks, ledgers.d_territory_cession,
-        ledgers.d_money_grants, ledgers.d_messages_sent, ledgers.d_turn_summary, ledgers.d_history_summary,
-        ledgers.d_reasoning, ledgers.d_mils_disband_intent, ledgers.d_keeps_word_report, ledgers.d_aggressor_report,
-    )  # fmt: skip
-    return {field: (read, ledger) for (field, read), ledger in zip(_READERS.items(), targets, strict=True)}
+    return Ledgers(**{FIELDS[field][0]: ledger for field, (_, ledger) in columns.items()}), dropped
 
 
 def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any) -> None:
@@ -93,7 +63,7 @@ def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any
     try:
         action = answer if type(answer) is dict else _as_object(answer)
         if isinstance(action, RepeatedKeys):
-            drop_repeated(context, action)
+            fields.drop_repeated(context, action)
         has_unknown_fields = False
         for field, value in action.items():
             column = columns.get(field)
@@ -116,8 +86,9 @@ def _read_answer(context: AnswerContext, columns: dict[str, Column], answer: Any
 def _read_unknown_fields(context: AnswerContext, columns: dict[str, Column], action: dict[Any, Any]) -> None:
     """Log fields that are not in the schema. Accept names in another case, and the old name of the summary."""
     given = [field for field in action if field in columns]
-    for shown, field in sorted([(quote_name(field), field) for field in action if field not in columns], key=_shown):
-        meant = _READERS_BY_KEY.get(name_key(field)) if type(field) is str else None
+    unknown = [(fields.quote_name(field), field) for field in action if field not in columns]
+    for shown, field in sorted(unknown, key=itemgetter(0)):
+        meant = _FIELDS_BY_KEY.get(fields.name_key(field)) if type(field) is str else None
         if meant is None:
             suggestion = context.suggestion(field, columns) if type(field) is str else ""
             context.drop(shown, f"unknown field{suggestion}")
@@ -130,10 +101,6 @@ def _read_unknown_fields(context: AnswerContext, columns: dict[str, Column], act
             given.append(meant)
 
 
-def _shown(entry: tuple[str, Any]) -> str:
-    return entry[0]
-
-
 def _as_object(answer: Any) -> dict[Any, Any]:
     """The answer as an object; a text is parsed as JSON."""
     if isinstance(answer, dict):
@@ -143,13 +110,13 @@ def _as_object(answer: Any) -> dict[Any, Any]:
     if isinstance(answer, bytes | bytearray):
         answer = answer.decode(errors="replace")
     if not isinstance(answer, str):
-        raise InvalidValue(f"must be a JSON object, not {type_name(answer)}")
+        raise InvalidValue(f"must be a JSON object, not {fields.type_name(answer)}")
     try:
         parsed = _parse_again(answer) if len(answer) <= MAX_REMEMBERED_CHARS else parse_json(answer)
     except ValueError as error:
         return _only_object_in_text(answer, error)
     if not isinstance(parsed, dict):
-        raise InvalidValue(f"must be a JSON object, not {type_name(parsed)}")
+        raise InvalidValue(f"must be a JSON object, not {fields.type_name(parsed)}")
     return parsed
 
 
@@ -166,7 +133,7 @@ def _only_object_in_text(text: str, error: ValueError) -> dict[Any, Any]:
         objects = list(objects_in_text(answer))
     except ValueError as too_many:
         raise InvalidValue(f"must be one JSON object, but the text has {too_many}") from None
-    found = [action for action in objects if any(name_key(name) in _READERS_BY_KEY for name in action)]
+    found = [action for action in objects if any(fields.name_key(name) in _FIELDS_BY_KEY for name in action)]
     found = found or [action for action in objects if not action]
     if not found:
         raise InvalidValue(f"must be a JSON object, but is not valid JSON: {error}")

@@ -29,16 +29,16 @@ MEANING_OF_RATINGS = {
 
 def text_for_nation(known: Known, submitted: str) -> str:
     """The text for a nation. ``submitted`` describes the orders that it has already submitted."""
-    me = known["self"]
+    me, sent = known["self"], sorted(known.get("messages_sent", {}).items())
     sections = [
-        f"You are {known['self']}. Turn {known['turn']}; {_turns_left(known['turns_left'])}",
+        f"You are {me}. Turn {known['turn']}; {_turns_left(known['turns_left'])}",
         _own_nation(known),
-        _other_nations(known),
+        _section("OTHER NATIONS", [_nation(known, name) for name in known["agents"] if name != me]),
         _rules_in_short(known["constants"]) if known["turns_left"] else "",
         _section("NEWS OF LAST TURN", known.get("previous_turn_news", ())),
         _section("YOUR REPORT ON LAST TURN", known.get("previous_turn_report", ())),
         _section("MESSAGES TO YOU (not verified)", [_message(m) for m in known.get("messages", ()) if m["from"] != me]),
-        _section("MESSAGES THAT YOU SENT", [f"to {to}:{quoted(text)}" for to, text in _sent(known)]),
+        _section("MESSAGES THAT YOU SENT", [f"to {to}:{quoted(text)}" for to, text in sent]),
         _legal_cessions(known) if known["turns_left"] else "",
         _ratings(known.get("ratings")),
         _section("YOUR NOTES", known.get("history_context", "").splitlines()),
@@ -91,10 +91,6 @@ def _own_nation(known: Known) -> str:
         *([f"Expected this turn: income {income}, upkeep {upkeep}: {money}."] if known["turns_left"] else []),
         f"Welfare so far: {known['welfare'][me]}",
     ])  # fmt: skip
-
-
-def _other_nations(known: Known) -> str:
-    return _section("OTHER NATIONS", [_nation(known, name) for name in known["agents"] if name != known["self"]])
 
 
 def _nation(known: Known, name: str) -> str:
@@ -160,10 +156,6 @@ def _ratings(means: dict[str, Any] | None) -> str:
         if means.get(key)
     ]
     return _section("PUBLISHED RATINGS (means of the other nations' ratings, 1 to 10)", lines)
-
-
-def _sent(known: Known) -> list[tuple[str, str]]:
-    return sorted(known.get("messages_sent", {}).items())
 
 
 def _message(message: dict[str, str]) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from cohabit.model.observation import one_line
 from cohabit.worlds.statecraft.fields import name_key, names_by_key
 from cohabit.worlds.statecraft.rules import BROADCAST
-from cohabit.worlds.statecraft.state import Flows, Ledgers, Texts
+from cohabit.worlds.statecraft.state import Ledgers, Texts
 from cohabit.worlds.statecraft.visibility import Visibility
 
 Pledges = dict[str, dict[str, list[tuple[str, int]]]]
@@ -47,19 +47,14 @@ Line = tuple[str, tuple[int, str] | None]
 
 def find_pledges(text: str, nations: Sequence[str], recipient: str) -> Iterator[tuple[int, str]]:
     """The amount and the target of each pledge in a message; the amount is 0 for a pledge not to attack."""
-    for _, pledge in _lines(text, nations, recipient):
+    for _, pledge in _lines(text, tuple(nations), recipient):
         if pledge is not None:
             yield pledge
 
 
-def _lines(text: str, nations: Sequence[str], recipient: str) -> Sequence[Line]:
+@lru_cache(256)  # a message is read when it is submitted, when the turn is resolved, and by those who get it
+def _lines(text: str, nations: tuple[str, ...], recipient: str) -> Sequence[Line]:
     """Each line of a message without decoration, and the pledge in it, if there is one."""
-    return _read_lines(text, tuple(nations), recipient)
-
-
-@lru_cache(256)
-def _read_lines(text: str, nations: tuple[str, ...], recipient: str) -> Sequence[Line]:
-    """A message is read when it is submitted, when the turn is resolved, and by those who get it."""
     by_key = names_by_key(nations)
     if recipient != BROADCAST:
         by_key["you"] = recipient
@@ -102,7 +97,7 @@ def pledge_notes(author: str, texts: Texts, nations: Sequence[str]) -> list[str]
     counted = [
         pledge for pledges in pledges_in({author: texts}, nations).get(author, {}).values() for pledge in pledges
     ]
-    lines = [(line, pledge) for to, text in texts.items() for line, pledge in _lines(text, nations, to)]
+    lines = [(line, pledge) for to, text in texts.items() for line, pledge in _lines(text, tuple(nations), to)]
     unclear = [line for line, pledge in lines if _INTENT.search(line) and (pledge is None or pledge[1] == author)]
     smaller = any(pledge and pledge[1] != author and pledge[::-1] not in counted for _, pledge in lines)
     promises = [f"grant {n} to {target}" if n else f"no attack on {target}" for target, n in counted]
@@ -135,12 +130,8 @@ def pledge_news(pledges: Pledges, due: Ledgers, visibility: Visibility, *, open_
 
 def _outcome(author: str, target: str, amount: int, due: Ledgers) -> str:
     promise = f"to grant {amount} to {target}" if amount else f"not to attack {target}"
-    done = _sent(due.d_grants_paid if amount else due.d_attacks_clamped, author, target)
+    done = (due.d_grants_paid if amount else due.d_attacks_clamped).get(author, {}).get(target, 0)
     if done >= amount if amount else not done:
         return f"{author} kept its pledge {promise}."
     did = f"it granted {done or 'nothing'}" if amount else f"it sent {done} mil{'s' * (done != 1)}"
     return f"{author} broke its pledge {promise}: {did}."
-
-
-def _sent(flows: Flows, one: str, other: str) -> int:
-    return flows.get(one, {}).get(other, 0)

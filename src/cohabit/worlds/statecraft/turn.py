@@ -10,16 +10,7 @@ from typing import Any, NamedTuple
 from cohabit.worlds.statecraft.cessions import Cessions, cede
 from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
-from cohabit.worlds.statecraft.state import (
-    Amounts,
-    Answers,
-    DroppedInput,
-    Flows,
-    GameState,
-    Ledgers,
-    Texts,
-    TurnResult,
-)
+from cohabit.worlds.statecraft.state import Amounts, Answers, DroppedInput, Flows, GameState, Ledgers, Texts, TurnResult
 
 MAX_SUMMARIES = 64
 """How many turn summaries the state holds per nation, so that a turn costs the same in a long game."""

@@ -12,6 +12,7 @@ The intentions, notes and ratings of a nation are visible to itself only, and me
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from cohabit.worlds.statecraft.rules import BROADCAST
 from cohabit.worlds.statecraft.state import Amounts, Flows, Ledgers, Texts
@@ -69,7 +70,7 @@ class Visibility(Struct, frozen=True):
 
     def ledgers(self, ledgers: Ledgers, *, open_messages: bool = False) -> dict[str, Any]:
         """All ledgers of a turn by name, limited to what this viewer may see."""
-        return {name: self._ledger(name, getattr(ledgers, name), open_messages) for name in ledgers.__struct_fields__}
+        return {name: self._ledger(name, ledger, open_messages) for name, ledger in asdict(ledgers).items()}
 
     def _ledger(self, name: str, ledger: Any, open_messages: bool) -> Any:
         if name == "d_messages_sent":
@@ -96,8 +97,3 @@ class Visibility(Struct, frozen=True):
 
     def _own(self, ledger: dict[str, Any]) -> dict[str, Any]:
         return {self.nation: ledger[self.nation]} if self.nation is not None and self.nation in ledger else {}
-
-
-def all_ledgers(ledgers: Ledgers) -> dict[str, Any]:
-    """All ledgers by name, for a viewer who may see everything."""
-    return {name: getattr(ledgers, name) for name in ledgers.__struct_fields__}

@@ -7,33 +7,13 @@ import msgspec
 
 from cohabit.errors import BadArgs, GameRejected
 from cohabit.model.action import Action
-from cohabit.model.observation import Goal, one_line
-from cohabit.world import (
-    Eye,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    World,
-    WorldSpec,
-    action,
-    query,
-)
-from cohabit.worlds.statecraft import cessions
+from cohabit.model.observation import Goal, Observation, one_line
+from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
+from cohabit.worlds.statecraft import cessions, observation_text
 from cohabit.worlds.statecraft.agent_input import build_agent_input
 from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings, known_pledges
+from cohabit.worlds.statecraft.intake import FIELDS
 from cohabit.worlds.statecraft.maps import make_map, validate_map
-from cohabit.worlds.statecraft.observation_text import (
-    HOW_TO_ANSWER,
-    quoted,
-    rules_text,
-    text_for_nation,
-    text_for_spectator,
-)
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
 from cohabit.worlds.statecraft.ratings import published_ratings, update_ratings
 from cohabit.worlds.statecraft.report import news, problem, refusals
@@ -41,7 +21,7 @@ from cohabit.worlds.statecraft.rules import Rules, rules_from
 from cohabit.worlds.statecraft.setup import initial_state
 from cohabit.worlds.statecraft.state import DroppedInput, Flows, GameState, Ledgers, Territories, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
-from cohabit.worlds.statecraft.visibility import Observability, Visibility, all_ledgers
+from cohabit.worlds.statecraft.visibility import Observability, Visibility
 from cohabit.worlds.statecraft.without_effect import check_orders
 
 STATE_CLASSES = (Rules, GameState, Ledgers, DroppedInput, TurnResult)
@@ -72,11 +52,7 @@ MAX_ECHO_CHARS = 2000
 """How much of its submitted answer is shown to a nation."""
 TEXT_ONLY_KEYS = ("previous_turn_news", "previous_turn_report", "history_context")
 EMPTY: dict[str, Any] = {}
-DEFAULTS: dict[str, Any] = {
-    "purchase_mils": 0, "attacks": {}, "cede_territories": {}, "money_grants": {}, "messages": {},
-    "summary_last_turn": "", "history_summary": "", "reasoning": "", "disband_mils": 0, "keeps_word_report": {},
-    "aggressor_report": {},
-}  # fmt: skip
+DEFAULTS = {field: kind() for field, (_, kind, _) in FIELDS.items()}
 """What a field that is left out orders. Forms send these values for fields that were not filled in."""
 MAX_PROBLEMS_IN_MESSAGE = 10
 
@@ -127,8 +103,8 @@ class Statecraft(World):
 
     def describe(self) -> str:
         """With the rules, their numbers and how to answer. A view has them in short."""
-        rules = rules_text(self.rules.constants, publishes_ratings=self.publish_ratings)
-        return f"{super().describe()}\n\n{rules}\n\n{HOW_TO_ANSWER}"
+        rules = observation_text.rules_text(self.rules.constants, publishes_ratings=self.publish_ratings)
+        return f"{super().describe()}\n\n{rules}\n\n{observation_text.HOW_TO_ANSWER}"
 
     def reset(self, seed: int, seats: Sequence[Seat]) -> None:
         self.order = [seat.id for seat in seats]
@@ -245,10 +221,10 @@ class Statecraft(World):
         """Each message to its recipient, quoted; to everybody if messages are open."""
         sent = turn.ledgers.d_messages_sent
         public = Visibility(None).messages(sent, open_messages=self.open_messages)
-        told = [Told(f"{m['from']} says to {m['to']}:{quoted(m['text'])}") for m in public]
+        told = [Told(f"{m['from']} says to {m['to']}:{observation_text.quoted(m['text'])}") for m in public]
         for name in () if self.open_messages else self.order:
             own = [m for m in Visibility(name).messages(sent) if m["to"] == name]
-            told += [Told(f"{m['from']} says to you:{quoted(m['text'])}", seats=(name,)) for m in own]
+            told += [Told(f"{m['from']} says to you:{observation_text.quoted(m['text'])}", seats=(name,)) for m in own]
         return told
 
     def _tell_result(self) -> list[Told]:
@@ -261,9 +237,10 @@ class Statecraft(World):
     def observe(self, eye: Eye) -> Observation:
         known = self._known(eye)
         if eye.seat in self.order:
-            text = text_for_nation(known, self._submitted_text(eye.seat) if eye.seat in self.submitted else "")
+            submitted = self._submitted_text(eye.seat) if eye.seat in self.submitted else ""
+            text = observation_text.text_for_nation(known, submitted)
         else:
-            text = text_for_spectator(known)
+            text = observation_text.text_for_spectator(known)
         return Observation(text=text, status=_status(known), step=self.state.turn, text_says_all=True)
 
     def observe_data(self, eye: Eye) -> Observation:
@@ -363,14 +340,10 @@ class Statecraft(World):
         dropped = [d for d in self.last.dropped if eye.sees == "all" or d.nation == eye.seat]
         refused = [r for r in self.last.cessions_refused if eye.sees == "all" or r[0] == eye.seat]
         visibility = Visibility(eye.seat, self.observability)
-        shown = (
-            all_ledgers(self.last.ledgers)
-            if eye.sees == "all"
-            else visibility.ledgers(self.last.ledgers, open_messages=self.open_messages)
-        )
+        shown = visibility.ledgers(self.last.ledgers, open_messages=self.open_messages)
         return {
             "turn": self.state.turn - 1,
-            "ledgers": shown,
+            "ledgers": msgspec.structs.asdict(self.last.ledgers) if eye.sees == "all" else shown,
             "dropped": [[d.nation, d.field, d.reason] for d in dropped],
             "cessions_done": [list(cession) for cession in self.last.cessions_done],
             "cessions_refused": [list(cession) for cession in refused],

@@ -5,6 +5,7 @@ from itertools import groupby
 
 from cohabit.worlds.whist.rules import BOOK, SEATS, Card, partner_of, rank_of, suit_of
 from cohabit.worlds.whist.status import ShownTrick, Status
+from cohabit.worlds.words import counted
 
 NAMES = ("North", "East", "South", "West")
 TEAMS = ("North and South", "East and West")
@@ -20,10 +21,6 @@ def card_name(card: Card) -> str:
 
 def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-def points_text(points: int) -> str:
-    return f"{points} point{'' if points == 1 else 's'}"
 
 
 def by_team(numbers: Sequence[int]) -> str:
@@ -57,7 +54,7 @@ def _heading(seen: Status) -> str:
     if me is not None:
         heading += f" You are {NAMES[me]}, partner of {NAMES[partner_of(me)]}."
     wins = "wins" if seen.game_points == 1 else "win"
-    return f"{heading}\nScore: {by_team(seen.scores)}; {points_text(seen.game_points)} {wins} the game."
+    return f"{heading}\nScore: {by_team(seen.scores)}; {counted(seen.game_points, 'point')} {wins} the game."
 
 
 def _before_the_deal(seen: Status) -> list[str]:

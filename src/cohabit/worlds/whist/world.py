@@ -6,67 +6,22 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from cohabit.errors import GameRejected
 from cohabit.fair import Draw, Proof, draw_secret
 from cohabit.model.action import Action
-from cohabit.world import (
-    Eye,
-    GameRejected,
-    Observation,
-    Outcome,
-    Range,
-    Seat,
-    SeatId,
-    Standing,
-    Stream,
-    Told,
-    World,
-    WorldSpec,
-    action,
-    query,
-)
-from cohabit.worlds.whist import status
+from cohabit.model.observation import Observation
+from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
+from cohabit.worlds.whist import rules, status, text
 from cohabit.worlds.whist.redeal import redealt, with_played
-from cohabit.worlds.whist.rules import (
-    DECK,
-    FIRST_DEALER,
-    GAME_POINTS,
-    SEATS,
-    ByTeam,
-    Card,
-    Hands,
-    Play,  # noqa: F401 - a snapshot names it
-    Suit,
-    Table,
-    Trick,
-    deal,
-    hand_points,
-    is_legal,
-    legal_cards,
-    next_hand,
-    next_seat,
-    play,
-    resolve,
-    sorted_hand,
-    suit_of,
-    team_of,
-    winning_play,
-)
-from cohabit.worlds.whist.text import (
-    NAMES,
-    SUIT_NAMES,
-    TEAMS,
-    by_team,
-    card_name,
-    listed,
-    points_text,
-    result_text,
-    table_text,
-)
+from cohabit.worlds.whist.rules import DECK, FIRST_DEALER, GAME_POINTS, SEATS, ByTeam, Card, Hands, Suit, Table, Trick
+from cohabit.worlds.whist.rules import Play as Play  # a snapshot names it
+from cohabit.worlds.whist.text import NAMES, SUIT_NAMES, TEAMS
+from cohabit.worlds.words import counted
 
 CUT = Action("cut")
 REVEAL = Action("reveal")
 PLAYS = {card: Action("play", {"card": card}) for card in DECK}
-SORTED_DECK = sorted_hand(DECK)
+SORTED_DECK = rules.sorted_hand(DECK)
 MAX_ECHO_CHARS = 20
 MAX_DIGITS = 64
 Commitment = Annotated[
@@ -145,7 +100,7 @@ class Whist(World):
         return self.dealt is not None
 
     def describe(self) -> str:
-        return super().describe().replace(f"{GAME_POINTS} points", points_text(self.points))
+        return super().describe().replace(f"{GAME_POINTS} points", counted(self.points, "point"))
 
     # -- whose turn it is -------------------------------------------------------------------------
     def to_move(self) -> Sequence[SeatId]:
@@ -160,7 +115,7 @@ class Whist(World):
             todo = CUT if self.draw.phase == "commit" else REVEAL
             return [todo] if number in self.draw.waits_for() else []
         assert self.table is not None
-        return [PLAYS[card] for card in legal_cards(self.table, number)]
+        return [PLAYS[card] for card in rules.legal_cards(self.table, number)]
 
     # -- acting -----------------------------------------------------------------------------------
     @action(preconditions=["The cards are not dealt yet", "You have not cut"])
@@ -199,14 +154,14 @@ class Whist(World):
         table = self.table
         if not self.is_dealt or table is None:
             raise GameRejected("the cards are not dealt yet; `cut` first")
-        if not is_legal(table, number, chosen):
+        if not rules.is_legal(table, number, chosen):
             raise GameRejected(_why_illegal(table, number, chosen))
         led = table.trick.led
-        if led is not None and led not in (suit_of(chosen), *self.lacks[number]):
+        if led is not None and led not in (rules.suit_of(chosen), *self.lacks[number]):
             self.lacks[number] += led
-        self.table = play(table, number, chosen)
+        self.table = rules.play(table, number, chosen)
         self.moves += 1
-        name = card_name(chosen)
+        name = text.card_name(chosen)
         return _outcome(f"You play {name}", f"{NAMES[number]} plays {name}", self._after_card())
 
     def skip(self, seat: Seat) -> Outcome:
@@ -225,11 +180,12 @@ class Whist(World):
         if phase != "ready":
             return ()
         deck = self.draw.luck().shuffled(DECK)
-        before = self.table
-        self.table = deal(deck, FIRST_DEALER, game_points=self.points) if before is None else next_hand(before, deck)
-        self.dealt = self.table.hands
-        table = self.table
-        turned = f"{NAMES[table.dealer]} deals hand {table.hand_number} and turns up {card_name(table.trump_card)}"
+        if self.table is None:
+            table = rules.deal(deck, FIRST_DEALER, game_points=self.points)
+        else:
+            table = rules.next_hand(self.table, deck)
+        self.table, self.dealt = table, table.hands
+        turned = f"{NAMES[table.dealer]} deals hand {table.hand_number} and turns up {text.card_name(table.trump_card)}"
         return (_by_world(f"{turned}; {NAMES[table.turn]} leads"),)
 
     def _void(self) -> Told:
@@ -239,7 +195,7 @@ class Whist(World):
         for seat in missed:
             self.missed[seat] = True
         self._begin_draw()
-        who = listed([NAMES[seat] for seat in missed])
+        who = text.listed([NAMES[seat] for seat in missed])
         return _by_world(
             f"The deal is void, because {who} did not reveal. Cut again; {who} can add nothing in the rest of this game"
         )
@@ -250,14 +206,14 @@ class Whist(World):
         complete = self.table
         if complete.phase != "trickComplete":
             return ()
-        table = self.table = resolve(complete)
-        told = [_by_world(f"{NAMES[complete.turn]} takes the trick. Tricks: {by_team(table.tricks_won)}")]
+        table = self.table = rules.resolve(complete)
+        told = [_by_world(f"{NAMES[complete.turn]} takes the trick. Tricks: {text.by_team(table.tricks_won)}")]
         if table.phase == "playing":
             return tuple(told)
         self.finished.append(self._result(table))
-        points = hand_points(table.tricks_won)
-        result = result_text(table.hand_number, table.tricks_won, points)
-        told.append(_by_world(f"{result}. Score: {by_team(table.scores)}"))
+        points = rules.hand_points(table.tricks_won)
+        result = text.result_text(table.hand_number, table.tricks_won, points)
+        told.append(_by_world(f"{result}. Score: {text.by_team(table.scores)}"))
         if table.winner is not None:
             return (*told, _by_world(f"{TEAMS[table.winner]} win the game"))
         self._begin_draw()
@@ -273,14 +229,14 @@ class Whist(World):
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         seen = self._status(eye)
-        return Observation(status.as_plain(seen), text=table_text(seen), step=self.moves, text_says_all=True)
+        return Observation(status.as_plain(seen), text=text.table_text(seen), step=self.moves, text_says_all=True)
 
     def _status(self, eye: Eye) -> status.Status:
         me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None
         table = self.table if self.is_dealt else None  # the hand that is played now
         dealer = self._next_dealer() if table is None else table.dealer
         hands = [list(hand) for hand in table.hands] if table is not None else [[], [], [], []]
-        trick = Trick(next_seat(dealer)) if table is None else table.trick
+        trick = Trick(rules.next_seat(dealer)) if table is None else table.trick
         return status.Status(
             phase=self._phase(table),
             hand_number=self._hand_number(),
@@ -300,7 +256,7 @@ class Whist(World):
             last_hand=self._last_hand(),
             my_seat=me,
             my_hand=hands[me] if me is not None else [],
-            legal=list(legal_cards(table, me)) if table is not None and me is not None else [],
+            legal=list(rules.legal_cards(table, me)) if table is not None and me is not None else [],
             hands=hands if eye.sees == "all" else None,
         )
 
@@ -326,8 +282,8 @@ class Whist(World):
         """The result of the hand before; at the end of the game, of the last one."""
         for hand in reversed(self.finished):
             if hand.trump_card is not None and hand.tricks_won is not None:
-                won, points = list(hand.tricks_won), list(hand_points(hand.tricks_won))
-                return status.ShownHand(hand.hand_number, hand.dealer, suit_of(hand.trump_card), won, points)
+                won, points = list(hand.tricks_won), list(rules.hand_points(hand.tricks_won))
+                return status.ShownHand(hand.hand_number, hand.dealer, rules.suit_of(hand.trump_card), won, points)
         return None
 
     def _hand_number(self) -> int:
@@ -337,7 +293,7 @@ class Whist(World):
         return self.table.hand_number if self.is_dealt else self.table.hand_number + 1
 
     def _next_dealer(self) -> int:
-        return FIRST_DEALER if self.table is None else next_seat(self.table.dealer)
+        return FIRST_DEALER if self.table is None else rules.next_seat(self.table.dealer)
 
     @query()
     def deals(self, eye: Eye) -> list[Deal]:
@@ -366,12 +322,12 @@ class Whist(World):
         if self.table is None or self.table.scores == (0, 0):
             return {}
         ahead = self.table.scores[0] - self.table.scores[1]
-        return {seat: float(-ahead if team_of(n) else ahead) for n, seat in enumerate(self.order)}
+        return {seat: float(-ahead if rules.team_of(n) else ahead) for n, seat in enumerate(self.order)}
 
     def standings(self) -> Sequence[Standing]:
         scores = self.table.scores if self.table is not None else (0, 0)
-        best_first = sorted(range(SEATS), key=lambda n: -scores[team_of(n)])
-        return [Standing(self.order[n], self.order[n], scores[team_of(n)]) for n in best_first]
+        best_first = sorted(range(SEATS), key=lambda n: -scores[rules.team_of(n)])
+        return [Standing(self.order[n], self.order[n], scores[rules.team_of(n)]) for n in best_first]
 
     def numbered(self) -> Sequence[Action]:
         return [CUT, *PLAYS.values(), REVEAL]
@@ -383,15 +339,15 @@ def _why_illegal(table: Table, seat: int, card: str) -> str:
         return "the game is over"
     if seat != table.turn:
         return f"it is {NAMES[table.turn]}'s turn"
-    legal = legal_cards(table, seat)
+    legal = rules.legal_cards(table, seat)
     if card in table.hands[seat]:
-        return f"you must follow {SUIT_NAMES[suit_of(legal[0])]}; play one of: {' '.join(legal)}"
+        return f"you must follow {SUIT_NAMES[rules.suit_of(legal[0])]}; play one of: {' '.join(legal)}"
     return f"you do not hold {card[:MAX_ECHO_CHARS]!r}; play one of: {' '.join(legal)}"
 
 
 def _shown_trick(trick: Trick, trump: Suit | None) -> status.ShownTrick:
-    best = winning_play(trick, trump)
-    plays = [status.ShownPlay(play.seat, play.card) for play in trick.plays]
+    best = rules.winning_play(trick, trump)
+    plays = [status.ShownPlay(played.seat, played.card) for played in trick.plays]
     return status.ShownTrick(trick.leader, plays, best.seat if best is not None else None)
 
 

@@ -3,7 +3,7 @@
 A cell is one number, so its neighbours are at fixed distances: ``cell - 1`` is to the left, ``cell + STRIDE`` below.
 """
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from cohabit.worlds.crafter.rules import GRASS, MATERIALS, OUTSIDE, PATH, SAND, VIEW_HEIGHT, VIEW_WIDTH
@@ -115,7 +115,8 @@ def around(cell: int) -> tuple[int, int, int, int]:
     return cell - 1, cell + 1, cell - STRIDE, cell + STRIDE
 
 
-def marks(materials: Iterable[int]) -> bytes:
+@lru_cache(256)
+def marks(materials: frozenset[int]) -> bytes:
     """A translation table with 1 for these materials and 0 for all others."""
     table = bytearray(256)
     for material in materials:

@@ -129,7 +129,7 @@ class Situation:
     def way_to_material(self, materials: Iterable[int]) -> list[int]:
         """The way to the nearest cell of these materials."""
         wanted = frozenset(materials)
-        goals = self.map.cells.translate(_marks(wanted))
+        goals = self.map.cells.translate(marks(wanted))
         return self.planned(
             wanted, lambda: cheapest(self.costs(wanted), self.map.here, goals.__getitem__, self._limit())
         )
@@ -191,9 +191,7 @@ class Situation:
     # -- single steps ----------------------------------------------------------------------------------------
     def advance(self, cell: int, why: str) -> Action:
         """Enter a neighbouring cell, or do what has to be done before."""
-        if self.map.cells[cell] in OPEN:
-            return self.turn(cell, why)
-        if self.map.ahead != cell:
+        if self.map.cells[cell] in OPEN or self.map.ahead != cell:
             return self.turn(cell, why)
         if self.map.cells[cell] == rules.WATER:
             return Action("place_stone", {}, f"a bridge: {why}")
@@ -251,11 +249,6 @@ def _near(plant: int) -> int:
         if distance(cell, plant) < rules.ACTIVE_DISTANCE:
             mask[cell] = 255
     return int.from_bytes(mask, "little")
-
-
-@lru_cache(256)
-def _marks(materials: frozenset[int]) -> bytes:
-    return marks(materials)
 
 
 @lru_cache(256)

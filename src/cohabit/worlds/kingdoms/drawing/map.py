@@ -82,7 +82,7 @@ def scene(sim: Sim, seen: Seen | None) -> Scene:
         cover=as_map(_cover(ground, land.top * shown, land.built * shown)),
         ground=as_map(ground),
         level=as_map(np.where(shown, land.level, _USUAL_LEVEL[ground])),
-        owner=as_map(_owners(sim) * shown),
+        owner=as_map(sim.owners()[land.city] * shown),
         hidden=as_map(~shown),
         burning=land.burning[shown[land.burning]],
         rows=rows,
@@ -102,15 +102,6 @@ def _cover(ground: NDArray[np.uint8], top: NDArray[np.uint8], built: NDArray[np.
     """The uppermost thing on every cell."""
     cover = np.where(top > 0, top + np.uint8(FIRST_TOP), ground)
     return np.where(built > 0, built + np.uint8(FIRST_BUILDING), cover)
-
-
-def _owners(sim: Sim) -> NDArray[np.int32]:
-    """The kingdom of every cell."""
-    kingdom = np.zeros(max(sim.cities, default=0) + 1, np.int32)
-    for city in sim.cities.values():
-        kingdom[city.id] = city.kingdom
-    owners: NDArray[np.int32] = kingdom[sim.land.city]
-    return owners
 
 
 # -- colours of the tiles -------------------------------------------------------------------------

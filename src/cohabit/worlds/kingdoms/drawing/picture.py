@@ -12,19 +12,8 @@ from PIL import Image
 
 from cohabit.errors import BadArgs
 from cohabit.worlds.kingdoms.answers import Screenshot
+from cohabit.worlds.kingdoms.drawing import map as tiles
 from cohabit.worlds.kingdoms.drawing.legend import LEGEND_FROM, draw_legend, frame, label_cities
-from cohabit.worlds.kingdoms.drawing.map import (
-    KINGDOM_RGB,
-    SPECIES_RGB,
-    Colours,
-    Scene,
-    Seen,
-    Shade,
-    colours_by_id,
-    paint,
-    scene,
-    texture,
-)
 from cohabit.worlds.kingdoms.sight import View
 from cohabit.worlds.kingdoms.sim import Sim
 
@@ -59,14 +48,14 @@ def screenshot(view: View, max_dimension: int, wanted: str, quality: int) -> Scr
     )  # fmt: skip
 
 
-def draw(sim: Sim, seen: Seen | None, size: int = 1280, legend: bool = True) -> Image.Image:
+def draw(sim: Sim, seen: tiles.Seen | None, size: int = 1280, legend: bool = True) -> Image.Image:
     """The world for an eye that sees these cells (None: all). The longest edge has ``size`` points."""
     where = frame(sim.land.width, sim.land.height, size, legend)
-    view = scene(sim, seen)
-    colours = colours_by_id(sim.kingdoms)
-    canvas = Canvas(paint(view, colours), where.map_width, where.map_height)
+    view = tiles.scene(sim, seen)
+    colours = tiles.colours_by_id(sim.kingdoms)
+    canvas = Canvas(tiles.paint(view, colours), where.map_width, where.map_height)
     if canvas.tile >= TEXTURE_FROM:
-        canvas.shade(texture(view))
+        canvas.shade(tiles.texture(view))
     _borders(canvas, view, colours)
     _fires(canvas, view)
     _creatures(canvas, sim, view, colours)
@@ -96,27 +85,27 @@ class Canvas:
     ``points`` has rows and columns of red, green and blue.
     """
 
-    def __init__(self, tiles: Colours, width: int, height: int) -> None:
+    def __init__(self, small: tiles.Colours, width: int, height: int) -> None:
         """Scale a map with one point per tile. Every point shows one tile; nothing is blended."""
         self.tiles_y: int
         self.tiles_x: int
-        self.tiles_y, self.tiles_x = tiles.shape[:2]
+        self.tiles_y, self.tiles_x = small.shape[:2]
         self.width, self.height = width, height
-        enlarged = Image.fromarray(tiles).resize((width, height), Image.Resampling.NEAREST)
-        self.points: Colours = np.array(enlarged)
+        enlarged = Image.fromarray(small).resize((width, height), Image.Resampling.NEAREST)
+        self.points: tiles.Colours = np.array(enlarged)
 
     @property
     def tile(self) -> int:
         """The width of a tile in points, rounded."""
         return max(1, round(self.width / self.tiles_x))
 
-    def shade(self, light: Shade) -> None:
+    def shade(self, light: tiles.Shade) -> None:
         """Make it lighter or darker. ``light`` covers the map, with any number of values per tile."""
         down = np.arange(self.height) * light.shape[0] // self.height
         across = np.arange(self.width) * light.shape[1] // self.width
         self.points = np.clip(self.points + light[down][:, across][..., None], 0, 255).astype(np.uint8)
 
-    def dots(self, x: Places, y: Places, side: int, colour: Colours, shift: int = 0, faint: bool = False) -> None:
+    def dots(self, x: Places, y: Places, side: int, colour: tiles.Colours, shift: int = 0, faint: bool = False) -> None:
         """Squares of ``side`` points in the middle of these tiles, in one colour or in one each."""
         across = (2 * x.astype(np.intp) + 1) * self.width // (2 * self.tiles_x) - side // 2 + shift
         down = (2 * y.astype(np.intp) + 1) * self.height // (2 * self.tiles_y) - side // 2 + shift
@@ -124,7 +113,7 @@ class Canvas:
             for dx in range(side):
                 self._put(down + dy, across + dx, colour, faint)
 
-    def lines(self, x: Points, y: Points, side: Side, colour: Colours) -> None:
+    def lines(self, x: Points, y: Points, side: Side, colour: tiles.Colours) -> None:
         """Lines along one side of each of these tiles, inside the tile, at most half a tile thick."""
         top, bottom = self._span(y, self.tiles_y, self.height)
         left, right = self._span(x, self.tiles_x, self.width)
@@ -142,36 +131,36 @@ class Canvas:
         """The first and the last point along an edge that show a tile."""
         return -(-tile * points // tiles), -(-(tile + 1) * points // tiles) - 1
 
-    def _put(self, down: Points, across: Points, colour: Colours, faint: bool = False) -> None:
+    def _put(self, down: Points, across: Points, colour: tiles.Colours, faint: bool = False) -> None:
         """Colour these points; a faint colour is mixed with what was there."""
         where = np.clip(down, 0, self.height - 1), np.clip(across, 0, self.width - 1)
         self.points[where] = self.points[where] // 2 + colour // 2 if faint else colour
 
 
-def _borders(canvas: Canvas, view: Scene, colours: NDArray[np.int64]) -> None:
+def _borders(canvas: Canvas, view: tiles.Scene, colours: NDArray[np.int64]) -> None:
     """A line in the kingdom's colour along the inside of its border, but not where the fog begins."""
     owner = np.pad(np.where(view.hidden, -1, view.owner), 1, constant_values=-1)
     inside = owner[1:-1, 1:-1]
     for side in SIDES:
         beyond = np.roll(owner, (-side[0], -side[1]), (0, 1))[1:-1, 1:-1]
         y, x = np.nonzero((inside > 0) & (beyond >= 0) & (beyond != inside))
-        canvas.lines(x, y, side, KINGDOM_RGB[colours[inside[y, x]]])
+        canvas.lines(x, y, side, tiles.KINGDOM_RGB[colours[inside[y, x]]])
 
 
-def _fires(canvas: Canvas, view: Scene) -> None:
+def _fires(canvas: Canvas, view: tiles.Scene) -> None:
     y, x = np.divmod(view.burning, canvas.tiles_x)
     canvas.dots(x, y, canvas.tile, EMBER)
     canvas.dots(x, y, max(1, canvas.tile // 2), FLAME)
 
 
-def _creatures(canvas: Canvas, sim: Sim, view: Scene, colours: NDArray[np.int64]) -> None:
+def _creatures(canvas: Canvas, sim: Sim, view: tiles.Scene, colours: NDArray[np.int64]) -> None:
     """Animals small and pale, people in the colour of their kingdom with a shadow."""
     c, rows = sim.creatures, view.rows
     in_kingdom = c.kingdom[rows] > 0
     beasts, people = rows[~in_kingdom], rows[in_kingdom]
-    hide = SPECIES_RGB[c.species[beasts]] // 2 + PALE // 2
+    hide = tiles.SPECIES_RGB[c.species[beasts]] // 2 + PALE // 2
     canvas.dots(c.x[beasts], c.y[beasts], max(1, canvas.tile // 2), hide, faint=True)
     body = max(1, canvas.tile * 3 // 4)
     if body > 1:
         canvas.dots(c.x[people], c.y[people], body, SHADOW, shift=1)
-    canvas.dots(c.x[people], c.y[people], body, KINGDOM_RGB[colours[c.kingdom[people]]])
+    canvas.dots(c.x[people], c.y[people], body, tiles.KINGDOM_RGB[colours[c.kingdom[people]]])

@@ -17,15 +17,12 @@ MAX_STORED = 1000  # of one good in one city, by gifts
 HEALING, YOUNGER_TICKS, CHILDREN = 25, 800, 3
 CULTURE_GIFT, LOYALTY_GIFT, WEARINESS_RELIEF, FAITH_GIFT, OPINION_GIFT = 20, 25, 25, 50, 30
 
-POWERS.power(
-    "Blesses half of the creatures: they heal and fight better.", "own", brush=True, faith=20, called="blessing"
-)(affecting("blessing", Effect.BLESSED, one_in=2))
-POWERS.power("Shields half of the creatures: they take half the damage.", "own", brush=True, faith=25, called="shield")(
-    affecting("shield", Effect.SHIELDED, one_in=2)
-)
-POWERS.power("Makes one in four creatures invisible to attackers.", "own", brush=True, faith=40, called="invisibility")(
-    affecting("invisibility", Effect.INVISIBLE, one_in=4)
-)
+_BLESSED = "Blesses half of the creatures: they heal and fight better."
+POWERS.add("blessing", _BLESSED, affecting("blessing", Effect.BLESSED, one_in=2), "own", brush=True, faith=20)
+_SHIELDED = "Shields half of the creatures: they take half the damage."
+POWERS.add("shield", _SHIELDED, affecting("shield", Effect.SHIELDED, one_in=2), "own", brush=True, faith=25)
+_INVISIBLE = "Makes one in four creatures invisible to attackers."
+POWERS.add("invisibility", _INVISIBLE, affecting("invisibility", Effect.INVISIBLE, 4), "own", brush=True, faith=40)
 
 
 @POWERS.power("Heals wounds.", "own", brush=True, faith=10)
@@ -96,10 +93,10 @@ def gift(good: str, amount: int) -> Run:
     return run
 
 
-POWERS.power("Gives the city 60 food.", "own", faith=12, called="bounty")(gift("food", 60))
-POWERS.power("Gives the city 30 wood.", "own", faith=12, called="timber")(gift("wood", 30))
-POWERS.power("Gives the city 30 stone.", "own", faith=12, called="masonry")(gift("stone", 30))
-POWERS.power("Gives the city 30 gold.", "own", faith=12, called="treasure")(gift("gold", 30))
+POWERS.add("bounty", "Gives the city 60 food.", gift("food", 60), "own", faith=12)
+POWERS.add("timber", "Gives the city 30 wood.", gift("wood", 30), "own", faith=12)
+POWERS.add("masonry", "Gives the city 30 stone.", gift("stone", 30), "own", faith=12)
+POWERS.add("treasure", "Gives the city 30 gold.", gift("gold", 30), "own", faith=12)
 
 
 @POWERS.power(f"Gives the city {CULTURE_GIFT} culture.", "own", faith=15)

@@ -15,18 +15,13 @@ POWERS = Powers("curse")
 OLDER_TICKS, HUNGRY_FOOD = 1000, 5
 LOYALTY_LOSS, WEARINESS_GAIN, FAITH_LOSS, OPINION_LOSS = 30, 30, 50, 30
 
-POWERS.power("Curses half of the creatures: they fight worse and lose health.", brush=True, called="curse")(
-    affecting("curse", Effect.CURSED, 2)
-)
-POWERS.power("Makes one in three creatures mad: they attack anybody.", brush=True, called="madness")(
-    affecting("madness", Effect.MAD, 3)
-)
-POWERS.power("Freezes half of the creatures where they stand.", brush=True, called="frost")(
-    affecting("frost", Effect.FROZEN, 2)
-)
-POWERS.power("Sets half of the creatures on fire.", brush=True, called="burning")(
-    affecting("burning", Effect.BURNING, 2)
-)
+_CURSED = "Curses half of the creatures: they fight worse and lose health."
+POWERS.add("curse", _CURSED, affecting("curse", Effect.CURSED, 2), brush=True)
+_MAD = "Makes one in three creatures mad: they attack anybody."
+POWERS.add("madness", _MAD, affecting("madness", Effect.MAD, 3), brush=True)
+_FROZEN = "Freezes half of the creatures where they stand."
+POWERS.add("frost", _FROZEN, affecting("frost", Effect.FROZEN, 2), brush=True)
+POWERS.add("burning", "Sets half of the creatures on fire.", affecting("burning", Effect.BURNING, 2), brush=True)
 
 
 @POWERS.power(f"Makes creatures {OLDER_TICKS} ticks older.", brush=True)

@@ -30,11 +30,7 @@ class Blast(Struct, frozen=True):
     cover: int = BURNT  # what replaces the plants
 
 
-GRENADE = Blast("a grenade", radius=1, damage=30)
-BOMB = Blast("a bomb", radius=3, damage=60)
-METEORITE = Blast("a meteorite", radius=5, damage=90, crater=1, floor=LAVA)
 NUKE = Blast("a nuclear bomb", radius=14, damage=400, crater=3, floor=DEEP_PIT, cover=TOP_ROW["wasteland"])
-ANTIMATTER = Blast("an antimatter bomb", radius=8, damage=1000, crater=8, floor=ABYSS)
 FALLOUT_RADIUS, QUAKE_RADIUS, QUAKE_DAMAGE, CRACK_LENGTH = 20, 14, 15, 10
 WAVE_RADIUS, SEA_WITHIN, WAVE_DAMAGE, FLOOD_DAMAGE = 18, 12, 60, 5
 SINKHOLE_RADIUS, AVALANCHE_RADIUS, AVALANCHE_DAMAGE = 3, 8, 40
@@ -55,19 +51,15 @@ def explode(sim: Sim, cast: Cast, blast: Blast) -> bool:
     return True
 
 
-@POWERS.power("A small explosion.")
-def grenade(sim: Sim, cast: Cast) -> bool:
-    return explode(sim, cast, GRENADE)
+def exploding(name: str, description: str, blast: Blast) -> None:
+    """Adds a power that is nothing but this explosion."""
+    POWERS.add(name, description, lambda sim, cast: explode(sim, cast, blast))
 
 
-@POWERS.power("An explosion that destroys the houses around it.")
-def bomb(sim: Sim, cast: Cast) -> bool:
-    return explode(sim, cast, BOMB)
-
-
-@POWERS.power("Strikes from the sky and leaves a crater of lava.")
-def meteorite(sim: Sim, cast: Cast) -> bool:
-    return explode(sim, cast, METEORITE)
+exploding("grenade", "A small explosion.", Blast("a grenade", radius=1, damage=30))
+exploding("bomb", "An explosion that destroys the houses around it.", Blast("a bomb", radius=3, damage=60))
+METEORITE = Blast("a meteorite", radius=5, damage=90, crater=1, floor=LAVA)
+exploding("meteorite", "Strikes from the sky and leaves a crater of lava.", METEORITE)
 
 
 @POWERS.power("Destroys a whole city and infects many creatures around it.")
@@ -78,21 +70,16 @@ def nuke(sim: Sim, cast: Cast) -> bool:
     return True
 
 
-@POWERS.power("Leaves nothing but a deep pit.")
-def antimatter_bomb(sim: Sim, cast: Cast) -> bool:
-    return explode(sim, cast, ANTIMATTER)
+ANTIMATTER = Blast("an antimatter bomb", radius=8, damage=1000, crater=8, floor=ABYSS)
+exploding("antimatter_bomb", "Leaves nothing but a deep pit.", ANTIMATTER)
 
 
 @POWERS.power("Destroys houses and cracks the ground open.")
 def earthquake(sim: Sim, cast: Cast) -> bool:
     shaken = sim.land.disc(cast.x, cast.y, QUAKE_RADIUS)
     targets.report(sim, shaken, "An earthquake shakes")
-    life.hurt(
-        sim,
-        targets.some_creatures(sim, cast, "quake", targets.standing_on(sim, shaken), 1, 3),
-        QUAKE_DAMAGE,
-        "an earthquake",
-    )
+    fallen = targets.some_creatures(sim, cast, "quake", targets.standing_on(sim, shaken), 1, 3)
+    life.hurt(sim, fallen, QUAKE_DAMAGE, "an earthquake")
     ground.wreck(sim, targets.some_cells(sim, cast, "quake", shaken, 1, 4))
     crack = _crack(sim, cast)
     ground.reshape(sim, crack[sim.land.is_dry(crack)], ground=PIT)

@@ -310,17 +310,9 @@ def _at_kingdom(order: Callable[[Sim, Kingdom, Kingdom], str]) -> Run:
     return run
 
 
-def _at_home(order: Callable[[Sim, Kingdom], str]) -> Run:
+def _at_home(order: Callable[..., str], *args: int) -> Run:
     """A power that gives an order without a target."""
-    return lambda sim, cast: bool(order(sim, _commanded(sim, cast)))
-
-
-def _muster(percent: int) -> Run:
-    return _at_home(lambda sim, kingdom: muster(sim, kingdom, percent))
-
-
-def _fortify(on: bool) -> Run:
-    return _at_home(lambda sim, kingdom: fortify(sim, kingdom, on))
+    return lambda sim, cast: bool(order(sim, _commanded(sim, cast), *args))
 
 
 def _order(name: str, description: str, run: Run) -> Power:
@@ -333,10 +325,10 @@ POWERS = (
     _order("settle", "The next settlers go to the place.", _at_place(settle)),
     _order("war", "Declares war on the owner of the place.", _at_kingdom(make_war)),
     _order("peace", "Offers peace to the owner of the place, or accepts its offer.", _at_kingdom(make_peace)),
-    _order("fortify", "The soldiers stay at home and man the walls.", _fortify(True)),
-    _order("sally", "The soldiers may leave their cities again.", _fortify(False)),
-    _order("muster", f"{MUSTER} percent of the people will be under arms.", _muster(MUSTER)),
-    _order("levy", f"{MAX_MUSTER} percent of the people will be under arms.", _muster(MAX_MUSTER)),
-    _order("furlough", f"Only {FURLOUGH} percent of the people will be under arms.", _muster(FURLOUGH)),
+    _order("fortify", "The soldiers stay at home and man the walls.", _at_home(fortify, True)),
+    _order("sally", "The soldiers may leave their cities again.", _at_home(fortify, False)),
+    _order("muster", f"{MUSTER} percent of the people will be under arms.", _at_home(muster, MUSTER)),
+    _order("levy", f"{MAX_MUSTER} percent of the people will be under arms.", _at_home(muster, MAX_MUSTER)),
+    _order("furlough", f"Only {FURLOUGH} percent of the people will be under arms.", _at_home(muster, FURLOUGH)),
     _order("stand_down", "Withdraws every order; the crown decides.", _at_home(stand_down)),
 )

@@ -50,13 +50,18 @@ class Powers(list[Power]):
         super().__init__()
         self.family = family
 
+    def add(
+        self, name: str, description: str, run: Run, aim: Aim = "god", *, brush: bool = False, faith: int = 0
+    ) -> None:
+        self.append(Power(name, self.family, description, run, aim, brush, faith=faith))
+
     def power(
         self, description: str, aim: Aim = "god", *, brush: bool = False, faith: int = 0, called: str = ""
     ) -> Callable[[Run], Run]:
         """Adds a function as a power. Its id is the name of the function, unless another one is given."""
 
         def add(run: Run) -> Run:
-            self.append(Power(called or run.__name__, self.family, description, run, aim, brush, faith=faith))
+            self.add(called or run.__name__, description, run, aim, brush=brush, faith=faith)
             return run
 
         return add

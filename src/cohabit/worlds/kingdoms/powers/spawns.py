@@ -5,7 +5,7 @@ import numpy as np
 from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.answers import Spawned
 from cohabit.worlds.kingdoms.names import counted, name_of, plural, with_article
-from cohabit.worlds.kingdoms.powers.power import Cast, Power, Run
+from cohabit.worlds.kingdoms.powers.power import Cast, Powers, Run
 from cohabit.worlds.kingdoms.rules import life
 from cohabit.worlds.kingdoms.sim import Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES, Species
@@ -72,11 +72,10 @@ def spawning(row: int, species: Species) -> Run:
     return run
 
 
-def _power(row: int, species: Species) -> Power:
-    description, run = f"Spawns {with_article(species.id)}.", spawning(row, species)
-    if species.temper == "civil":
-        return Power(species.id, "spawn", description, run, "own", faith=SPAWN_FAITH)
-    return Power(species.id, "spawn", description, run)
-
-
-POWERS = tuple(_power(row, species) for row, species in enumerate(SPECIES))
+POWERS = Powers("spawn")
+for _row, _species in enumerate(SPECIES):
+    _text, _run = f"Spawns {with_article(_species.id)}.", spawning(_row, _species)
+    if _species.temper == "civil":
+        POWERS.add(_species.id, _text, _run, "own", faith=SPAWN_FAITH)
+    else:
+        POWERS.add(_species.id, _text, _run)

@@ -3,6 +3,8 @@
 A storm has a place, which may drift, and strikes the cells around it again and again until its time is over.
 """
 
+from functools import partial
+
 import numpy as np
 from msgspec import Struct
 
@@ -130,8 +132,4 @@ def _strike(sim: Sim, storm: Storm) -> None:
     kind.strike(sim, Cast(storm.x, storm.y, under, pulse=storm.luck))
 
 
-def _starter(kind: Kind) -> Run:
-    return lambda sim, cast: begin(sim, cast, kind)
-
-
-POWERS = tuple(Power(kind.id, kind.family, kind.description, _starter(kind)) for kind in KINDS.values())
+POWERS = tuple(Power(kind.id, kind.family, kind.description, partial(begin, kind=kind)) for kind in KINDS.values())

@@ -10,9 +10,9 @@ from cohabit.worlds.kingdoms.answers import Painted, Point
 from cohabit.worlds.kingdoms.land import Cells
 from cohabit.worlds.kingdoms.powers import ground, targets
 from cohabit.worlds.kingdoms.powers.ground import LADDER
-from cohabit.worlds.kingdoms.powers.power import Cast, Power, Powers, Run
+from cohabit.worlds.kingdoms.powers.power import Cast, Powers, Run
 from cohabit.worlds.kingdoms.sim import Sim
-from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND, GROUND_ROW, IS_WATER, TOP_ROW, TOPS
+from cohabit.worlds.kingdoms.tiles import CAN_GROW, GROUND_ROW, IS_WATER, TOP_ROW
 
 NONE, GRASS, FLOWERS = TOP_ROW["none"], TOP_ROW["grass"], TOP_ROW["flowers"]
 ROAD, WALL, FARMLAND = TOP_ROW["road"], TOP_ROW["wall"], TOP_ROW["farmland"]
@@ -55,24 +55,21 @@ def _disc_size(radius: int) -> int:
 
 
 # -- powers ---------------------------------------------------------------------------------------
-@POWERS.power("Turns every cell into the next higher kind of ground.", brush=True, called="raise")
-def raise_land(sim: Sim, cast: Cast) -> bool:
-    return _climb(sim, targets.cells(sim, cast), LADDER)
-
-
-@POWERS.power("Turns every cell into the next lower kind of ground.", brush=True, called="lower")
-def lower_land(sim: Sim, cast: Cast) -> bool:
-    return _climb(sim, targets.cells(sim, cast), LADDER[::-1])
-
-
-def _climb(sim: Sim, cells: Cells, ladder: tuple[int, ...]) -> bool:
-    # Starting at the far end, so that no cell moves by two steps.
-    return _replace(sim, cells, dict(zip(ladder[-2::-1], ladder[:0:-1], strict=True)))
-
-
 def _replace(sim: Sim, cells: Cells, grounds: dict[int, int]) -> bool:
     """Replace kinds of ground by others, one after the other; returns whether any cell changed."""
     return sum([ground.reshape(sim, cells[sim.land.ground[cells] == old], new) for old, new in grounds.items()]) > 0
+
+
+def replacing(grounds: dict[int, int]) -> Run:
+    """A power that replaces kinds of ground by others."""
+    return lambda sim, cast: _replace(sim, targets.cells(sim, cast), grounds)
+
+
+# Each kind and the next one, starting at the far end, so that no cell moves by two steps.
+_HIGHER = dict(zip(LADDER[-2::-1], LADDER[:0:-1], strict=True))
+_LOWER = dict(zip(LADDER[1:], LADDER[:-1], strict=True))
+POWERS.add("raise", "Turns every cell into the next higher kind of ground.", replacing(_HIGHER), brush=True)
+POWERS.add("lower", "Turns every cell into the next lower kind of ground.", replacing(_LOWER), brush=True)
 
 
 @POWERS.power("Digs pits, and makes pits deeper.", brush=True)
@@ -84,20 +81,11 @@ def dig(sim: Sim, cast: Cast) -> bool:
     return (ground.reshape(sim, rock, shallow) > 0) | deeper
 
 
-@POWERS.power("Turns pits and ash into soil.", "own", brush=True, faith=4)
-def fill(sim: Sim, cast: Cast) -> bool:
-    spoiled = (*PIT_OF.values(), GROUND_ROW["ash"])
-    return _replace(sim, targets.cells(sim, cast), dict.fromkeys(spoiled, SOIL))
-
-
-@POWERS.power("Fills pits with water.", brush=True)
-def flood_pits(sim: Sim, cast: Cast) -> bool:
-    return _replace(sim, targets.cells(sim, cast), {pit: water for water, pit in PIT_OF.items()})
-
-
-@POWERS.power("Removes water.", brush=True)
-def sponge(sim: Sim, cast: Cast) -> bool:
-    return _replace(sim, targets.cells(sim, cast), {**PIT_OF, RIVER: SOIL})
+_FILLED = dict.fromkeys((*PIT_OF.values(), GROUND_ROW["ash"]), SOIL)
+POWERS.add("fill", "Turns pits and ash into soil.", replacing(_FILLED), "own", brush=True, faith=4)
+_FLOODED = {pit: water for water, pit in PIT_OF.items()}
+POWERS.add("flood_pits", "Fills pits with water.", replacing(_FLOODED), brush=True)
+POWERS.add("sponge", "Removes water.", replacing({**PIT_OF, RIVER: SOIL}), brush=True)
 
 
 @POWERS.power("Makes a river to the end of a drag, or under the brush.", brush=True)
@@ -140,13 +128,16 @@ def lay(top: int) -> Run:
     return run
 
 
-POWERS.power("Lays one tile of road.", "own", faith=1, called="road")(lay(ROAD))
-POWERS.power("Builds one tile of wall.", "own", faith=3, called="wall")(lay(WALL))
+POWERS.add("road", "Lays one tile of road.", lay(ROAD), "own", faith=1)
+POWERS.add("wall", "Builds one tile of wall.", lay(WALL), "own", faith=3)
 
 
-@POWERS.power("Removes what covers the ground.", "own", brush=True, faith=2)
-def clear(sim: Sim, cast: Cast) -> bool:
-    return ground.reshape(sim, targets.cells(sim, cast), top=NONE) > 0
+def painting(**change: int) -> Run:
+    """A power that gives every cell this ground, or where it fits this cover."""
+    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), **change) > 0
+
+
+POWERS.add("clear", "Removes what covers the ground.", painting(top=NONE), "own", brush=True, faith=2)
 
 
 @POWERS.power("Removes buildings.", brush=True)
@@ -154,37 +145,12 @@ def demolish(sim: Sim, cast: Cast) -> bool:
     return ground.wreck(sim, targets.cells(sim, cast)) > 0
 
 
-def paint_ground(row: int) -> Run:
-    """A power that gives every cell this ground."""
-    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), row) > 0
-
-
-def paint_top(row: int) -> Run:
-    """A power that puts this cover on every cell where it fits."""
-    return lambda sim, cast: ground.reshape(sim, targets.cells(sim, cast), top=row) > 0
-
-
-def _seeds(top: str) -> Power:
-    description = f"Plants {top} on half of the suitable soil."
-    if top in SEEDS_FOR_PLAYERS:
-        return Power(
-            f"seeds_{top}", "terraform", description, sow(top), "own", brush=True, faith=SEEDS_FOR_PLAYERS[top]
-        )
-    return Power(f"seeds_{top}", "terraform", description, sow(top), brush=True)
-
-
-def _tile_brush(row: int, name: str) -> Power:
-    description = f"Paints the ground: {name.replace('_', ' ')}."
-    return Power(f"tile_{name}", "terraform", description, paint_ground(row), brush=True)
-
-
-def _top_brush(row: int, name: str) -> Power:
-    description = f"Paints the cover of the ground: {name.replace('_', ' ')}."
-    return Power(f"top_{name}", "terraform", description, paint_top(row), brush=True)
-
-
-POWERS += [
-    *(_seeds(top) for top in SEEDS),
-    *(_tile_brush(row, kind.id) for row, kind in enumerate(GROUND)),
-    *(_top_brush(row, kind.id) for row, kind in enumerate(TOPS)),
-]
+for _top in SEEDS:
+    _text, _faith = f"Plants {_top} on half of the suitable soil.", SEEDS_FOR_PLAYERS.get(_top, 0)
+    POWERS.add(f"seeds_{_top}", _text, sow(_top), "own" if _faith else "god", brush=True, faith=_faith)
+for _name, _number in GROUND_ROW.items():
+    _text = f"Paints the ground: {_name.replace('_', ' ')}."
+    POWERS.add(f"tile_{_name}", _text, painting(ground=_number), brush=True)
+for _name, _number in TOP_ROW.items():
+    _text = f"Paints the cover of the ground: {_name.replace('_', ' ')}."
+    POWERS.add(f"top_{_name}", _text, painting(top=_number), brush=True)

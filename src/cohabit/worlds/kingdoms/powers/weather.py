@@ -115,9 +115,8 @@ def _turn(sim: Sim, cast: Cast, purpose: str, cells: Cells, old: int, new: int, 
     return ground.reshape(sim, chosen, top=new)
 
 
-@POWERS.power("Makes one in six creatures invisible to attackers.", "own", brush=True, faith=20)
-def fog(sim: Sim, cast: Cast) -> bool:
-    return targets.affect(sim, cast, Effect.INVISIBLE, "fog", one_in=6)
+_FOG = "Makes one in six creatures invisible to attackers."
+POWERS.add("fog", _FOG, targets.affecting("fog", Effect.INVISIBLE, one_in=6), "own", brush=True, faith=20)
 
 
 @POWERS.power("Hurts one in three creatures and destroys fields.", brush=True)

@@ -28,8 +28,11 @@ JOIN_RADIUS = 6
 
 def send(sim: Sim, city: City, rows: Rows) -> None:
     """Send a band of settlers if the city is crowded and there is a place for a new city."""
-    orders = sim.kingdoms[city.kingdom].orders
-    if city.people < CROWDED or city.besieger or (orders.settle is not None and not _carries_out_order(sim, city)):
+    realm = sim.kingdoms[city.kingdom]
+    orders = realm.orders
+    if city.people < CROWDED or city.besieger:
+        return
+    if orders.settle is not None and city is not _settling_city(sim, realm):
         return
     if orders.settle is None and sim.chance.one(SEND_CHANCE[1], "settlers", sim.tick, city.number) >= SEND_CHANCE[0]:
         return
@@ -40,7 +43,7 @@ def send(sim: Sim, city: City, rows: Rows) -> None:
         return
     band = able[np.argsort(sim.chance.bits("band", sim.tick, c.public[able]), kind="stable")[:BAND]]
     if orders.settle is not None:
-        realm, orders.settle = sim.kingdoms[city.kingdom], None
+        orders.settle = None
         realm.band, realm.band_to = tuple(c.id[band].tolist()), place
         sim.tell(f"{BAND} settlers leave {city.name} for {place[0]},{place[1]}.", [realm.id])
     c.job[band] = Job.SETTLER
@@ -53,12 +56,8 @@ def _able(sim: Sim, rows: Rows) -> Rows:
     return able
 
 
-def _carries_out_order(sim: Sim, city: City) -> bool:
-    """Is this the city that carries out the order to settle: the nearest crowded one?"""
-    return city is _settling_city(sim, sim.kingdoms[city.kingdom])
-
-
 def _settling_city(sim: Sim, kingdom: Kingdom) -> City | None:
+    """The city that carries out the order to settle: the nearest crowded one."""
     place = kingdom.orders.settle
     able = [city for city in sim.cities_of(kingdom.id) if city.people >= CROWDED and not city.besieger]
     return min(able, key=lambda city: city.distance(*place)) if place is not None and able else None

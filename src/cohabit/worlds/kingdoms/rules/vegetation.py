@@ -58,15 +58,14 @@ def burn(sim: Sim) -> None:
         _burn_out(sim, land.burning)
         return
     burning = land.burning
-    ignite(
-        sim, _random_neighbours(sim, burning[sim.chance.hits(*FIRE_SPREAD_CHANCE, "fire spreads", sim.tick, burning)])
-    )
+    spreading = burning[sim.chance.hits(*FIRE_SPREAD_CHANCE, "fire spreads", sim.tick, burning)]
+    ignite(sim, _random_neighbours(sim, spreading, "fire goes"))
     _burn_out(sim, burning[sim.chance.hits(*FIRE_END_CHANCE, "fire dies", sim.tick, burning)])
 
 
-def _random_neighbours(sim: Sim, cells: Cells) -> Cells:
+def _random_neighbours(sim: Sim, cells: Cells, purpose: str) -> Cells:
     """One random neighbour of each cell."""
-    dice = sim.chance.below(9, "fire goes", sim.tick, cells)
+    dice = sim.chance.below(9, purpose, sim.tick, cells)
     x, y = cells % sim.land.width + dice % 3 - 1, cells // sim.land.width + dice // 3 - 1
     x, y = np.clip(x, 0, sim.land.width - 1), np.clip(y, 0, sim.land.height - 1)
     beside: Cells = y * sim.land.width + x
@@ -106,10 +105,7 @@ def grow(sim: Sim) -> None:
 def _spread_plants(sim: Sim, cells: Cells) -> None:
     """A bare cell takes the plants of a neighbour, or grass; woods and meadows spread into each other."""
     land = sim.land
-    dice = sim.chance.below(9, "grows like", sim.tick, cells)
-    x = np.clip(cells % land.width + dice % 3 - 1, 0, land.width - 1)
-    y = np.clip(cells // land.width + dice // 3 - 1, 0, land.height - 1)
-    beside = land.top[y * land.width + x]
+    beside = land.top[_random_neighbours(sim, cells, "grows like")]
     bare = np.isin(land.top[cells], _BARE)
     land.top[cells[bare]] = np.where(TOP_FOOD[beside[bare]] > 0, beside[bare], _GRASS)
     border = np.isin(land.top[cells], _MEADOW) & np.isin(beside, _MEADOW) & (land.city[cells] == 0)

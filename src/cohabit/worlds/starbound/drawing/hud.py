@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from cohabit.worlds.starbound.body import MAX_BREATH, MAX_VITAL, Body
-from cohabit.worlds.starbound.drawing.textures import COLOURS, SIDE, Colour, texture
+from cohabit.worlds.starbound.drawing.textures import SIDE, Colour, texture
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.items import ITEM
 from cohabit.worlds.starbound.planets import PLANET, SHIP, time_of_day
@@ -22,13 +22,6 @@ _METALS: dict[str, Colour] = {
     "iron": (222, 190, 170),
     "titanium": (176, 220, 226),
 }
-_PLAIN: dict[str, Colour] = {
-    "fiber": (150, 190, 90), "hide": (150, 100, 64), "core": (220, 90, 240), "berries": (220, 60, 90),
-    "meat": (214, 110, 100), "cooked_meat": (150, 86, 50), "bandage": (246, 246, 246), "hide_armor": (150, 100, 64),
-    "fur_coat": (226, 216, 200), "iron_armor": (222, 190, 170), "hazard_suit": (240, 180, 40), "dash": (90, 220, 250),
-    "double_jump": (170, 130, 250), "pixels": (250, 220, 90), "coal": (40, 40, 46), "iron": (222, 164, 122),
-    "titanium": (176, 220, 226), "diamond": (236, 250, 255), "crystal": (216, 110, 250),
-}  # fmt: skip
 
 
 @cache
@@ -37,6 +30,7 @@ def icon(item: str) -> Image.Image:
     image = Image.new("RGBA", (SIDE, SIDE), (0, 0, 0, 0))
     draw = ImageDraw.Draw(image)
     metal, _, shape = item.partition("_")
+    colour = ITEM[item].colour
     if shape == "pickaxe":
         draw.line((3, 14, 11, 5), (120, 84, 50), 2)
         draw.line((5, 2, 10, 3, 13, 6, 14, 11), _METALS[metal], 2)
@@ -48,11 +42,11 @@ def icon(item: str) -> Image.Image:
         tile = ID[ITEM[item].places]
         image = Image.fromarray(np.ascontiguousarray(texture(tile)))
     elif shape in ("armor", "coat", "suit"):
-        draw.polygon(((3, 2), (13, 2), (15, 6), (12, 7), (12, 14), (4, 14), (4, 7), (1, 6)), _PLAIN[item])
+        draw.polygon(((3, 2), (13, 2), (15, 6), (12, 7), (12, 14), (4, 14), (4, 7), (1, 6)), colour)
     elif item in ("coal", "iron", "titanium", "diamond", "crystal"):
-        draw.polygon(((8, 1), (14, 6), (12, 14), (4, 14), (2, 6)), _PLAIN[item], (30, 26, 40))
+        draw.polygon(((8, 1), (14, 6), (12, 14), (4, 14), (2, 6)), colour, (30, 26, 40))
     else:
-        draw.ellipse((2, 3, 13, 13), _PLAIN.get(item) or COLOURS.get(item, (200, 200, 200)), (30, 26, 40))
+        draw.ellipse((2, 3, 13, 13), colour or (200, 200, 200), (30, 26, 40))
     return image.resize((26, 26), Image.Resampling.NEAREST)
 
 

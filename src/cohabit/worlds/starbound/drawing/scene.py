@@ -8,7 +8,7 @@ from cohabit.worlds.png import encode_rgb
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.drawing.hud import HUD_HEIGHT, draw_hud
 from cohabit.worlds.starbound.drawing.sprites import figure, rgb, seat_colour
-from cohabit.worlds.starbound.drawing.textures import COLOURS, ORE_COLOURS, SIDE, Pixels, noise, texture
+from cohabit.worlds.starbound.drawing.textures import SIDE, Pixels, noise, texture
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.land import Land
 from cohabit.worlds.starbound.planets import CREATURE, HEIGHT, SHIP, WIDTH, PlanetKind, daylight, time_of_day
@@ -80,7 +80,7 @@ def _background(game: Game, land: Land, body: Body, wide: int, high: int) -> Can
     canvas[hills] = (sky * 0.72).astype(np.int64)
     if daylight(land.kind, game.step_number) < 0.5:
         canvas[(noise(x, y, 77) > 254) & (noise(x, y, 78) > 200) & ~hills] = (230, 230, 250)
-    wall = np.array(COLOURS[land.kind.rock]) // 3
+    wall = np.array(TILES[ID[land.kind.rock]].colour) // 3
     grain = (noise(x // 4, y // 4 + body.y * 4, 9) - 128)[..., None] // 16
     columns = [land.surface[(body.x - wide + i) % WIDTH] - (body.y - high) for i in range(2 * wide + 1)]
     below = y >= (np.array(columns).repeat(SIDE)[None, :] + 1) * SIDE
@@ -193,10 +193,8 @@ def system_scene(game: Game, bodies: list[Body]) -> bytes:
     return encode_rgb(image.width, image.tobytes())
 
 
-_MAP_COLOURS = np.array([COLOURS[tile.name] for tile in TILES], np.int64)
+_MAP_COLOURS = np.array([(tile.solid and tile.marks) or tile.colour for tile in TILES], np.int64)
 _MAP_COLOURS[ID["grass"]] = (92, 176, 72)
-for _ore, _colour in ORE_COLOURS.items():
-    _MAP_COLOURS[ID[_ore]] = _colour
 
 
 def _planet_map(game: Game, land: Land) -> Pixels:
@@ -208,7 +206,7 @@ def _planet_map(game: Game, land: Land) -> Pixels:
     above = y <= np.array(land.surface)[None, :]
     empty = tiles == AIR
     colours[empty & above] = sky.astype(np.int64)
-    colours[empty & ~above] = np.array(COLOURS[land.kind.rock]) // 4
+    colours[empty & ~above] = np.array(TILES[ID[land.kind.rock]].colour) // 4
     colours += ((noise(x, y, 4) - 128) // 14)[..., None] * ~empty[..., None]
     return np.clip(colours, 0, 255).astype(np.uint8).repeat(_MAP_SCALE, 0).repeat(_MAP_SCALE, 1)
 

@@ -1,11 +1,11 @@
 """Figures of bodies and creatures, drawn as letters."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from cohabit.worlds.starbound.drawing.textures import SIDE, Colour, Pixels
+from cohabit.worlds.table_files import read_drawings
 
 SEAT_COLOURS = (
     "#e8524a", "#3f8ff0", "#f2b632", "#57b85c", "#b065e0", "#f0803c", "#3cc4c4", "#e86aa8", "#9ab83a", "#8c7cf0",
@@ -17,12 +17,7 @@ _PALETTE: dict[str, Colour] = {
     "r": (220, 66, 56), "n": (96, 60, 120), "m": (150, 96, 176), "t": (214, 160, 88), "i": (190, 230, 250),
     "d": (110, 170, 214), "e": (96, 150, 62), "f": (160, 206, 84), "o": (250, 140, 40), "q": (120, 40, 32),
 }  # fmt: skip
-_FIGURES = {
-    name: rows
-    for name, *rows in (
-        figure.split("\n") for figure in Path(__file__).with_name("sprites.txt").read_text().strip().split("\n\n")
-    )
-}
+_FIGURES = read_drawings(__file__)
 
 
 def seat_colour(number: int) -> str:

@@ -5,31 +5,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cohabit.worlds.starbound.tiles import ID, TILES
+from cohabit.worlds.starbound.tiles import TILES, Tile
+from cohabit.worlds.table_files import read_drawings
 
 SIDE = 16
 Pixels = NDArray[np.uint8]
 Colour = tuple[int, int, int]
-COLOURS: dict[str, Colour] = {
-    "air": (0, 0, 0), "dirt": (121, 85, 58), "grass": (121, 85, 58), "stone": (112, 116, 126), "sand": (222, 190, 122),
-    "snow": (236, 242, 250), "ice": (150, 206, 240), "ash": (92, 84, 90), "obsidian": (52, 40, 66),
-    "coal": (112, 116, 126), "iron": (112, 116, 126), "titanium": (112, 116, 126), "diamond": (112, 116, 126),
-    "crystal": (112, 116, 126), "tree": (110, 74, 44), "leaves": (64, 140, 62), "bush": (72, 150, 66),
-    "cactus": (70, 150, 84), "mushroom": (214, 92, 84), "water": (52, 120, 214), "lava": (240, 100, 28),
-    "acid": (130, 206, 48), "bedrock": (44, 44, 52), "plank": (168, 120, 70), "platform": (168, 120, 70),
-    "ladder": (168, 120, 70), "torch": (255, 200, 80), "campfire": (255, 150, 50), "workbench": (180, 126, 72),
-    "furnace": (98, 98, 106), "anvil": (78, 82, 96), "bed": (196, 66, 72), "hull": (74, 84, 102),
-    "locker": (196, 140, 60), "console": (60, 180, 220), "teleporter": (120, 220, 255), "altar": (200, 80, 220),
-    "brick": (130, 92, 84),
-}  # fmt: skip
-ORE_COLOURS: dict[str, Colour] = {
-    "coal": (34, 34, 40),
-    "iron": (222, 164, 122),
-    "titanium": (176, 220, 226),
-    "diamond": (250, 250, 255),
-    "crystal": (216, 110, 250),
-}
 _GRASS: Colour = (92, 176, 72)
+_FIXTURES = read_drawings(__file__)
 
 
 def noise(x: NDArray[np.int64], y: NDArray[np.int64], salt: int) -> NDArray[np.int64]:
@@ -42,24 +25,25 @@ def noise(x: NDArray[np.int64], y: NDArray[np.int64], salt: int) -> NDArray[np.i
 @cache
 def texture(tile: int, variant: int = 0) -> Pixels:
     """A tile as red, green, blue and opacity."""
-    name = TILES[tile].name
+    kind = TILES[tile]
     y, x = np.mgrid[0:SIDE, 0:SIDE]
     grain = noise(x // 2, y // 2, tile * 7 + variant)
     image = np.zeros((SIDE, SIDE, 4), np.int64)
-    image[..., :3] = COLOURS[name]
-    if TILES[tile].solid:
+    image[..., :3] = kind.colour
+    if kind.solid:
         image[..., 3] = 255
         image[..., :3] += (grain[..., None] - 128) // 9
-    _mark(name, image, x, y, grain, variant)
+    _mark(kind, image, x, y, grain, variant)
     return np.clip(image, 0, 255).astype(np.uint8)
 
 
-def _mark(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64], grain: NDArray[np.int64],
+def _mark(kind: Tile, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64], grain: NDArray[np.int64],
           variant: int) -> None:  # fmt: skip
     """What distinguishes a tile."""
-    if name in ORE_COLOURS:
+    name = kind.name
+    if kind.solid and kind.marks is not None:
         blobs = noise(x // 3, y // 3, variant + 5) > 150
-        image[blobs, :3] = ORE_COLOURS[name]
+        image[blobs, :3] = kind.marks
         image[blobs, :3] += (grain[blobs, None] - 128) // 6
     elif name == "grass":
         top = y < 4 + noise(x, x * 0, variant) // 110
@@ -72,8 +56,8 @@ def _mark(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[
     elif name in ("water", "lava", "acid"):
         image[..., 3] = 255 if name == "lava" else 190
         image[..., :3] += ((grain - 128) // (7 if name == "lava" else 14))[..., None]
-    elif name != "air" and not TILES[ID[name]].solid:
-        _fixture(name, image, x, y, grain)
+    elif name != "air" and not kind.solid:
+        _fixture(kind, image, grain)
 
 
 def _seams(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
@@ -89,47 +73,11 @@ def _seams(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray
     image[cracks, :3] -= 28
 
 
-def _fixture(name: str, image: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64],
-             grain: NDArray[np.int64]) -> None:  # fmt: skip
+def _fixture(kind: Tile, image: NDArray[np.int64], grain: NDArray[np.int64]) -> None:
     """Things in front of the open air: only a part of the tile is covered."""
-    shapes: dict[str, NDArray[np.bool_]] = {
-        "tree": (x >= 5) & (x <= 10),
-        "leaves": noise(x // 3, y // 3, 11) > 26,
-        "bush": ((x - 8) ** 2 + 2 * (y - 12) ** 2 < 60),
-        "cactus": ((x >= 6) & (x <= 9)) | ((y >= 5) & (y <= 7) & (x >= 2) & (x <= 13)) | ((x == 2) & (y < 7) & (y > 1)),
-        "mushroom": ((x - 8) ** 2 + 3 * (y - 9) ** 2 < 26) | ((x >= 7) & (x <= 8) & (y > 9)),
-        "platform": y < 4,
-        "ladder": (x == 2) | (x == 3) | (x == 12) | (x == 13) | ((y % 5 == 2) & (x > 2) & (x < 13)),
-        "torch": ((x >= 7) & (x <= 8) & (y >= 7)) | ((x - 8) ** 2 + (y - 5) ** 2 < 9),
-        "campfire": ((y >= 13) & (x > 1) & (x < 14)) | (abs(x - 8) * 2 < (y - 3)) & (y > 3),
-        "workbench": ((y >= 7) & (y <= 9))
-        | ((y > 9) & ((x < 4) | (x > 11)))
-        | ((y >= 4) & (y < 7) & (x > 8) & (x < 13)),
-        "furnace": (x > 0) & (x < 15) & (y > 1),
-        "anvil": ((y >= 5) & (y <= 8) & (x > 0)) | ((x > 5) & (x < 11) & (y > 8)) | ((y > 12) & (x > 2) & (x < 14)),
-        "bed": ((y >= 9) & (y <= 12)) | ((y > 12) & ((x < 2) | (x > 13))) | ((x < 2) & (y > 5)),
-        "locker": (x > 2) & (x < 13) & (y > 1),
-        "console": ((x > 1) & (x < 14) & (y > 2) & (y < 11)) | ((x > 6) & (x < 10)) & (y > 9),
-        "teleporter": ((y > 12) & (x > 0)) | ((x + y) % 4 == 0) & (x > 2) & (x < 13),
-        "altar": ((y > 9) & (x > 2) & (x < 13)) | ((x - 8) ** 2 + (y - 5) ** 2 < 12) | ((x > 5) & (x < 11) & (y > 5)),
-    }
-    shape = shapes[name]
+    letters = np.array([list(row) for row in _FIXTURES[kind.name]])
+    shape = letters != "."
     image[shape, 3] = 255
     image[shape, :3] += ((grain - 128) // 10)[shape][:, None]
-    details: dict[str, tuple[NDArray[np.bool_], Colour]] = {
-        "bush": (shape & (noise(x // 2, y // 2, 2) > 206), (220, 60, 90)),
-        "torch": ((x >= 7) & (x <= 8) & (y >= 8), (120, 84, 50)),
-        "campfire": ((y >= 13) & shape, (104, 70, 42)),
-        "furnace": ((x > 4) & (x < 11) & (y > 7) & (y < 13), (255, 150, 40)),
-        "bed": ((x > 1) & (x < 6) & (y >= 8) & (y < 11), (240, 240, 240)),
-        "locker": ((x == 8) & shape | (y == 5) & shape, (120, 84, 36)),
-        "console": ((x > 2) & (x < 13) & (y > 3) & (y < 9) & ((x * 3 + y) % 5 < 2), (190, 250, 255)),
-        "mushroom": ((x >= 7) & (x <= 8) & (y > 10), (236, 226, 206)),
-        "altar": ((y > 9) & shape, (90, 80, 100)),
-        "tree": (shape & ((x == 5) | (noise(x, y // 4, 9) > 214)), (84, 54, 32)),
-        "leaves": (shape & (noise(x // 2, y // 2, 21) > 200), (104, 176, 84)),
-    }
-    if name in details:
-        where, colour = details[name]
-        image[where, :3] = colour
-        image[where, 3] = 255
+    if kind.marks is not None:
+        image[letters == "o", :3] = kind.marks

@@ -3,15 +3,8 @@
 from typing import Any
 
 from cohabit.errors import BadArgs
-from cohabit.worlds.statecraft.batch.arrays import (
-    Array,
-    BatchLedgers,
-    BatchOrders,
-    BatchState,
-    Board,
-    by_nation,
-    by_pair,
-)
+from cohabit.worlds.statecraft.batch import arrays
+from cohabit.worlds.statecraft.batch.arrays import Array, BatchLedgers, BatchOrders, BatchState, Board
 from cohabit.worlds.statecraft.rules import Rules
 
 SENDERS, TARGETS = 1, 2
@@ -80,7 +73,7 @@ def check_range(state: BatchState, orders: BatchOrders, rules: Rules) -> None:
 def count_territories(xp: Any, owner: Array, nations: int) -> Array:
     """games x nations: how many territories each nation owns."""
     counts = [xp.sum(xp.astype(owner == nation, xp.int32), axis=1, dtype=xp.int32) for nation in range(nations)]
-    return xp.astype(by_nation(xp, counts), xp.int64)
+    return xp.astype(arrays.by_nation(xp, counts), xp.int64)
 
 
 def clamp_attacks(xp: Any, attacks: Array, mils: Array) -> Array:
@@ -115,7 +108,7 @@ def pay_grants(xp: Any, ordered: Array, money: Array) -> tuple[Array, Array]:
     for amount in xp.unstack(ordered, axis=TARGETS):
         paid.append(xp.minimum(amount, left))
         left = left - paid[-1]
-    return xp.permute_dims(by_pair(xp, paid), (0, 2, 1)), left
+    return xp.permute_dims(arrays.by_pair(xp, paid), (0, 2, 1)), left
 
 
 # -- proportional division ------------------------------------------------------------------------
