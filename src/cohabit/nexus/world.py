@@ -245,9 +245,8 @@ class Nexus(SeparateWorld):
                 "10 min`, `died`, `goal_complete`. Others are notes for you"
             ),
         ] = None,
-    ) -> Plan:
+    ) -> None:
         """Travel to a game. You get a body there: the one that you left, or a new one."""
-        return _no_reads()
 
     @action(group="transit", preconditions=["You are in a game", "Your body there is safe"])
     def leave_game(
@@ -264,46 +263,38 @@ class Nexus(SeparateWorld):
         remember: Annotated[
             Annotated[list[Memory], Meta(max_length=5)] | None, Meta(description="what you want to remember")
         ] = None,
-    ) -> Plan:
+    ) -> None:
         """Return from the game that you are in. The same as exit_game there, for those who only call the Nexus."""
-        return _no_reads()
 
     @action(group="transit", preconditions=["You are in a game"])
-    def resume_game(self, by: Seat) -> Plan:
+    def resume_game(self, by: Seat) -> None:
         """Get a token for the game that you are in, if you have none: the answer to enter_game may have been lost."""
-        return _no_reads()
 
     @action(group="transit")
-    def give_up_game(self, by: Seat) -> Plan:
+    def give_up_game(self, by: Seat) -> None:
         """Return from a game that is offline. You bring nothing back. From a game that runs, return with exit_game."""
-        return _no_reads()
 
     @action(group="meta")
     def set_goal(
         self, by: Seat, goal: Annotated[str, Meta(max_length=200, description="a meta-goal, or one in your own words")]
-    ) -> Plan:
+    ) -> None:
         """Pursue a meta-goal (see meta_goals), or a goal in your own words."""
-        return _no_reads()
 
     @action(group="meta")
-    def abandon_goal(self, by: Seat, goal: GoalId) -> Plan:
+    def abandon_goal(self, by: Seat, goal: GoalId) -> None:
         """No longer pursue a goal."""
-        return _no_reads()
 
     @action(group="meta")
-    def complete_goal(self, by: Seat, goal: GoalId) -> Plan:
+    def complete_goal(self, by: Seat, goal: GoalId) -> None:
         """Say that you have reached a goal in your own words. Meta-goals are evaluated by what you have really done."""
-        return _no_reads()
 
     @action(group="meta")
-    def remember(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+    def remember(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> None:
         """Keep a memory or a strategy. You have it in every game."""
-        return _no_reads()
 
     @action(group="meta")
-    def forget(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+    def forget(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> None:
         """Drop a memory or a strategy."""
-        return _no_reads()
 
     # -- queries -----------------------------------------------------------------------------------
     @query(category="discovery")
@@ -339,11 +330,6 @@ class Nexus(SeparateWorld):
     def wait_for_game(self, eye: Eye, game_id: GameId, timeout: Annotated[int, Range(0, 30, "seconds")] = 20) -> Plan:
         """Wait until a game is available."""
         return (yield Ask("wait_for_game", {"game_id": game_id, "timeout": timeout}))
-
-
-def _no_reads() -> Plan:
-    """A plan without requests: the connector checks the action, with the profile as it is then."""
-    yield from ()
 
 
 def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:

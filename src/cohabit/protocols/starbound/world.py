@@ -124,7 +124,7 @@ class Starbound(SeparateWorld):
     def actions(self) -> Sequence[ActionSpec]:
         return [
             ActionSpec(
-                name=action.name, run=_nothing_to_ask, args=arguments_of(action), description=action.description,
+                name=action.name, run=_no_plan, args=arguments_of(action), description=action.description,
                 group=action.category, preconditions=tuple(action.preconditions),
                 listed=action.name not in SELDOM_USED,
             )
@@ -139,6 +139,5 @@ class Starbound(SeparateWorld):
         return Action("wait")
 
 
-def _nothing_to_ask(by: Seat | None, **args: Any) -> Plan:
-    """The plan of an action: the game itself says whether it can be done."""
-    yield from ()
+def _no_plan(by: Seat | None, **args: Any) -> None:
+    """Every action: the game itself says whether it can be done."""
