@@ -1,4 +1,4 @@
-"""Lookup by name of worlds, brains, connectors and features. The only module that contains import strings.
+"""Lookup by name of worlds, brains, connectors and features. Import strings are only here and in ``registry.toml``.
 
 A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
 """
@@ -29,48 +29,19 @@ if TYPE_CHECKING:
     from cohabit.agents.contract import Setting
     from cohabit.model.stream import Stream
 
-BUILT_IN = {
-    "nim": "cohabit.worlds.nim:Nim",
-    "tictactoe": "cohabit.worlds.tictactoe:TicTacToe",
-    "lanterns": "cohabit.worlds.lanterns:Lanterns",
-    "lounge": "cohabit.worlds.lounge:Lounge",
-    "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
-    "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
-    "whist": "cohabit.worlds.whist.world:Whist",
-    "crafter": "cohabit.worlds.crafter.world:Crafter",
-    "crafter_shared": "cohabit.worlds.crafter.shared:CrafterShared",
-    "planet": "cohabit.worlds.starbound.planet:Planet",
-}
+_OURS: dict[str, Any] = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes())
+BUILT_IN: dict[str, str] = _OURS["worlds"]
 WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""
-UNLISTED = {
-    "house": "cohabit.house.running.ledger:NoWorld",
-    "worldbox": "cohabit.protocols.worldbox.world:WorldBox",
-    "starbound": "cohabit.protocols.starbound.world:Starbound",
-    "workspace": "cohabit.worlds.workspace.world:Workspace",
-    "nexus": "cohabit.nexus.world:Nexus",
-}
+UNLISTED: dict[str, str] = _OURS["unlisted_worlds"]
 """Worlds that have their own commands and are not listed."""
-CONNECTORS = {
-    "workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector.for_room",
-    "nexus": "cohabit.nexus.connector:NexusConnector.for_room",
-}
-FEATURES = {
-    "apps": "cohabit.features.apps:AppsFeature",
-    "chat_limits": "cohabit.features.chat_limits:ChatLimitsFeature",
-    "disclosure": "cohabit.features.disclosure:DisclosureFeature",
-    "permissions": "cohabit.features.permissions:PermissionsFeature",
-    "bodies": "cohabit.features.bodies:BodiesFeature",
-    "stand_ins": "cohabit.features.stand_ins:StandInsFeature",
-    "visits": "cohabit.features.visits:VisitsFeature",
-    "consent": "cohabit.features.consent:ConsentFeature",
-    "remote": "cohabit.features.remote:RemoteFeature",
-}
+CONNECTORS: dict[str, str] = _OURS["connectors"]
+FEATURES: dict[str, str] = _OURS["features"]
 """The features of every room, in the order in which their hooks are called."""
+PROTOCOLS: dict[str, str] = _OURS["protocols"]
+"""Features of rooms whose world asks for them."""
 FEATURE = "cohabit.room.feature:Feature"
 FEATURE_ENTRY_POINTS = "cohabit.features"
-PROTOCOLS = {"worldbox": "cohabit.protocols.worldbox.protocol:WorldBoxProtocol"}
-"""Features of rooms whose world asks for them."""
 PROTOCOL_NAMES = ("cohabit.protocols.kibitz", "cohabit.protocols.worldbox")
 """Optional packages that add the names of another project's protocol on import."""
 SIDE_SERVERS = ("cohabit.protocols.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
@@ -92,56 +63,20 @@ LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
 NATION_OF_CLASS = "cohabit.agents.brains.statecraft_class:nation_of_class"
 """Makes an agent of a class that plays Statecraft by its input object."""
 ISOLATED_BACKEND = "cohabit.agents.llm.isolated:use_backend"
-BACKENDS = {
-    "ollama": "cohabit.agents.llm.ollama:OllamaBackend",
-    "openai": "cohabit.agents.llm.openai:OpenAiBackend",
-    "anthropic": "cohabit.agents.llm.anthropic:AnthropicBackend",
-    "local": "cohabit.agents.llm.local:LocalBackend",
-}
+BACKENDS: dict[str, str] = _OURS["backends"]
 """Language models, by the first part of a brain's name."""
 HUMAN = "human"
 AT_A_TERMINAL = {HUMAN: "cohabit.agents.brains.human:Human"}
 """Brains that need the terminal of the process: for matches, not for a house."""
-_CRAFTER = {"crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert"}
 ANY_WORLD = "*"
-PLAYERS = {
-    ANY_WORLD: {"random": "cohabit.agents.brains.scripted:Random"},
-    "nim": {"nim-master": "cohabit.agents.brains.scripted:NimMaster"},
-    "lanterns": {"lamplighter": "cohabit.agents.brains.lanterns:Lamplighter"},
-    "kingdoms": {
-        "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
-        "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
-    },
-    "statecraft": {
-        "passive": "cohabit.agents.brains.statecraft:Passive",
-        "trader": "cohabit.agents.brains.statecraft:Trader",
-        "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
-        "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
-        "hawk": "cohabit.agents.brains.statecraft:Hawk",
-        "diplomat": "cohabit.agents.brains.statecraft:Diplomat",
-        "grudger": "cohabit.agents.brains.statecraft:Grudger",
-        "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
-        "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
-        "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
-    },
-    "whist": {"whist": "cohabit.agents.brains.whist:WhistPlayer"},
-    "crafter": _CRAFTER,
-    "crafter_shared": _CRAFTER,
-    "planet": {"pioneer": "cohabit.agents.brains.planet.pioneer:Pioneer"},
-}
+PLAYERS: dict[str, dict[str, str]] = _OURS["players"]
 """Built-in scripts that play a seat, by the world that they can play."""
-GODS = {
-    "ecologist": "cohabit.agents.brains.kingdoms.gods:Ecologist",
-    "civilizer": "cohabit.agents.brains.kingdoms.gods:Civilizer",
-    "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
-    "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
-    "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
-}
+GODS: dict[str, str] = _OURS["gods"]
 """Built-in scripts that act on a world of Kingdoms from outside, or write about it."""
 BRAINS = {name: target for scripts in PLAYERS.values() for name, target in scripts.items()} | GODS
 """Built-in scripts. They are quick, and use neither files nor the network."""
 
-COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
+COMMENTS: dict[str, str] = _OURS["comments"]
 """Comments of a kibitzer, by the world's name."""
 
 
