@@ -19,17 +19,8 @@ ACTIONS = _read_actions(**msgspec.toml.decode(Path(__file__).with_suffix(".toml"
 MAX_TEXT_ARGUMENT = 500
 
 
-def arguments_of(action: ActionDef) -> type[msgspec.Struct]:
-    """The arguments of an action as a type, which validates them and has their schema."""
-    fields: list[Any] = []
-    for parameter in action.parameters:
-        kind: Any = Annotated[_type_of(parameter), msgspec.Meta(description=parameter.description)]
-        fields.append((parameter.name, kind) if parameter.required else (parameter.name, kind | None, None))
-    title = "".join(part.capitalize() for part in action.name.split("_")) + "Args"
-    return msgspec.defstruct(title, fields, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
-
-
-def _type_of(parameter: ParamDef) -> Any:
+def type_of(parameter: ParamDef) -> Any:
+    """The type of an argument."""
     if parameter.options is not None:
         return Literal[tuple(parameter.options)]
     if parameter.type == "string":
