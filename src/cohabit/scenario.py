@@ -16,8 +16,8 @@ from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
 from cohabit.feature_registry import load_features
+from cohabit.model.admission import EntryPolicy
 from cohabit.model.control_tokens import defused
-from cohabit.model.entry import EntryPolicy
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex

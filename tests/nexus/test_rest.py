@@ -19,7 +19,7 @@ from cohabit.errors import AskerError, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.model.entry import EntryPolicy
+from cohabit.model.admission import EntryPolicy
 from cohabit.nexus.server import MAX_BODY, STATUS, NexusServer, nexus_app
 from cohabit.scenario import AgentSpec, OpenedToNexus, Scenario
 from cohabit.testing.clock import FakeClock

@@ -4,7 +4,7 @@ from base64 import b64decode
 from typing import Any
 
 from cohabit.errors import RecordCorrupt
-from cohabit.model.entry import BY_INVITATION, Admission, EntryPolicy, Knock
+from cohabit.model.admission import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
 from cohabit.room.access.entry import let_in, managers
 from cohabit.room.access.members import drop_member, forget_former

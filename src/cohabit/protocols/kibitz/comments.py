@@ -86,6 +86,7 @@ _PHRASES = msgspec.toml.decode(
     Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, dict[str, tuple[str, ...]]]
 )
 SMALL_TALK = _PHRASES["small_talk"]
+ANY = SMALL_TALK | _PHRASES["any"]
 GREETINGS = frozenset({"hello", "hi", "hey", "welcome", "evening", "morning"})
 THANKS = frozenset({"thanks", "thank", "thx"})
 ASKING = ("what", "who", "whose", "which", "how", "where")
@@ -117,7 +118,7 @@ class AnyComments:
     """For worlds without comments of their own."""
 
     def __init__(self, stream: Stream) -> None:
-        self._phrases = Phrases(SMALL_TALK | _PHRASES["any"], stream)
+        self._phrases = Phrases(ANY, stream)
         self._games = 0  # that were seen to end, and another one to begin
         self._was_over = False
 
