@@ -577,7 +577,8 @@ async def test_a_house_without_a_nexus_opens_no_port_for_it() -> None:
 async def test_a_port_in_use_is_reported_and_the_house_runs_without_it() -> None:
     async with served() as nexus:
         taken = nexus.house.settings.nexus_port
-        server = NexusServer(nexus.house)
+        server = NexusServer.open(nexus.house)
+        assert server is not None
         async with server.serving():
             lines = [*server.connect_lines(nexus.house.rooms.values(), {})]
         assert lines[0].startswith(f"Clients of the Nexus cannot connect: cannot listen on 127.0.0.1:{taken}")

@@ -50,6 +50,7 @@ class SideServer:
         """Take the port. If another program has it, ``connect_lines`` says so."""
         try:
             self._listener = listen(LOOPBACK, self.port, self._option)
+            self.port = self._listener.getsockname()[1]
         except Conflict as taken:
             self._problem = f"{taken.message}, or switch it off with 0"
 

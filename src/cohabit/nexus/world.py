@@ -5,18 +5,20 @@ what the record says of those who are present.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from cohabit.errors import GameRejected
 from cohabit.features.bodies.avatars import Mode
+from cohabit.features.visits.visits import Destination
 from cohabit.model import plain, travel
 from cohabit.model.action import Action
 from cohabit.model.travel import Difficulty, Spawn
 from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
+from cohabit.nexus.packages import MemoryKind
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
@@ -26,12 +28,8 @@ from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatI
 
 MAX_PRESENT = 1_000
 GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
-Destination = Annotated[
-    str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
-]
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
-MemoryKind = Literal["memory", "strategy"]
 MODES = (
     "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "
     "return) or despawn (deleted)"
