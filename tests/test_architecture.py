@@ -12,7 +12,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "cohabit"
 ORDER = [
     "version", "errors", "model", "fair", "declare", "world", "bodies", "remote", "saves", "adapter", "agents/secrets", "agents/spending", "agents/contract", "agents/causes", "agents/brain",
-    "registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "protocols/kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "protocols/wsap", "house", "workspace", "worlds",
+    "registry", "feature_registry", "agents/wire", "agents/process", "agents/isolated", "scenario", "client", "protocols/kibitz", "agents/decision", "agents/spans", "agents/player", "agents/runner", "agents/ready", "room", "features", "protocols/wsap", "house", "workspace", "worlds",
     "agents", "lab", "envs",
     "testing", "faces", "nexus", "protocols/worldbox", "protocols/starbound", "protocols",
 ]  # fmt: skip

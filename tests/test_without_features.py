@@ -37,7 +37,7 @@ class OneCaseOfEach:
         items[:] = first.values()
 
 sys.meta_path.insert(0, Deleted())
-from cohabit.registry import find_feature, usual_features
+from cohabit.feature_registry import find_feature, usual_features
 from cohabit.errors import UnknownAsset
 with pytest.raises(UnknownAsset, match="unknown feature"):
     find_feature(sys.argv[2])

@@ -182,7 +182,7 @@ class AdapterWorld(World):
                 name=name,
                 run=self._runner(made),
                 description=made.description or made.name,
-                args=_arguments(name, made),
+                args=arguments_of(name, made, _kind),
                 group=made.category,
                 preconditions=tuple(made.preconditions),
                 raw=True,  # the protocol states no types, so values are passed on as they came
@@ -289,17 +289,18 @@ def _result(result: Any) -> ActionResult:
 
 
 # -- parameters -------------------------------------------------------------------------------------
-def _arguments(name: str, made: ActionDef) -> type[msgspec.Struct]:
-    """The type that the list of actions shows. ``left|right`` and ``1-10`` are notations of the protocol."""
+def arguments_of(name: str, made: ActionDef, kind_of: Callable[[ParamDef], Any]) -> type[msgspec.Struct]:
+    """The arguments of an action as a type, which validates them and has their schema."""
     fields: list[Any] = []
     for parameter in made.parameters:
-        kind: Any = Annotated[_kind(parameter), msgspec.Meta(description=parameter.description or parameter.name)]
+        kind: Any = Annotated[kind_of(parameter), msgspec.Meta(description=parameter.description or parameter.name)]
         fields.append((parameter.name, kind) if parameter.required else (parameter.name, kind | None, None))
     title = "".join(part.capitalize() for part in name.split("_")) + "Args"
-    return msgspec.defstruct(title, fields, kw_only=True, forbid_unknown_fields=True)
+    return msgspec.defstruct(title, fields, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 def _kind(parameter: ParamDef) -> Any:
+    """The type that the list of actions shows. ``left|right`` and ``1-10`` are notations of the protocol."""
     options = _options(parameter)
     if options and all(isinstance(option, str | int) for option in options):
         return Literal[tuple(options)]

@@ -107,11 +107,11 @@ class Declaration:
         try:
             typed = decode(encoded)
         except msgspec.DecodeError as wrong:
-            known = list(self.arguments)
+            given, again = msgspec.json.decode(encoded), lambda value: decode(_encode(value))
             raise BadArgs(
-                f"{self.name}: {in_words(wrong, msgspec.json.decode(encoded), self.schema)}",
+                f"{self.name}: {in_words(wrong, given, self.schema, again)}",
                 command=self.name,
-                did_you_mean=_nearest(args, known),
+                did_you_mean=_nearest(args, list(self.arguments)),
             ) from None
         return msgspec.structs.asdict(typed)
 

@@ -51,6 +51,10 @@ class CohabitError(Exception):
     code: ClassVar[str] = "INTERNAL"
     status: ClassVar[int] = 500
 
+    def __init_subclass__(cls, code: str = "", status: int = 0) -> None:
+        if code:
+            cls.code, cls.status = code, status
+
     def __init__(self, message: str, *, did_you_mean: Sequence[str] = (), **details: Any) -> None:
         super().__init__(message)
         self.message = message
@@ -77,175 +81,107 @@ class AskerError(CohabitError):
     """A caller error: the call was refused and nothing changed."""
 
 
-class Unauthorized(AskerError):
+class Unauthorized(AskerError, code="UNAUTHORIZED", status=401):
     """The credential is missing, invalid, revoked or expired."""
 
-    code = "UNAUTHORIZED"
-    status = 401
 
-
-class PermissionDenied(AskerError):
+class PermissionDenied(AskerError, code="PERMISSION_DENIED", status=403):
     """The caller may not do this: its grant, its seat or its token does not allow it."""
 
-    code = "PERMISSION_DENIED"
-    status = 403
 
-
-class ScopeViolation(AskerError):
+class ScopeViolation(AskerError, code="SCOPE_VIOLATION", status=403):
     """The target belongs to another seat."""
 
-    code = "SCOPE_VIOLATION"
-    status = 403
 
-
-class UnknownCommand(AskerError):
+class UnknownCommand(AskerError, code="UNKNOWN_COMMAND", status=404):
     """No such command in this room, or no such route."""
 
-    code = "UNKNOWN_COMMAND"
-    status = 404
 
-
-class UnknownRoom(AskerError):
+class UnknownRoom(AskerError, code="UNKNOWN_ROOM", status=404):
     """No such room, or this credential may not know that it exists."""
 
-    code = "UNKNOWN_ROOM"
-    status = 404
 
-
-class TurnNotYours(AskerError):
+class TurnNotYours(AskerError, code="TURN_NOT_YOURS", status=409):
     """It is another member's turn."""
 
-    code = "TURN_NOT_YOURS"
-    status = 409
 
-
-class Conflict(AskerError):
+class Conflict(AskerError, code="CONFLICT", status=409):
     """Already in use: a seat, a name, an idempotency key of another call, a data folder."""
 
-    code = "CONFLICT"
-    status = 409
 
-
-class BadArgs(AskerError):
+class BadArgs(AskerError, code="BAD_ARGS", status=400):
     """The arguments do not match the declared types."""
 
-    code = "BAD_ARGS"
-    status = 400
 
-
-class UnknownAsset(AskerError):
+class UnknownAsset(AskerError, code="UNKNOWN_ASSET", status=400):
     """Unknown id; ``did_you_mean`` lists similar ones."""
 
-    code = "UNKNOWN_ASSET"
-    status = 400
 
-
-class OutOfBounds(AskerError):
+class OutOfBounds(AskerError, code="OUT_OF_BOUNDS", status=400):
     """Coordinates outside the map."""
 
-    code = "OUT_OF_BOUNDS"
-    status = 400
 
-
-class TooLarge(AskerError):
+class TooLarge(AskerError, code="TOO_LARGE", status=413):
     """Larger than the configured limit."""
 
-    code = "TOO_LARGE"
-    status = 413
 
-
-class GameRejected(AskerError):
+class GameRejected(AskerError, code="GAME_REJECTED", status=422):
     """Not allowed by the rules of the world."""
 
-    code = "GAME_REJECTED"
-    status = 422
 
-
-class Busy(AskerError):
+class Busy(AskerError, code="BUSY", status=503):
     """Too many calls from this member or to this room, or a reader that is too slow. Wait a moment and retry."""
-
-    code = "BUSY"
-    status = 503
 
 
 class WorldError(CohabitError):
     """A world error: the world failed, and the room was rolled back."""
 
 
-class GameCrash(WorldError):
+class GameCrash(WorldError, code="GAME_CRASH", status=500):
     """World code raised an unexpected exception."""
 
-    code = "GAME_CRASH"
-    status = 500
 
-
-class WorldTimeout(WorldError):
+class WorldTimeout(WorldError, code="WORLD_TIMEOUT", status=504):
     """World code did not return in time; the room is quarantined."""
 
-    code = "WORLD_TIMEOUT"
-    status = 504
 
-
-class Quarantined(WorldError):
+class Quarantined(WorldError, code="QUARANTINED", status=503):
     """The room is stopped because its world hung or its record could not be replayed."""
 
-    code = "QUARANTINED"
-    status = 503
 
-
-class OutcomeUnknown(WorldError):
+class OutcomeUnknown(WorldError, code="OUTCOME_UNKNOWN", status=504):
     """The call was sent, but no reply arrived. It may have been executed; nothing was rolled back."""
-
-    code = "OUTCOME_UNKNOWN"
-    status = 504
 
 
 class HouseError(CohabitError):
     """A server error: the house itself failed."""
 
 
-class Disabled(HouseError):
+class Disabled(HouseError, code="DISABLED", status=503):
     """The house is shutting down or the room is archived."""
 
-    code = "DISABLED"
-    status = 503
 
-
-class StorageFailed(HouseError):
+class StorageFailed(HouseError, code="STORAGE_FAILED", status=503):
     """The record could not be written; the call had no effect."""
 
-    code = "STORAGE_FAILED"
-    status = 503
 
-
-class RecordCorrupt(HouseError):
+class RecordCorrupt(HouseError, code="RECORD_CORRUPT", status=500):
     """The stored record is damaged, or does not replay to the digests it carries."""
 
-    code = "RECORD_CORRUPT"
-    status = 500
 
-
-class Unreachable(HouseError):
+class Unreachable(HouseError, code="UNREACHABLE", status=503):
     """The house, or the remote world of a room, could not be reached. Nothing was done."""
 
-    code = "UNREACHABLE"
-    status = 503
 
-
-class GitFailed(HouseError):
+class GitFailed(HouseError, code="GIT_FAILED", status=502):
     """Git refused or failed in a workspace; the message quotes git's output."""
 
-    code = "GIT_FAILED"
-    status = 502
     output = ""
     """What git wrote, as it is."""
 
 
-class Internal(HouseError):
+class Internal(HouseError, code="INTERNAL", status=500):
     """A bug in Cohabit."""
-
-    code = "INTERNAL"
-    status = 500
 
 
 def every_error() -> Iterator[type[CohabitError]]:

@@ -48,13 +48,9 @@ class Promise(Struct, frozen=True, rename="camel"):
     commitments: tuple[str | None, ...]  # to the nonces of the seats; None: this seat passed
 
 
-class Proof(Struct, frozen=True, rename="camel"):
+class Proof(Promise, frozen=True, rename="camel"):
     """Everything about a draw, public once the game has used its luck."""
 
-    game: str
-    number: int
-    commitment: str
-    commitments: tuple[str | None, ...]
     secret: str
     nonces: tuple[str | None, ...]  # None: this seat committed and did not reveal, so the draw is void
 

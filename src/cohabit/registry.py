@@ -1,11 +1,10 @@
-"""Lookup by name of worlds, brains, connectors and features. The only module that contains import strings.
+"""Lookup by name of worlds, brains, connectors and features. Import strings are only here and in ``registry.toml``.
 
 A world is a built-in name, an entry point of an installed package, or a file. Everything is imported on first use.
 """
 
 import importlib
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, partial
@@ -21,7 +20,7 @@ import msgspec
 from cohabit.adapter import as_world, is_adapter
 from cohabit.agents.brain import Brain, parse_brain
 from cohabit.declare import Declaration
-from cohabit.errors import BadArgs, CohabitError, UnknownAsset
+from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
 from cohabit.world import World
@@ -30,54 +29,19 @@ if TYPE_CHECKING:
     from cohabit.agents.contract import Setting
     from cohabit.model.stream import Stream
 
-BUILT_IN = {
-    "nim": "cohabit.worlds.nim:Nim",
-    "tictactoe": "cohabit.worlds.tictactoe:TicTacToe",
-    "lanterns": "cohabit.worlds.lanterns:Lanterns",
-    "lounge": "cohabit.worlds.lounge:Lounge",
-    "kingdoms": "cohabit.worlds.kingdoms.world:Kingdoms",
-    "statecraft": "cohabit.worlds.statecraft.world:Statecraft",
-    "whist": "cohabit.worlds.whist.world:Whist",
-    "crafter": "cohabit.worlds.crafter.world:Crafter",
-    "crafter_shared": "cohabit.worlds.crafter.shared:CrafterShared",
-    "planet": "cohabit.worlds.starbound.planet:Planet",
-}
+_OURS: dict[str, Any] = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes())
+BUILT_IN: dict[str, str] = _OURS["worlds"]
 WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""
-UNLISTED = {
-    "house": "cohabit.house.running.ledger:NoWorld",
-    "worldbox": "cohabit.protocols.worldbox.world:WorldBox",
-    "starbound": "cohabit.protocols.starbound.world:Starbound",
-    "workspace": "cohabit.worlds.workspace.world:Workspace",
-    "nexus": "cohabit.nexus.world:Nexus",
-}
+UNLISTED: dict[str, str] = _OURS["unlisted_worlds"]
 """Worlds that have their own commands and are not listed."""
-CONNECTORS = {
-    "workspace": "cohabit.worlds.workspace.connector:WorkspaceConnector.for_room",
-    "nexus": "cohabit.nexus.connector:NexusConnector.for_room",
-}
-FEATURES = {
-    "apps": "cohabit.features.apps:AppsFeature",
-    "chat_limits": "cohabit.features.chat_limits:ChatLimitsFeature",
-    "disclosure": "cohabit.features.disclosure:DisclosureFeature",
-    "permissions": "cohabit.features.permissions:PermissionsFeature",
-    "bodies": "cohabit.features.bodies:BodiesFeature",
-    "stand_ins": "cohabit.features.stand_ins:StandInsFeature",
-    "visits": "cohabit.features.visits:VisitsFeature",
-    "consent": "cohabit.features.consent:ConsentFeature",
-    "remote": "cohabit.features.remote:RemoteFeature",
-    "game_clock": "cohabit.features.game_clock:GameClockFeature",
-    "front_ends": "cohabit.features.front_ends:FrontEndsFeature",
-    "audit": "cohabit.features.audit:AuditFeature",
-    "objectives": "cohabit.features.objectives:ObjectivesFeature",
-    "messages": "cohabit.features.messages:MessagesFeature",
-}
+CONNECTORS: dict[str, str] = _OURS["connectors"]
+FEATURES: dict[str, str] = _OURS["features"]
 """The features of every room, in the order in which their hooks are called."""
+PROTOCOLS: dict[str, str] = _OURS["protocols"]
+"""Features of rooms whose world asks for them."""
 FEATURE = "cohabit.room.feature:Feature"
 FEATURE_ENTRY_POINTS = "cohabit.features"
-FEATURE_NAME = re.compile("[a-z][a-z0-9_]{0,39}")
-PROTOCOLS = {"worldbox": "cohabit.protocols.worldbox.protocol:WorldBoxProtocol"}
-"""Features of rooms whose world asks for them."""
 PROTOCOL_NAMES = ("cohabit.protocols.kibitz", "cohabit.protocols.worldbox")
 """Optional packages that add the names of another project's protocol on import."""
 SIDE_SERVERS = ("cohabit.protocols.worldbox.server:BridgeServer.open", "cohabit.nexus.server:NexusServer.open")
@@ -99,142 +63,21 @@ LLM_AGENT = "cohabit.agents.llm.mind:LlmAgent"
 NATION_OF_CLASS = "cohabit.agents.brains.statecraft_class:nation_of_class"
 """Makes an agent of a class that plays Statecraft by its input object."""
 ISOLATED_BACKEND = "cohabit.agents.llm.isolated:use_backend"
-BACKENDS = {
-    "ollama": "cohabit.agents.llm.ollama:OllamaBackend",
-    "openai": "cohabit.agents.llm.openai:OpenAiBackend",
-    "anthropic": "cohabit.agents.llm.anthropic:AnthropicBackend",
-    "local": "cohabit.agents.llm.local:LocalBackend",
-}
+BACKENDS: dict[str, str] = _OURS["backends"]
 """Language models, by the first part of a brain's name."""
 HUMAN = "human"
 AT_A_TERMINAL = {HUMAN: "cohabit.agents.brains.human:Human"}
 """Brains that need the terminal of the process: for matches, not for a house."""
-_CRAFTER = {"crafter-expert": "cohabit.agents.brains.crafter.expert:CrafterExpert"}
 ANY_WORLD = "*"
-PLAYERS = {
-    ANY_WORLD: {"random": "cohabit.agents.brains.scripted:Random"},
-    "nim": {"nim-master": "cohabit.agents.brains.scripted:NimMaster"},
-    "lanterns": {"lamplighter": "cohabit.agents.brains.lanterns:Lamplighter"},
-    "kingdoms": {
-        "warlord": "cohabit.agents.brains.kingdoms.kings:Warlord",
-        "steward": "cohabit.agents.brains.kingdoms.kings:Steward",
-    },
-    "statecraft": {
-        "passive": "cohabit.agents.brains.statecraft:Passive",
-        "trader": "cohabit.agents.brains.statecraft:Trader",
-        "ring-builder": "cohabit.agents.brains.statecraft:RingBuilder",
-        "free-rider": "cohabit.agents.brains.statecraft:FreeRider",
-        "hawk": "cohabit.agents.brains.statecraft:Hawk",
-        "diplomat": "cohabit.agents.brains.statecraft:Diplomat",
-        "grudger": "cohabit.agents.brains.statecraft:Grudger",
-        "tit-for-tat": "cohabit.agents.brains.statecraft:TitForTat",
-        "opportunist": "cohabit.agents.brains.statecraft:Opportunist",
-        "peace-enforcer": "cohabit.agents.brains.statecraft:PeaceEnforcer",
-    },
-    "whist": {"whist": "cohabit.agents.brains.whist:WhistPlayer"},
-    "crafter": _CRAFTER,
-    "crafter_shared": _CRAFTER,
-    "planet": {"pioneer": "cohabit.agents.brains.planet.pioneer:Pioneer"},
-}
+PLAYERS: dict[str, dict[str, str]] = _OURS["players"]
 """Built-in scripts that play a seat, by the world that they can play."""
-GODS = {
-    "ecologist": "cohabit.agents.brains.kingdoms.gods:Ecologist",
-    "civilizer": "cohabit.agents.brains.kingdoms.gods:Civilizer",
-    "calamity": "cohabit.agents.brains.kingdoms.gods:Calamity",
-    "dungeon-master": "cohabit.agents.brains.kingdoms.story:DungeonMaster",
-    "chronicler": "cohabit.agents.brains.kingdoms.story:Chronicler",
-}
+GODS: dict[str, str] = _OURS["gods"]
 """Built-in scripts that act on a world of Kingdoms from outside, or write about it."""
 BRAINS = {name: target for scripts in PLAYERS.values() for name, target in scripts.items()} | GODS
 """Built-in scripts. They are quick, and use neither files nor the network."""
 
-COMMENTS = {"whist": "cohabit.agents.comments.whist:WhistComments"}
+COMMENTS: dict[str, str] = _OURS["comments"]
 """Comments of a kibitzer, by the world's name."""
-
-
-_features_in_files: dict[str, Any] = {}
-_names_of_files: dict[str, str] = {}  # of the features in them; a file is read once, so an edited one needs a restart
-
-
-@cache
-def usual_features() -> tuple[str, ...]:
-    """The names of the features that every new room has, as far as they are installed."""
-    return tuple(name for name, target in FEATURES.items() if _can_import(target))
-
-
-def find_feature(name: str) -> Any:
-    """The feature with that name (``room.feature``): built in, in a file that was named to this process, or an entry
-    point of an installed package."""
-    if name in _features_in_files:
-        return _features_in_files[name]
-    target = FEATURES.get(name) or PROTOCOLS.get(name) or _entry_points(FEATURE_ENTRY_POINTS).get(name)
-    if target is None or not _can_import(target):
-        known = [*FEATURES, *PROTOCOLS, *_features_in_files]
-        raise UnknownAsset(
-            f"unknown feature {name!r}; if you have its file, name it with --features FILE or COHABIT_FEATURES",
-            did_you_mean=nearest(name, known, 2),
-        )
-    if name in FEATURES or name in PROTOCOLS:
-        return _made_once(_imported(target))
-    return _foreign_feature(partial(_imported, target), name)
-
-
-@cached
-def _made_once(cls: type) -> Any:
-    return cls()
-
-
-def _foreign_feature(find: Callable[[], type], source: str) -> Any:
-    """A feature that is not part of Cohabit. ``source``: where it comes from, for errors."""
-    try:
-        made = _made_once(find())
-        name, declared = getattr(made, "name", ""), made.declared
-    except CohabitError:
-        raise
-    except (Exception, SystemExit) as bug:
-        raise BadArgs(f"the feature {source} cannot be loaded: {type(bug).__name__}: {bug}") from bug
-    if not isinstance(name, str) or not FEATURE_NAME.fullmatch(name):
-        raise BadArgs(f"{source}: a feature needs a name of at most 40 lower-case letters, digits and underscores")
-    if name in FEATURES or name in PROTOCOLS:
-        raise BadArgs(f"{source}: there is a built-in feature {name!r}; choose another name")
-    for command in declared:
-        if command.name in _reserved_names():
-            raise BadArgs(f"{source}: every room has a command {command.name!r}; choose another name")
-        if command.records and command.category == "bus":
-            raise BadArgs(f'{source}: {command.name} changes something, so its category cannot be "bus"; use "meta"')
-    return made
-
-
-def load_features(sources: Iterable[str]) -> list[str]:
-    """The names of features. Those in files (``poll.py``, or ``poll.py:Poll``) become known to this process.
-
-    A record names its features and not their files, so code is loaded only if the user of this process has named it.
-    """
-    return [_feature_in_file(source) if is_file_source(source) else find_feature(source).name for source in sources]
-
-
-def _feature_in_file(source: str) -> str:
-    """Load the feature in a file. Returns its name."""
-    place = lasting_source(source)
-    if place in _names_of_files:
-        return _names_of_files[place]
-    made = _foreign_feature(partial(_feature_class, place), source)
-    if made.name in _features_in_files:
-        raise BadArgs(f"{source}: another file has a feature {made.name!r} already; a process can use only one of them")
-    _features_in_files[made.name] = made
-    _names_of_files[place] = made.name
-    return _names_of_files[place]
-
-
-def _feature_class(source: str) -> type:
-    path, _, name = source.partition(".py:")
-    module, base = _module_from(Path(path + ".py" if name else source)), _imported(FEATURE)
-    here = {
-        n: v for n, v in vars(module).items()
-        if isinstance(v, type) and issubclass(v, base) and v.__module__ == module.__name__
-    }  # fmt: skip
-    found: type = _only(here, Path(source), name, "feature", "Feature")
-    return found
 
 
 @cache
@@ -243,17 +86,6 @@ def load_protocol_names() -> None:
     for name in PROTOCOL_NAMES:
         if _is_installed(name):
             importlib.import_module(name)
-
-
-@cache
-def _can_import(target: str) -> bool:
-    """Whether a feature, and every other one that it builds on, is installed."""
-    try:
-        return _imported(target) is not None
-    except ModuleNotFoundError as missing:
-        if missing.name is None or not missing.name.startswith("cohabit."):
-            raise
-        return False
 
 
 def _is_installed(name: str) -> bool:
@@ -283,13 +115,13 @@ def make_agent(
     if brain.is_file:
         return _spending_from(setting, _called(brain, _agent_in_file(Path(brain.kind), brain.target), purpose))
     if brain.kind in BACKENDS:
-        made = partial(_imported(LLM_AGENT), _imported(BACKENDS[brain.kind]), brain)
+        made = partial(imported(LLM_AGENT), imported(BACKENDS[brain.kind]), brain)
         return made() if setting is None else made(setting)
     target = BRAINS.get(brain.kind) or AT_A_TERMINAL.get(brain.kind) or installed_brains().get(brain.kind)
     if target is None or brain.target:
         known = [*BRAINS, *BACKENDS, *AT_A_TERMINAL, *installed_brains()]
         raise UnknownAsset(f"unknown brain {name!r}", did_you_mean=nearest(brain.kind, known, 2))
-    return _spending_from(setting, _called(brain, _imported(target), purpose))
+    return _spending_from(setting, _called(brain, imported(target), purpose))
 
 
 def _spending_from(setting: "Setting | None", agent: Any) -> Any:
@@ -301,18 +133,18 @@ def _spending_from(setting: "Setting | None", agent: Any) -> Any:
 
 def use_backend(agent: Any, setting: "Setting | None") -> None:
     """Let an agent in another process ask its language model through this one."""
-    _imported(ISOLATED_BACKEND)(agent, setting)
+    imported(ISOLATED_BACKEND)(agent, setting)
 
 
 def make_comments(world: str, stream: "Stream") -> Any:
     """The comments of a kibitzer on this world (see ``protocols.kibitz.comments``); None if there are none."""
-    return _imported(COMMENTS[world])(stream) if world in COMMENTS else None
+    return imported(COMMENTS[world])(stream) if world in COMMENTS else None
 
 
 @lru_cache(256)
 def _scripted(name: str) -> Callable[..., Any] | None:
     """The class of a built-in brain without options. Short games make them thousands of times a second."""
-    made = _imported(BRAINS[name]) if name in BRAINS else None
+    made = imported(BRAINS[name]) if name in BRAINS else None
     return made if made is not None and "purpose" in _parameters(made)[0] else None
 
 
@@ -354,10 +186,10 @@ def is_foreign(brain: Brain) -> bool:
 
 def installed_brains() -> dict[str, str]:
     """Brains of installed packages: name to ``module:Class``."""
-    return _entry_points(AGENT_ENTRY_POINTS)
+    return installed(AGENT_ENTRY_POINTS)
 
 
-def _entry_points(group: str) -> dict[str, str]:
+def installed(group: str) -> dict[str, str]:
     from importlib.metadata import entry_points
 
     return {point.name: point.value for point in entry_points(group=group)}
@@ -385,12 +217,12 @@ def _parameters(made: Callable[..., Any]) -> tuple[Mapping[str, inspect.Paramete
 
 def make_connector(name: str, house: Any, room: str, config: Mapping[str, Any]) -> Any:
     """A registered connector (``house.running.remote``): the house connects to these remote worlds itself."""
-    return _imported(CONNECTORS[name])(house, room, config)
+    return imported(CONNECTORS[name])(house, room, config)
 
 
 def side_servers() -> list[Callable[[Any], Any]]:
     """Factories for the listeners of installed protocols; see ``faces.serve``."""
-    return [_imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
+    return [imported(target) for target in SIDE_SERVERS if _package_is_installed(target.partition(":")[0])]
 
 
 def cli_verbs() -> list[tuple[str, str, str, str]]:
@@ -399,7 +231,7 @@ def cli_verbs() -> list[tuple[str, str, str, str]]:
 
 
 @cache
-def _imported(target: str) -> Any:
+def imported(target: str) -> Any:
     module, _, attribute = target.partition(":")
     return attrgetter(attribute)(importlib.import_module(module))
 
@@ -407,7 +239,7 @@ def _imported(target: str) -> Any:
 def known_worlds() -> dict[str, str]:
     """All listed worlds: name to ``module:Class``."""
     ours = {name: target for name, target in BUILT_IN.items() if _package_is_installed(target.partition(":")[0])}
-    return {**_entry_points(ENTRY_POINTS), **ours}
+    return {**installed(ENTRY_POINTS), **ours}
 
 
 def known_games() -> list[str]:
@@ -417,9 +249,8 @@ def known_games() -> list[str]:
 
 def find_world(source: str) -> type[World]:
     """The world with that name, or the one in that file (``mygame.py``, or ``mygame.py:ClassName``)."""
-    path, _, name = source.partition(".py:")
-    if name or source.endswith(".py"):
-        return _from_file(Path(path + ".py" if name else source), name)
+    if is_file_source(source):
+        return _from_file(*split_source(source))
     built_in = BUILT_IN.get(source) or UNLISTED.get(source)
     missing = built_in is not None and not _package_is_installed(built_in.partition(":")[0])
     target = None if missing else built_in or known_worlds().get(source)
@@ -435,7 +266,7 @@ def find_world(source: str) -> type[World]:
 @cache
 def _world_of(target: str, source: str) -> type[World]:
     load_protocol_names()
-    return _checked(_imported(target), source)
+    return _checked(imported(target), source)
 
 
 def is_ours(source: str) -> bool:
@@ -448,11 +279,16 @@ def is_file_source(source: str) -> bool:
     return source.endswith(".py") or ".py:" in source
 
 
+def split_source(source: str) -> tuple[Path, str]:
+    """The file of a source, and the class in it that it names; "": the only one."""
+    path, _, name = source.partition(".py:")
+    return Path(f"{path}.py" if ".py:" in source else source), name
+
+
 def world_place(source: str) -> Path:
     """The folder with the files of a world, or the only file that it has. The world is not imported."""
     if is_file_source(source):
-        path, _, _ = source.partition(".py:")
-        return Path(path if path.endswith(".py") else f"{path}.py").resolve().parent
+        return split_source(source)[0].resolve().parent
     target = BUILT_IN.get(source) or UNLISTED.get(source) or known_worlds().get(source, "cohabit.worlds")
     package, _, module = target.partition(":")[0].partition(".")
     spec = find_spec(package)
@@ -470,12 +306,12 @@ def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world
     """
     if not is_file_source(recorded):
         return recorded
-    path, _, cls = recorded.partition(".py:")
+    path, cls = split_source(recorded)
     for source in named:
         if source == recorded:
             return source
-        given, _, given_cls = source.partition(".py:")
-        if Path(given.removesuffix(".py")).name == Path(path.removesuffix(".py")).name:
+        given, given_cls = split_source(source)
+        if given.name == path.name:
             return source if given_cls or not cls else f"{source}:{cls}"
     raise BadArgs(
         f"the world of this record is the file {recorded!r}. A file is code, and is not run because a record names it; "
@@ -485,10 +321,10 @@ def trusted_source(recorded: str, named: Iterable[str] = (), how: str = "--world
 
 def lasting_source(source: str) -> str:
     """The source with an absolute path, so it works from any directory."""
-    path, dot, name = source.partition(".py:")
-    if is_file_source(source):
-        return str(Path(path + ".py" if dot else source).resolve()) + (f":{name}" if name else "")
-    return source
+    if not is_file_source(source):
+        return source
+    path, name = split_source(source)
+    return str(path.resolve()) + (f":{name}" if name else "")
 
 
 def absolute_brain(name: str | None, folder: Path) -> str | None:
@@ -515,15 +351,13 @@ def _config_of(cls: type[World], source: str) -> Declaration:
 
 
 def _from_file(path: Path, name: str) -> type[World]:
-    module = _module_from(path)
-    here = {
-        n: v for n, v in vars(module).items() if (_is_world(v) or is_adapter(v)) and v.__module__ == module.__name__
-    }
+    module = module_from(path)
+    here = classes_in(module, lambda cls: _is_world(cls) or is_adapter(cls))
     if name not in here and isinstance(vars(module).get(name), type):
         raise UnknownAsset(
             f"{name} in {path} is not a world: derive it from World. An agent has a method decide or think"
         )
-    return _checked(_only(here, path, name, "world", "World"), str(path))
+    return _checked(only_class(here, path, name, "world", "World"), str(path))
 
 
 def _agent_in_file(path: Path, name: str) -> Any:
@@ -531,23 +365,26 @@ def _agent_in_file(path: Path, name: str) -> Any:
 
     A class that has only ``act`` plays a nation of Statecraft. It has to be named: ``act`` may be anything.
     """
-    module = _module_from(path)
+    module = module_from(path)
     named = vars(module).get(name)
     if isinstance(named, type) and not _decides(named):
         if not hasattr(named, "act"):
             raise UnknownAsset(f"{name} in {path} is not an agent: it has no method decide, think or act")
-        return partial(_imported(NATION_OF_CLASS), named)
-    here = {
-        n: v for n, v in vars(module).items() if isinstance(v, type) and v.__module__ == module.__name__ and _decides(v)
-    }
-    return _only(here, path, name, "agent", "an agent (a class with decide)")
+        return partial(imported(NATION_OF_CLASS), named)
+    return only_class(classes_in(module, _decides), path, name, "agent", "an agent (a class with decide)")
 
 
 def _decides(cls: type) -> bool:
     return hasattr(cls, "decide") or hasattr(cls, "think")
 
 
-def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) -> Any:
+def classes_in(module: ModuleType, fits: Callable[[type], bool]) -> dict[str, type]:
+    """The classes that a module defines and that fit."""
+    theirs = vars(module).items()
+    return {n: v for n, v in theirs if isinstance(v, type) and v.__module__ == module.__name__ and fits(v)}
+
+
+def only_class(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) -> Any:
     if name:
         if name not in here:
             raise UnknownAsset(f"{path} has no {what} {name!r}", did_you_mean=nearest(name, list(here), 2))
@@ -559,7 +396,7 @@ def _only(here: Mapping[str, Any], path: Path, name: str, what: str, base: str) 
     return next(iter(here.values()))
 
 
-def _module_from(path: Path) -> ModuleType:
+def module_from(path: Path) -> ModuleType:
     if not path.is_file():
         raise UnknownAsset(f"file not found: {path}")
     resolved, text = str(path.resolve()), path.read_bytes()
@@ -585,13 +422,13 @@ def _is_world(value: Any) -> bool:
 
 
 @cache
-def _reserved_names() -> frozenset[str]:
-    return frozenset(_imported(RESERVED_NAMES)())
+def reserved_names() -> frozenset[str]:
+    return frozenset(imported(RESERVED_NAMES)())
 
 
 def _checked(found: Any, source: str) -> type[World]:
     if is_adapter(found):
-        return as_world(found, _reserved_names())
+        return as_world(found, reserved_names())
     if not _is_world(found):
         raise BadArgs(f"{source} is not a World class")
     if not hasattr(found, "spec"):

@@ -53,7 +53,8 @@ class RemoteWorld(World):
 
     Its commands return a ``Plan``, which the house executes through the connector. A query's plan returns the answer,
     filtered for the eye. An action's plan makes the necessary checks and raises if the action is not allowed; then the
-    house sends the action. The recorded answer is passed to ``answered``.
+    house sends the action. One that needs no checks here has no plan, and returns None. The recorded answer is passed
+    to ``answered``.
     """
 
     connector: ClassVar[str] = ""

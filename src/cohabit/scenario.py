@@ -15,15 +15,16 @@ from msgspec import Meta, Struct
 from cohabit.agents.brain import parse_brain
 from cohabit.declare import object_schema
 from cohabit.errors import BadArgs
+from cohabit.feature_registry import load_features
+from cohabit.model.admission import EntryPolicy
 from cohabit.model.control_tokens import defused
-from cohabit.model.entry import EntryPolicy
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
-from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_features, load_protocol_names
+from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_protocol_names
 
 INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
 """Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""

@@ -33,7 +33,7 @@ from cohabit.house.access.signing import (
     verify_assertion,
     verify_invite,
 )
-from cohabit.model.entry import same_code, same_name
+from cohabit.model.admission import same_code, same_name
 from cohabit.testing.clock import FakeClock
 
 NOW = 1_800_000_000

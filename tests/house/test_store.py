@@ -3,9 +3,10 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from cohabit.errors import BadArgs
@@ -17,6 +18,7 @@ from cohabit.room.access.refusals import Refusal
 from cohabit.testing.store import CLAIMS, Claim, check_store, threads_read_whole_commits_while_another_commits
 
 Make = Callable[[], Store]
+encode = msgspec.msgpack.encode
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -72,15 +74,15 @@ class LosesRefusals(MemoryStore):
 
 class KeepsEveryRefusal(MemoryStore):
     def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
-        kept = self._of(room).refusals
-        kept.update((refusal.id, refusal) for refusal in refusals)
-        self._of(room).refusals = dict(sorted(kept.items()))
+        rows = [(room, refusal.id, encode(refusal)) for refusal in refusals]
+        self._db.executemany("replace into refusals values (?, ?, ?)", rows)
 
 
 class AddsRefusalsInsteadOfReplacingThem(MemoryStore):
     def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
-        kept = self._of(room).refusals
-        kept.update((len(kept) + i, refusal) for i, refusal in enumerate(refusals))
+        known = len(self.refusals(room))
+        rows = [(room, known + i, encode(refusal)) for i, refusal in enumerate(refusals)]
+        self._db.executemany("insert into refusals values (?, ?, ?)", rows)
 
 
 class HalfCommits(MemoryStore):
@@ -90,14 +92,15 @@ class HalfCommits(MemoryStore):
 
 
 class AcceptsNumbersTwice(MemoryStore):
-    def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
-        pass
+    def _insert_lines(self, writes: Sequence[Write]) -> None:
+        rows = [(write.room, line.seq, line.body, line.digest) for write in writes for line in write.lines]
+        self._db.executemany("replace into entries values (?, ?, ?, ?)", rows)
 
 
 class OverlooksNumbersInTheSameCommit(MemoryStore):
-    def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
+    def _insert_lines(self, writes: Sequence[Write]) -> None:
         for write in writes:
-            super()._refuse_used_numbers([Write(write.room, [line]) for line in write.lines[:1]])
+            super()._insert_lines([Write(write.room, list({line.seq: line for line in write.lines}.values()))])
 
 
 class IgnoresLeases(MemoryStore):
@@ -112,39 +115,39 @@ class LeasesNeverExpire(MemoryStore):
 
 class RefusesToRenewALease(MemoryStore):
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return room not in self._leases and super().lease(room, house, now, until)
+        held = self._read("select * from leases where room = ?", (room,))
+        return not held and super().lease(room, house, now, until)
 
 
 class AnybodyReleasesALease(MemoryStore):
     def release(self, room: str, house: str) -> None:
-        self._leases.pop(room, None)
+        self._db.execute("delete from leases where room = ?", (room,))
 
 
 class DeletesCredentialsOfOtherRooms(MemoryStore):
     def _delete(self, room: str) -> None:
         super()._delete(room)
-        self._credentials.clear()
+        self._db.execute("delete from credentials")
 
 
 class DeletesCredentialsOfNoRoom(MemoryStore):
     def _delete(self, room: str) -> None:
         super()._delete(room)
-        self._credentials = {key: found for key, found in self._credentials.items() if found.room is not None}
+        self._db.execute("delete from credentials where room is null")
 
 
 class LeavesInvitesOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        invites = self._invites
+        invites = self._read("select * from invites")
         super()._delete(room)
-        self._invites = invites
+        self._db.executemany("replace into invites values (?, ?, ?)", invites)
 
 
 class LeavesTheLeaseOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        lease = self._leases.get(room)
+        leases = self._read("select * from leases")
         super()._delete(room)
-        if lease is not None:
-            self._leases[room] = lease
+        self._db.executemany("replace into leases values (?, ?, ?)", leases)
 
 
 class DeletesRoomsAfterEverythingElse(MemoryStore):
@@ -154,27 +157,24 @@ class DeletesRoomsAfterEverythingElse(MemoryStore):
 
 class PrunesWithoutBounds(MemoryStore):
     def _forget(self, room: str, before: int) -> None:
-        self._of(room).rows = [row for row in self._of(room).rows if row[0] >= before]
+        self._db.execute("delete from entries where room = ? and seq < ?", (room, before))
 
 
 class PrunesUpToTheNewestSnapshot(MemoryStore):
     def _forget(self, room: str, before: int) -> None:
-        snapshots = self._of(room).snapshots
-        self._of(room).snapshots = snapshots[:1]
-        try:
-            super()._forget(room, before)
-        finally:
-            self._of(room).snapshots = snapshots
+        newest = self._read("select max(seq) from snapshots where room = ?", (room,))[0][0]
+        self._db.execute("delete from entries where room = ? and seq < ?", (room, min(before, newest + 1)))
 
 
 class KeepsOneSnapshot(MemoryStore):
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
-        self._of(room).snapshots = [snapshot]
+        super()._keep_snapshot(room, snapshot)
+        self._db.execute("delete from snapshots where room = ? and seq < ?", (room, snapshot[0]))
 
 
 class KeepsEverySnapshot(MemoryStore):
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
-        self._of(room).snapshots.insert(0, snapshot)
+        self._db.execute("replace into snapshots values (?, ?, ?)", (room, *snapshot))
 
 
 class GivesTheOldestSnapshotFirst(MemoryStore):
@@ -183,35 +183,42 @@ class GivesTheOldestSnapshotFirst(MemoryStore):
 
 
 class IgnoresTheLimit(MemoryStore):
-    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
+    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
         return super().lines(room, after)
 
 
 class BeginsWithTheEntryItself(MemoryStore):
-    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
+    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
         return super().lines(room, after - 1, limit)
 
 
 class ListsRoomsAsTheyCame(MemoryStore):
     def rooms(self) -> list[str]:
-        return [room for room, stored in self._rooms.items() if stored.snapshots]
+        return [row[0] for row in self._read("select room from snapshots group by room order by min(rowid)")]
 
 
 class ListsRoomsWithoutASnapshot(MemoryStore):
     def rooms(self) -> list[str]:
-        return sorted(self._rooms)
+        return [row[0] for row in self._read("select room from snapshots union select room from entries")]
 
 
 class SharesItsCredentials(MemoryStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared: dict[bytes, Credential] = {}
+
+    def _write_rest(self, write: Write) -> None:
+        self.shared |= {credential.hash: credential for credential in write.credentials}
+
     def credentials(self) -> list[Credential]:
-        return [self._credentials[key] for key in sorted(self._credentials)]
+        return [self.shared[key] for key in sorted(self.shared)]
 
 
 class NeverReplacesAnIdentity(MemoryStore):
-    def _write(self, write: Write, appended: bool) -> None:
-        known = dict(self._identities)
-        super()._write(write, appended)
-        self._identities.update(known)
+    def _write_rest(self, write: Write) -> None:
+        known = {identity.id for identity in self.identities()}
+        write.identities = [identity for identity in write.identities if identity.id not in known]
+        super()._write_rest(write)
 
 
 class ForgetsTheOwner(MemoryStore):
@@ -290,11 +297,10 @@ class ShowsHalfACommit(MemoryStore):
             self.readers.add(threading.get_ident())
         return found
 
-    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
-        found = super().lines(room, after, limit)
+    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
+        yield from super().lines(room, after, limit)
         if threading.get_ident() in self.readers:
             self.seen.set()
-        return found
 
     def commit(self, writes: Sequence[Write]) -> None:
         for write in writes:

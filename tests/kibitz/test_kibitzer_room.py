@@ -33,10 +33,25 @@ class TellsAll:
         return " ".join(sorted(set(CARD.findall(scene)))[-40:])
 
 
+class Watched(Kibitzer):
+    """A kibitzer that says whether it has processed everything that it has perceived."""
+
+    _steps = False
+
+    @property
+    def is_busy(self) -> bool:
+        return self._steps or self._wake.is_set()
+
+    async def step(self) -> None:
+        self._steps = True
+        await super().step()
+        self._steps = False
+
+
 class Table:
     """A house with a table, people on all chairs, and an owl that watches."""
 
-    kibitzer: Kibitzer
+    kibitzer: Watched
     agent: Agent
 
     def __init__(self, house: House, tokens: dict[str, str], clock: FakeClock) -> None:
@@ -53,7 +68,7 @@ class Table:
             while True:
                 shown = (await self.call("owl", "view")).observation
                 view = self.agent.get_view()
-                if self.kibitzer.is_idle and view is not None and view["observation"]["status"] == shown.status:
+                if not self.kibitzer.is_busy and view is not None and view["observation"]["status"] == shown.status:
                     return
                 await asyncio.sleep(0)
 
@@ -94,7 +109,7 @@ async def start(table: Table, comments: Any = None, **options: Any) -> tuple[Kib
         lambda token: connect(table.house, token, "table"), table.tokens["owl"], "table"
     ).open()
     agent = await create_agent(controller, egress=False)
-    kibitzer = Kibitzer(
+    kibitzer = Watched(
         agent, controller, comments or WhistComments(Stream(1, "phrases")), table.clock,
         on_said=lambda text, to: table.lines.append((text, to)), **options,
     )  # fmt: skip

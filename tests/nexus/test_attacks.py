@@ -20,7 +20,7 @@ from cohabit.house.access.gate import handle_for
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
-from cohabit.model.entry import Admission
+from cohabit.model.admission import Admission
 from cohabit.model.seat import Seat
 from cohabit.model.travel import Domain
 from cohabit.nexus.values import Profile

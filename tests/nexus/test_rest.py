@@ -19,7 +19,7 @@ from cohabit.errors import AskerError, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.model.entry import EntryPolicy
+from cohabit.model.admission import EntryPolicy
 from cohabit.nexus.server import MAX_BODY, STATUS, NexusServer, nexus_app
 from cohabit.scenario import AgentSpec, OpenedToNexus, Scenario
 from cohabit.testing.clock import FakeClock
@@ -577,7 +577,8 @@ async def test_a_house_without_a_nexus_opens_no_port_for_it() -> None:
 async def test_a_port_in_use_is_reported_and_the_house_runs_without_it() -> None:
     async with served() as nexus:
         taken = nexus.house.settings.nexus_port
-        server = NexusServer(nexus.house)
+        server = NexusServer.open(nexus.house)
+        assert server is not None
         async with server.serving():
             lines = [*server.connect_lines(nexus.house.rooms.values(), {})]
         assert lines[0].startswith(f"Clients of the Nexus cannot connect: cannot listen on 127.0.0.1:{taken}")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
-from cohabit.registry import load_features
+from cohabit.feature_registry import load_features
 from cohabit.room.record import GENESIS, Line, read_lines
 from cohabit.room.room import Room
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from cohabit import registry
+from cohabit import feature_registry
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, PermissionDenied, RecordCorrupt, UnknownAsset
+from cohabit.feature_registry import find_feature, load_features
 from cohabit.lab.opening import Opening
 from cohabit.model.record import Entry
-from cohabit.registry import find_feature, load_features, make_world
+from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario, read_scenario
@@ -24,8 +25,8 @@ ANN, BOB = player("ann", 0), player("bob", 1)
 
 def forget_features() -> None:
     """As in a new process."""
-    registry._features_in_files.clear()
-    registry._names_of_files.clear()
+    feature_registry._features_in_files.clear()
+    feature_registry._names_of_files.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from cohabit.registry import load_features, make_world
+from cohabit.feature_registry import load_features
+from cohabit.registry import make_world
 from cohabit.room.room import Room
 from cohabit.room.state import FORMAT
 

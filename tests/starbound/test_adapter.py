@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.starbound.games import VIEW, Game, a_bridge, obedient
 
-from cohabit.adapter import is_adapter
+from cohabit.adapter import arguments_of, is_adapter
 from cohabit.errors import BadArgs, Unreachable
-from cohabit.protocols.starbound.actions import ACTIONS, arguments_of
+from cohabit.protocols.starbound.actions import ACTIONS, type_of
 from cohabit.protocols.starbound.adapter import StarboundAdapter
 from cohabit.protocols.starbound.bridge import TIMEOUT_MS
 from cohabit.protocols.wsap import Action, GameAdapter, system_message
@@ -34,7 +34,7 @@ def test_it_has_the_24_published_actions_and_those_of_the_protocols_text() -> No
     assert len(PUBLISHED) == 24
     for action in ACTIONS.actions:
         assert action.description
-        arguments_of(action)
+        arguments_of(action.name, action, type_of)
 
 
 def test_it_is_an_adapter_as_the_protocol_defines_it() -> None:

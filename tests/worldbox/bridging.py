@@ -1,7 +1,6 @@
 """A house that serves the wire of the WorldBox bridge in the loop of the test, on a fake clock."""
 
 import json
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.protocols.worldbox.server import BridgeServer
+from cohabit.protocols.worldbox.server import BridgeServer, bridge_app
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 from cohabit.world import (
@@ -150,6 +149,7 @@ async def bridged(folder: Path | None = None, settings: Any = None, **scenario: 
     text = json.dumps({"world": BOX, "agents": AGENTS, **scenario})
     async with House.open(chosen, clock=clock) as house:
         _, tokens = await house.create_room(parse_scenario(text), "realm", seed=3)
-        server = BridgeServer(house, socket.create_server(("127.0.0.1", 0)))
+        server = BridgeServer(house, bridge_app(house), 0, "--bridge-port")
+        server.listen()
         async with server.serving():
             yield Bridged(house, clock, server.port, tokens)

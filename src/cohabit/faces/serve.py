@@ -7,9 +7,9 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -31,39 +31,59 @@ NEW_OBJECTS_PER_COLLECTION = 50_000
 connections, building one view for each would start several runs, which visit the connections again and again."""
 
 
-class SideServer(Protocol):
-    """An additional listener for another protocol, provided by an extension (see the registry)."""
+LOOPBACK = "127.0.0.1"
 
-    port: int
+
+class SideServer:
+    """An additional listener for another protocol, provided by an extension (see the registry).
+
+    It listens on loopback only: such a protocol has no TLS, and every request contains a token.
+    """
+
+    def __init__(self, house: House, app: ASGIApp, port: int, option: str) -> None:
+        self.house, self.port = house, port
+        self._app, self._option = app, option
+        self._listener: socket.socket | None = None
+        self._problem = ""  # why it cannot listen
+
+    def listen(self) -> None:
+        """Take the port. If another program has it, ``connect_lines`` says so."""
+        try:
+            self._listener = listen(LOOPBACK, self.port, self._option)
+            self.port = self._listener.getsockname()[1]
+        except Conflict as taken:
+            self._problem = f"{taken.message}, or switch it off with 0"
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterable[str]:
         """Instructions for connecting such a client to these rooms; ``tokens`` by member."""
+        raise NotImplementedError
 
-    def serving(self) -> AbstractAsyncContextManager[None]:
-        """Serve for as long as the block runs."""
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Serve for as long as the block runs, with the limits of the house's own port."""
+        if self._listener is None:
+            yield
+            return
+        connections = Connections(self.house.settings, self.house.clock, self.house.overload)
+        server = guest_server(self._app, connections)
+        running = asyncio.ensure_future(server.serve(sockets=[self._listener]))
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await running
+            connections.close()
+            self.close()
 
     def close(self) -> None:
         """Release the port. Calling it again does nothing."""
+        if self._listener is not None:
+            self._listener.close()
 
 
 def side_servers(house: House) -> list[SideServer]:
     """The listeners of the extensions, bound to their ports and not serving yet."""
     return [server for make in registry.side_servers() if (server := make(house)) is not None]
-
-
-@asynccontextmanager
-async def serving_beside(house: House, app: ASGIApp, listener: socket.socket) -> AsyncIterator[None]:
-    """Serve the app of another protocol for as long as the block runs, with the limits of the house's own port."""
-    connections = Connections(house.settings, house.clock, house.overload)
-    server = guest_server(app, connections)
-    running = asyncio.ensure_future(server.serve(sockets=[listener]))
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await running
-        connections.close()
-        listener.close()
 
 
 def bind(settings: Settings) -> socket.socket:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+from cohabit.feature_registry import usual_features
 from cohabit.house.access import credentials, entry_policy, gate, invites
 from cohabit.house.agents import agent_status
 from cohabit.house.calls import command_list
 from cohabit.house.lifecycle import room_commands, saves
 from cohabit.house.reading import audit_log, feed, front_ends, introduction, observing
-from cohabit.registry import known_worlds, load_protocol_names, make_world, usual_features
+from cohabit.registry import known_worlds, load_protocol_names, make_world
 from cohabit.room.command_modules import every_room_command, features_named, features_of
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from cohabit.feature_registry import load_features
 from cohabit.house.access import credentials
 from cohabit.house.access.gate import Gate
 from cohabit.house.access.signing import HouseKey
@@ -38,7 +39,7 @@ from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Deliver, Outboxes, Subscription
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
-from cohabit.registry import load_features, load_protocol_names, make_connector
+from cohabit.registry import load_protocol_names, make_connector
 from cohabit.scenario import Scenario
 
 log = logging.getLogger("cohabit")

@@ -137,39 +137,29 @@ class Pool:
     def __init__(self, name: str, limit: int) -> None:
         self._name = name
         self._slots = asyncio.Semaphore(limit)
-        self._running = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._running: set[asyncio.Future[Any]] = set()
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run ``work`` on a thread of the pool and return its result."""
         await self._slots.acquire()
-        self._running += 1
-        self._idle.clear()
         try:
             worker = Worker(self._name)
         except BaseException:  # no more threads available
-            self._ended()
+            self._slots.release()
             raise
         done = worker.run(work)
         worker.close()
-        ended = asyncio.ensure_future(_settled(done))
-        ended.add_done_callback(lambda _: self._ended())
+        self._running.add(done)
+        done.add_done_callback(self._ended)
         return await asyncio.shield(done)
 
-    def _ended(self) -> None:
+    def _ended(self, done: "asyncio.Future[Any]") -> None:
+        self._running.discard(done)
         self._slots.release()
-        self._running -= 1
-        if not self._running:
-            self._idle.set()
+        done.exception()  # its caller may be gone
 
     async def drain(self, timeout_s: float) -> bool:
         """Wait up to ``timeout_s`` for all jobs. Returns whether none is left."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._idle.wait(), timeout_s)
+        if self._running:
+            await asyncio.wait(self._running, timeout=timeout_s)
         return not self._running
-
-
-async def _settled(done: "asyncio.Future[Any]") -> None:
-    with suppress(BaseException):
-        await asyncio.shield(done)

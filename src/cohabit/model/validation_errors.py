@@ -1,7 +1,8 @@
 """Validation errors as sentences: which argument is wrong, what it must be, and what was given."""
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,19 +19,23 @@ MAX_SHOWN = 60
 """How many characters of a wrong value a message shows."""
 
 
-def in_words(wrong: Exception, given: Any, schema: Mapping[str, Any]) -> str:
+def in_words(
+    wrong: Exception, given: Any, schema: Mapping[str, Any], validate: Callable[[Any], Any] | None = None
+) -> str:
     """A validation error of msgspec as a sentence: which argument, what it must be, and what was given.
 
-    msgspec says where the value is; what it must be comes from the schema.
+    msgspec says where the value is; what it must be comes from the schema. In an object with any keys it does not say
+    which one is wrong; that is found by validating less of it, with ``validate``.
     """
-    text = str(wrong)
+    text, whole = str(wrong), given
     place = _PLACE.search(text)
     steps = [name or index for name, index in _STEP.findall(place[2])] if place else []
     spec: Mapping[str, Any] = schema
     where = ""
-    for step in steps:
-        if step == SOME_VALUE:  # of an object with any keys; msgspec does not say which
-            step = _wrong_key(spec, given, schema)
+    for i, step in enumerate(steps):
+        if step == SOME_VALUE and isinstance(given, dict) and given and validate is not None:
+            whole, step = _until_wrong_key(whole, steps[:i], given, validate, text)
+            steps[i] = step
         where = _inside(where, step, given)
         spec, given = _below(spec, step, given, schema), _item(given, step)
     if place is not None and place[1]:
@@ -62,12 +67,34 @@ def _inside(where: str, step: str, given: Any) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _wrong_key(spec: Mapping[str, Any], given: Any, schema: Mapping[str, Any]) -> str:
-    """The first key of an object whose value does not fit the schema. If none is found, some value."""
-    for key, value in given.items() if isinstance(given, Mapping) else ():
-        if not _fits(value, _below(spec, key, given, schema), schema):
-            return str(key)
-    return SOME_VALUE
+def _until_wrong_key(
+    whole: Any, path: Sequence[str], given: dict[str, Any], validate: Callable[[Any], Any], refusal: str
+) -> tuple[Any, str]:
+    """The first key of the object at a path whose value is refused, and the whole without the keys after it."""
+    items = list(given.items())
+
+    def until(count: int) -> Any:
+        return _replaced(whole, path, dict(items[:count]))
+
+    def is_refused(count: int) -> bool:
+        try:
+            validate(until(count))
+        except msgspec.ValidationError as wrong:
+            return str(wrong) == refusal
+        return False
+
+    count = bisect_left(range(len(items)), True, lo=1, key=is_refused)
+    return until(count), items[count - 1][0]
+
+
+def _replaced(given: Any, path: Sequence[str], value: Any) -> Any:
+    """A copy with another value at this path."""
+    if not path:
+        return value
+    key: Any = int(path[0]) if isinstance(given, list) else path[0]
+    copied = given.copy()
+    copied[key] = _replaced(given[key], path[1:], value)
+    return copied
 
 
 def known_arguments(spec: Mapping[str, Any], where: str = "") -> str:
@@ -176,66 +203,3 @@ def _shown(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…")
-
-
-# -- whether a value fits ---------------------------------------------------------------------------
-def _fits(value: Any, spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Whether a value fits a schema, as far as can be said: formats of texts are not checked."""
-    return any(_fits_option(value, option, schema) for option in _options(spec, schema))
-
-
-def _fits_option(value: Any, spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    if "const" in spec or "enum" in spec:
-        return value in ([spec["const"]] if "const" in spec else spec["enum"])
-    match spec.get("type"):
-        case "integer" | "number" as kind:
-            return _is_number(value, kind) and _number_fits(value, spec)
-        case "string":
-            return (
-                isinstance(value, str)
-                and _within(len(value), spec.get("minLength"), spec.get("maxLength"))
-                and re.search(spec.get("pattern", ""), value) is not None
-            )
-        case "boolean":
-            return isinstance(value, bool)
-        case "null":
-            return value is None
-        case "array":
-            return (
-                isinstance(value, list)
-                and _within(len(value), spec.get("minItems"), spec.get("maxItems"))
-                and all(_fits(item, _below(spec, str(i), value, schema), schema) for i, item in enumerate(value))
-            )
-        case "object":
-            return isinstance(value, Mapping) and _object_fits(value, spec, schema)
-    return True
-
-
-def _is_number(value: Any, kind: str) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return kind == "number" or value == value // 1
-
-
-def _number_fits(value: float, spec: Mapping[str, Any]) -> bool:
-    above, below, of = (spec.get(name) for name in ("exclusiveMinimum", "exclusiveMaximum", "multipleOf"))
-    return (
-        _within(value, spec.get("minimum"), spec.get("maximum"))
-        and (above is None or value > above)
-        and (below is None or value < below)
-        and (of is None or value % of == 0)
-    )
-
-
-def _within(number: float, least: float | None, most: float | None) -> bool:
-    return (least is None or number >= least) and (most is None or number <= most)
-
-
-def _object_fits(value: Mapping[str, Any], spec: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    if any(name not in value for name in spec.get("required", ())):
-        return False
-    if spec.get("additionalProperties") is False and any(name not in spec.get("properties", {}) for name in value):
-        return False
-    return _within(len(value), spec.get("minProperties"), spec.get("maxProperties")) and all(
-        _fits(item, _below(spec, name, value, schema), schema) for name, item in value.items()
-    )

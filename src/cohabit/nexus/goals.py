@@ -6,8 +6,10 @@ permanent. A goal in the agent's own words has no reward, and only the agent can
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from cohabit.errors import GameRejected
@@ -23,48 +25,14 @@ OWN_KEPT = 20  # own goals that were reached
 OWN = "own-"
 NEXUS = "nexus"  # the game of the evidence that a reward leaves
 
+
+def _goal(requirements: list[Any], reward: dict[str, Any], **rest: Any) -> MetaGoal:
+    return MetaGoal(**rest, requirements=tuple(Requirement(**one) for one in requirements), reward=Reward(**reward))
+
+
 GOALS: Mapping[str, MetaGoal] = {
-    goal.id: goal
-    for goal in (
-        MetaGoal(
-            "survivor", "Survivor", "Survive 100 steps in each of 3 kinds of game.", "skill",
-            (Requirement("survive_steps", 100, count=3),), Reward("Survivor", {"health": 0.1}),
-        ),
-        MetaGoal(
-            "world_walker", "World Walker", "Visit every kind of game that is known here.", "exploration",
-            (Requirement("visit_game", 1, count=None),),
-            Reward("World Walker", skills={"exploration": 0.1, "adaptation": 0.1}),
-        ),
-        MetaGoal(
-            "polyglot", "Polyglot", "Craft 10 items in each of 5 kinds of game.", "exploration",
-            (Requirement("complete_action", 10, "craft", count=5),), Reward("Polyglot", {"recipe_hint": 1}),
-        ),
-        MetaGoal(
-            "master_crafter", "Master Crafter", "Reach a crafting skill of 0.8.", "mastery",
-            (Requirement("reach_skill_level", 0.8, "crafting"),), Reward("Master Crafter", {"inventory_bonus": 1}),
-        ),
-        MetaGoal(
-            "wayfarer", "Wayfarer", "Survive 50 steps in each of 2 kinds of game.", "exploration",
-            (Requirement("survive_steps", 50, count=2),), Reward("Wayfarer", {"health": 0.1}),
-        ),
-        MetaGoal(
-            "forager", "Forager", "Gather 50 things in each of 2 kinds of game.", "achievement",
-            (Requirement("complete_action", 50, "gather", count=2),), Reward("Forager", {"inventory_bonus": 1}),
-        ),
-        MetaGoal(
-            "achiever", "Achiever", "Earn 10 achievements in one kind of game.", "achievement",
-            (Requirement("earn_achievement", 10),), Reward("Achiever", skills={"planning": 0.1}),
-        ),
-        MetaGoal(
-            "all_rounder", "All-Rounder", "Reach 0.2 in 4 skills.", "skill",
-            (Requirement("reach_skill_level", 0.2, count=4),), Reward("All-Rounder", {"health": 0.1}),
-        ),
-        MetaGoal(
-            "trader", "Trader", "Carry 3 items out of each of 2 kinds of game, and hold them together.", "exploration",
-            (Requirement("collect_items", 3, count=2),), Reward("Trader", skills={"resource_management": 0.1}),
-        ),
-    )
-}  # fmt: skip
+    one["id"]: _goal(**one) for one in msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes())
+}
 ALIASES = {"explorer": "world_walker"}  # what others call a goal
 NO_GAMES = "no game is known here"
 

@@ -1,6 +1,5 @@
 """The port of the Nexus: HTTP for clients that were written from one of its three descriptions. See ``rest``."""
 
-import socket
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
@@ -15,14 +14,12 @@ from cohabit import errors
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, answering, bearer
 from cohabit.faces.http import decoded, short_body
-from cohabit.faces.serve import listen, serving_beside
+from cohabit.faces.serve import LOOPBACK, SideServer
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.nexus.dialects import Json, refused_json
 from cohabit.nexus.rest import Asked, MethodNotAllowed, answer, nexus_room
 
-LOOPBACK = "127.0.0.1"
-"""The only address to listen on: this protocol has no TLS, and every request contains a token."""
 MAX_BODY = 64 * 1024
 CASES = ("", "camel", "snake")
 STATUS: dict[type[errors.CohabitError], int] = {
@@ -32,19 +29,14 @@ STATUS: dict[type[errors.CohabitError], int] = {
 
 
 # -- listening --------------------------------------------------------------------------------------
-class NexusServer:
+class NexusServer(SideServer):
     """Serves the Nexus of a house on its own port, if the house has one when it begins to serve."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.port = house.settings.nexus_port
-        self._listener: socket.socket | None = None
-        self._problem = ""
 
     @classmethod
     def open(cls, house: House) -> "NexusServer | None":
         """The server; None if it is switched off."""
-        return cls(house) if house.settings.nexus_port else None
+        port = house.settings.nexus_port
+        return cls(house, nexus_app(house), port, "--nexus-port") if port else None
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
         """How to connect to the Nexus, if it is among these rooms."""
@@ -52,7 +44,7 @@ class NexusServer:
         if nexus is None:
             return
         if self._problem:
-            yield f"Clients of the Nexus cannot connect: {self._problem}, or switch it off with 0"
+            yield f"Clients of the Nexus cannot connect: {self._problem}"
             yield ""
             return
         url = f"http://{LOOPBACK}:{self.port}"
@@ -70,19 +62,9 @@ class NexusServer:
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
         if nexus_room(self.house) is not None:
-            try:
-                self._listener = listen(LOOPBACK, self.port, "--nexus-port")
-            except errors.Conflict as taken:
-                self._problem = taken.message
-        if self._listener is None:
+            self.listen()
+        async with super().serving():
             yield
-            return
-        async with serving_beside(self.house, nexus_app(self.house), self._listener):
-            yield
-
-    def close(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
 
 
 # -- the app ----------------------------------------------------------------------------------------

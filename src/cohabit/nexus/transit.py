@@ -24,7 +24,7 @@ from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import hashed, make_token
-from cohabit.model.entry import Admission
+from cohabit.model.admission import Admission
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.travel import EntryPackage, ExitPackage

@@ -5,18 +5,20 @@ what the record says of those who are present.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from cohabit.errors import GameRejected
 from cohabit.features.bodies.avatars import Mode
+from cohabit.features.visits.visits import Destination
 from cohabit.model import plain, travel
 from cohabit.model.action import Action
 from cohabit.model.travel import Difficulty, Spawn
 from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
+from cohabit.nexus.packages import MemoryKind
 from cohabit.nexus.suggestions import suggestions
 from cohabit.nexus.text import goal_of, nexus_text, onward_text, plain_name, profile_text
 from cohabit.nexus.values import GameInfo, NexusView, Profile
@@ -26,12 +28,8 @@ from cohabit.world import Arrival, Eye, Observation, Outcome, Range, Seat, SeatI
 
 MAX_PRESENT = 1_000
 GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
-Destination = Annotated[
-    str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
-]
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
-MemoryKind = Literal["memory", "strategy"]
 MODES = (
     "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "
     "return) or despawn (deleted)"
@@ -245,9 +243,8 @@ class Nexus(SeparateWorld):
                 "10 min`, `died`, `goal_complete`. Others are notes for you"
             ),
         ] = None,
-    ) -> Plan:
+    ) -> None:
         """Travel to a game. You get a body there: the one that you left, or a new one."""
-        return _no_reads()
 
     @action(group="transit", preconditions=["You are in a game", "Your body there is safe"])
     def leave_game(
@@ -264,46 +261,38 @@ class Nexus(SeparateWorld):
         remember: Annotated[
             Annotated[list[Memory], Meta(max_length=5)] | None, Meta(description="what you want to remember")
         ] = None,
-    ) -> Plan:
+    ) -> None:
         """Return from the game that you are in. The same as exit_game there, for those who only call the Nexus."""
-        return _no_reads()
 
     @action(group="transit", preconditions=["You are in a game"])
-    def resume_game(self, by: Seat) -> Plan:
+    def resume_game(self, by: Seat) -> None:
         """Get a token for the game that you are in, if you have none: the answer to enter_game may have been lost."""
-        return _no_reads()
 
     @action(group="transit")
-    def give_up_game(self, by: Seat) -> Plan:
+    def give_up_game(self, by: Seat) -> None:
         """Return from a game that is offline. You bring nothing back. From a game that runs, return with exit_game."""
-        return _no_reads()
 
     @action(group="meta")
     def set_goal(
         self, by: Seat, goal: Annotated[str, Meta(max_length=200, description="a meta-goal, or one in your own words")]
-    ) -> Plan:
+    ) -> None:
         """Pursue a meta-goal (see meta_goals), or a goal in your own words."""
-        return _no_reads()
 
     @action(group="meta")
-    def abandon_goal(self, by: Seat, goal: GoalId) -> Plan:
+    def abandon_goal(self, by: Seat, goal: GoalId) -> None:
         """No longer pursue a goal."""
-        return _no_reads()
 
     @action(group="meta")
-    def complete_goal(self, by: Seat, goal: GoalId) -> Plan:
+    def complete_goal(self, by: Seat, goal: GoalId) -> None:
         """Say that you have reached a goal in your own words. Meta-goals are evaluated by what you have really done."""
-        return _no_reads()
 
     @action(group="meta")
-    def remember(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+    def remember(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> None:
         """Keep a memory or a strategy. You have it in every game."""
-        return _no_reads()
 
     @action(group="meta")
-    def forget(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> Plan:
+    def forget(self, by: Seat, text: Memory, kind: MemoryKind = "memory") -> None:
         """Drop a memory or a strategy."""
-        return _no_reads()
 
     # -- queries -----------------------------------------------------------------------------------
     @query(category="discovery")
@@ -339,11 +328,6 @@ class Nexus(SeparateWorld):
     def wait_for_game(self, eye: Eye, game_id: GameId, timeout: Annotated[int, Range(0, 30, "seconds")] = 20) -> Plan:
         """Wait until a game is available."""
         return (yield Ask("wait_for_game", {"game_id": game_id, "timeout": timeout}))
-
-
-def _no_reads() -> Plan:
-    """A plan without requests: the connector checks the action, with the profile as it is then."""
-    yield from ()
 
 
 def _moved(seat: SeatId, known: Present, profile: Profile) -> list[Told]:

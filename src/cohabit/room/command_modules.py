@@ -7,8 +7,8 @@ order.
 from collections.abc import Iterable
 
 from cohabit.errors import BadArgs, RecordCorrupt, UnknownAsset
+from cohabit.feature_registry import find_feature, usual_features
 from cohabit.model.cached import cached
-from cohabit.registry import find_feature, usual_features
 from cohabit.room import system
 from cohabit.room.access import entry, grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in

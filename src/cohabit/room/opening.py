@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cohabit.errors import BadArgs
-from cohabit.model.entry import BY_INVITATION
+from cohabit.model.admission import BY_INVITATION
 from cohabit.model.suggest import nearest
 from cohabit.room.command_modules import features_of
 from cohabit.room.feature import FeatureSet

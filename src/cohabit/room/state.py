@@ -5,8 +5,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from cohabit.errors import UnknownAsset
+from cohabit.model.admission import BY_INVITATION, EntryPolicy, Knock
 from cohabit.model.cached import cached_value
-from cohabit.model.entry import BY_INVITATION, EntryPolicy, Knock
 from cohabit.model.grant import PERCEIVE, ROLES, Capability, Layer, fold, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.seat import Seat, SeatId

@@ -20,9 +20,10 @@ from typing import Any, get_args
 import msgspec
 
 from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
+from cohabit.feature_registry import find_feature, load_features
 from cohabit.model.stream import Stream
 from cohabit.model.suggest import nearest
-from cohabit.registry import find_feature, lasting_source, load_features, make_world
+from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Category, Command
 from cohabit.room.feature import Feature, dues_of
 from cohabit.room.opening import opening_state

@@ -6,7 +6,7 @@ from pathlib import Path
 from cohabit.adapter import MEMBERS as ADAPTER_MEMBERS
 from cohabit.agents.brain import parse_brain
 from cohabit.errors import BadArgs
-from cohabit.registry import is_file_source, known_worlds, knows_brain
+from cohabit.registry import is_file_source, known_worlds, knows_brain, split_source
 
 AGENT_METHODS = {"decide", "think"}
 
@@ -24,8 +24,7 @@ def is_agent(source: str) -> bool:
 
 def is_feature(source: str) -> bool:
     """Whether to check it as a feature of rooms."""
-    path, _, name = source.partition(".py:")
-    file = Path(f"{path}.py" if name else source)
+    file, name = split_source(source)
     classes = _classes_in(file) if is_file_source(source) else {}
     if not classes and is_file_source(source) and file.is_file():  # perhaps with a mistake in its syntax
         return b"(Feature)" in file.read_bytes()

@@ -17,6 +17,7 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, Unkno
 from cohabit.faces.cli.options import data_option, need_room, open_store
 from cohabit.faces.cli.running import told_lines
 from cohabit.faces.cli.say import UsageError, clean, complain, in_one_line, tell, view_text
+from cohabit.feature_registry import load_features
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Row
 from cohabit.house.store.heads import expected as heads_file_expects
@@ -25,7 +26,7 @@ from cohabit.house.store.loading import known_world, world_from
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.seat import ALL
 from cohabit.model.suggest import nearest
-from cohabit.registry import load_features, trusted_source
+from cohabit.registry import trusted_source
 from cohabit.remote import RemoteWorld
 from cohabit.room.record import GENESIS, Expected, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld

@@ -1,6 +1,7 @@
 """What a body can do in every world whose seats are bodies (`bodies.py`), beside the actions of the world."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -42,6 +43,10 @@ def _has_stances(world: type[World], pace: Pace) -> bool:
     return issubclass(world, EmbodiedWorld) and bool(world.stances)
 
 
+movement = partial(command, category="meta", needs=C.ACT, records=True, offered_if=is_embodied)
+"""A command that moves the body of its caller."""
+
+
 @command(category="read", needs=C.READ_OWN, only_if=for_bodies, offered_if=is_embodied)
 def inspect_self(ctx: Context) -> EmbodiedObservation:
     """Your body: health, equipment, stance, injuries and senses, what it cannot do now, and what you see."""
@@ -56,7 +61,7 @@ def check_inventory(ctx: Context) -> Belongings:
     return Belongings(dict(body.inventory), dict(body.equipment), body.encumbrance)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=_writes("turn_to"), offered_if=is_embodied)
+@movement(only_if=_writes("turn_to"))
 def look(
     ctx: Context, target: Annotated[str, Meta(max_length=60, description="a direction, or something near you")]
 ) -> Done:
@@ -64,15 +69,7 @@ def look(
     return _moved(ctx, world_of(ctx.room).turn_to, target, f"you look at {target}")
 
 
-@command(
-    category="meta",
-    needs=C.ACT,
-    records=True,
-    only_if=_has_stances,
-    choices=_stances,
-    offered_if=is_embodied,
-    world_may_replace=True,
-)
+@movement(only_if=_has_stances, choices=_stances, world_may_replace=True)
 def stance(ctx: Context, stance: Stance) -> Done:
     """Take a stance. Which ones there are, and what they do, depends on the world. It takes no time."""
     world = world_of(ctx.room)
@@ -83,22 +80,13 @@ def stance(ctx: Context, stance: Stance) -> Done:
     return _moved(ctx, world.take_stance, stance, f"you are {stance}")
 
 
-@command(
-    category="meta", needs=C.ACT, records=True, only_if=_writes("wear"), offered_if=is_embodied, world_may_replace=True
-)
+@movement(only_if=_writes("wear"), world_may_replace=True)
 def equip(ctx: Context, item: Annotated[str, Meta(max_length=60, description="an item that you carry")]) -> Done:
     """Equip an item that you carry. It takes no time."""
     return _moved(ctx, world_of(ctx.room).wear, item, f"you equip {item}")
 
 
-@command(
-    category="meta",
-    needs=C.ACT,
-    records=True,
-    only_if=_writes("take_off"),
-    offered_if=is_embodied,
-    world_may_replace=True,
-)
+@movement(only_if=_writes("take_off"), world_may_replace=True)
 def unequip(ctx: Context, slot: Annotated[str, Meta(max_length=60, description="a slot, or what is in it")]) -> Done:
     """Put an equipped item away. It takes no time."""
     return _moved(ctx, world_of(ctx.room).take_off, slot, f"you put away {slot}")
@@ -122,7 +110,7 @@ def _moved(ctx: Context, move: Callable[..., Outcome], what: str, done: str) -> 
     return Done(outcome.message or done)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=is_embodied)
+@movement(only_if=for_bodies)
 def emote(ctx: Context, emote: Emote) -> Done:
     """Express something with your body. Those who see it are told."""
     room, me = ctx.room, ctx.member

@@ -13,25 +13,10 @@ from msgspec import Meta
 
 from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownAsset
-from cohabit.features.bodies.own import (
-    WAITING,
-    avatars_of,
-    check_limit,
-    may_have_another,
-    newest_dead,
-    owner_of,
-    to_take,
-)
+from cohabit.features.bodies import own
 from cohabit.features.bodies.state import BODIES, Bodies, Career, OwnedAvatar, avatars_in
 from cohabit.features.bodies.views import embodied, shown, world_of
-from cohabit.model.avatar import (
-    Avatar,
-    AvatarRoster,
-    AvatarState,
-    DeathEvent,
-    JackInResult,
-    JackOutResult,
-)
+from cohabit.model.avatar import Avatar, AvatarRoster, AvatarState, DeathEvent, JackInResult, JackOutResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.model.record import Told
@@ -84,7 +69,7 @@ def follow(ctx: Context) -> None:
 def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
     """Seat a member in a body of its own that waits for it, or in a new one. ``follow`` binds it."""
     room = ctx.room
-    avatar = to_take(room, me, avatar_id)
+    avatar = own.to_take(room, me, avatar_id)
     name, seat = (avatar.name, avatar.seat or None) if avatar is not None else (me.name or me.handle, None)
     seats.arrive(ctx, me, Arrival(name, seat, returns=seat is not None), moves=_is_on_dead_body(room, me))
     if avatar is not None:
@@ -104,7 +89,7 @@ def end_game(ctx: Context, count: bool) -> None:
         if avatar.by is not None:
             _release(ctx.room, avatar, State.DESTROYED, ctx.at, count)
     kept.avatars = {}
-    here = {owner_of(member) for member in ctx.state.members.values()}
+    here = {own.owner_of(member) for member in ctx.state.members.values()}
     kept.careers = {owner: career for owner, career in kept.careers.items() if owner in here}
 
 
@@ -112,7 +97,7 @@ def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
     """After a save was loaded: its bodies wait for those who played them."""
     world = world_of(ctx.room)
     for owner, seat in played.items():
-        member = next((m for m in ctx.state.members.values() if owner_of(m) == owner), None)
+        member = next((m for m in ctx.state.members.values() if own.owner_of(m) == owner), None)
         made = _add(ctx.room, owner, member.name or member.handle if member else seat, ctx.at)
         made.seat, made.state = seat, State.SUSPENDED
         if not ctx.room.crash_on_error(world.is_alive, seat):
@@ -120,7 +105,7 @@ def adopt_bodies(ctx: Context, played: Mapping[str, SeatId]) -> None:
 
 
 def _new_avatar(room: BaseRoom, member: Member, at: int, seat: SeatId) -> OwnedAvatar:
-    made = _add(room, owner_of(member), room.seats[seat].name or member.name or member.handle, at)
+    made = _add(room, own.owner_of(member), room.seats[seat].name or member.name or member.handle, at)
     made.seat = seat
     return made
 
@@ -149,7 +134,7 @@ def _bind(room: BaseRoom, avatar: OwnedAvatar, member: Member, at: int) -> None:
     """A member takes control. A built-in player may have handed its seat to it."""
     if avatar.by is not None:
         _release(room, avatar, State.SUSPENDED, at)
-    avatar.owner, avatar.by, avatar.state = owner_of(member), member.id, State.BOUND
+    avatar.owner, avatar.by, avatar.state = own.owner_of(member), member.id, State.BOUND
     avatar.bound_at = avatar.last_active = at
     avatar.actions, avatar.deaths_before = 0, avatar.deaths
     avatar.deeds_before = dict(room.crash_on_error(world_of(room).deeds, avatar.seat))
@@ -228,18 +213,18 @@ def _is_disembodied(room: BaseRoom, member: Member) -> bool:
 
 
 def _may_have_another(room: BaseRoom, member: Member) -> bool:
-    return may_have_another(room, member, beside=member.seat)
+    return own.may_have_another(room, member, beside=member.seat)
 
 
 def _has_another(room: BaseRoom, member: Member) -> bool:
     """Whether a member could change its body for another one of its own."""
-    waiting = any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(member)))
+    waiting = any(avatar.state in own.WAITING for avatar in own.avatars_of(room, own.owner_of(member)))
     return waiting and is_embodied(room, member)
 
 
 def _is_dead(room: BaseRoom, member: Member) -> bool:
-    own = list(avatars_of(room, owner_of(member)))
-    return bool(own) and all(avatar.state is State.DESTROYED for avatar in own)
+    avatars = list(own.avatars_of(room, own.owner_of(member)))
+    return bool(avatars) and all(avatar.state is State.DESTROYED for avatar in avatars)
 
 
 @command(category="read", needs=C.ACT, only_if=for_bodies)
@@ -249,10 +234,10 @@ def avatars(ctx: Context) -> AvatarRoster:
 
 
 def roster(room: BaseRoom, member: Member) -> AvatarRoster:
-    own = list(avatars_of(room, owner_of(member)))
+    avatars = own.avatars_of(room, own.owner_of(member))
     active = controlled(room, member)
     return AvatarRoster(
-        member.handle, room.id, [shown(room, avatar, member) for avatar in own], active.id if active else None,
+        member.handle, room.id, [shown(room, avatar, member) for avatar in avatars], active.id if active else None,
         world_of(room).avatars_per_agent,
     )  # fmt: skip
 
@@ -283,10 +268,10 @@ def create_avatar(
 ) -> Avatar:
     """Create an avatar without jacking in. Its body appears when you do (`jack_in`)."""
     me = ctx.member
-    check_limit(ctx.room, me, beside=me.seat)
+    own.check_limit(ctx.room, me, beside=me.seat)
     if appearance is not None and len(msgspec.json.encode(appearance)) > 1_000:
         raise BadArgs("appearance is too long: at most 1,000 bytes of JSON")
-    made = _add(ctx.room, owner_of(me), one_line(name or me.name or me.handle), ctx.at)
+    made = _add(ctx.room, own.owner_of(me), one_line(name or me.name or me.handle), ctx.at)
     made.appearance, made.spawn = appearance or {}, spawn_location
     ctx.tell(f"you created the avatar {made.name} ({made.id})", members=(me.id,))
     return shown(ctx.room, made, me)
@@ -325,7 +310,7 @@ def enter_body(
     room = ctx.room
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
-    avatar = to_take(room, me, avatar_id)
+    avatar = own.to_take(room, me, avatar_id)
     arrival = _arrival(room, me, avatar, bonuses, spawn)
     wakes = arrival.returns
     seats.arrive(ctx, me, arrival, is_first=is_first, moves=_is_on_dead_body(room, me))
@@ -349,7 +334,7 @@ def _arrival(
 ) -> Arrival:
     """The arrival to announce to the world when a member takes this avatar, or a new one."""
     name = avatar.name if avatar is not None else me.name or me.handle
-    first = not any(known.seat for known in avatars_of(room, owner_of(me)))  # nobody collects what bonuses give
+    first = not any(known.seat for known in own.avatars_of(room, own.owner_of(me)))  # nobody collects what bonuses give
     where = spawn or (avatar.spawn if avatar is not None else "safe")
     seat = avatar.seat if avatar is not None and avatar.seat else None
     return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
@@ -378,7 +363,7 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
     left = required(room, me)
     if avatar_id == left.id:
         raise Conflict(f"you control {left.name} already; name another avatar of yours")
-    taken = to_take(room, me, avatar_id)
+    taken = own.to_take(room, me, avatar_id)
     check_leaving(room, left, mode)
     if why := room.crash_on_error(world_of(room).why_not_arrive, _arrival(room, me, taken), left.seat):
         raise GameRejected(why)
@@ -409,7 +394,7 @@ def leave_body(ctx: Context, me: Member, mode: Mode) -> dict[str, Any]:
 def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
     """Refuse to leave a body that is in danger, and to despawn one too many."""
     seats.check_may_leave(room, avatar.seat)
-    if mode == "despawn" and sum(known.despawned for known in avatars_of(room, avatar.owner)) >= MAX_DESPAWNED:
+    if mode == "despawn" and sum(known.despawned for known in own.avatars_of(room, avatar.owner)) >= MAX_DESPAWNED:
         raise GameRejected(
             f"you have despawned {MAX_DESPAWNED} bodies in this game; leave this one dormant or suspended"
         )
@@ -427,7 +412,7 @@ def respawn(
     chosen = _respawn_option(room, avatar, option)
     arrives = me.seat != avatar.seat
     if arrives:
-        check_limit(room, me)
+        own.check_limit(room, me)
         seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True), moves=_is_on_dead_body(room, me))
         seats.remember_seat(room, me)
     try:
@@ -456,7 +441,7 @@ def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
 
 
 def _dead_avatar(room: BaseRoom, me: Member) -> OwnedAvatar:
-    dead = newest_dead(room, me)
+    dead = own.newest_dead(room, me)
     if dead is None:
         raise GameRejected("you have no dead avatar here")
     return dead

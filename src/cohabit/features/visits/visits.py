@@ -29,6 +29,9 @@ VISITORS = "player"
 """The role of those who come through the Nexus."""
 MAX_KINDS = 20
 """How many kinds of items an agent can carry out."""
+Destination = Annotated[
+    str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
+]
 
 
 # -- for hosts ----------------------------------------------------------------------------------------
@@ -108,9 +111,7 @@ def _is_visiting(room: BaseRoom, member: Member) -> bool:
 def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",
-    destination: Annotated[
-        str, Meta(max_length=64, description="nexus, or the id of another game, which you then enter at once")
-    ] = NEXUS,
+    destination: Destination = NEXUS,
     mode: Annotated[Mode, Meta(description="what happens to your body; see jack_out")] = "dormant",
     carry: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,

@@ -6,7 +6,7 @@ import secrets
 from hashlib import sha256
 
 from cohabit.house.clock import Clock
-from cohabit.model.entry import same_code
+from cohabit.model.admission import same_code
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Without I, L, O, 0 and 1, which look alike."""

@@ -9,7 +9,7 @@ from cohabit.errors import BadArgs
 from cohabit.house.access import codes, signing
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.threads import run_in_thread
-from cohabit.model.entry import AgentKey, same_code, same_name
+from cohabit.model.admission import AgentKey, same_code, same_name
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.room.access.entry import EntryShown, entry_shown

@@ -26,7 +26,7 @@ from cohabit.house.clock import Clock
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import hashed, make_token, new_identity
 from cohabit.house.threads import run_in_thread
-from cohabit.model.entry import Admission, EntryPolicy, Knock, same_name
+from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.commands import Backend, WaitMs, command, command_of

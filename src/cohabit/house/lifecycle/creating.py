@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from cohabit.errors import AskerError, BadArgs, Busy, CohabitError, Conflict, GameCrash
+from cohabit.feature_registry import load_features
 from cohabit.house.access.signing import check_key
 from cohabit.house.agents.brains import check_makeable
 from cohabit.house.calls.context import Services
@@ -18,7 +19,7 @@ from cohabit.house.store.identities import Identities, hashed, make_token, new_i
 from cohabit.house.store.loading import describe_world
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
-from cohabit.registry import absolute_brain, check_plays, lasting_source, load_features, make_world
+from cohabit.registry import absolute_brain, check_plays, lasting_source, make_world
 from cohabit.room.opening import opening_state
 from cohabit.room.record import Snapshot
 from cohabit.room.recorded import WorldInterrupted

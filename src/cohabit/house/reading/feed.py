@@ -21,6 +21,7 @@ from cohabit.room.seeing.visibility import FeedItem, characters, feed, is_news
 from cohabit.room.state import Member
 
 C = Capability
+CAN_READ = (C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT, C.RECEIVE_DIRECTED)
 BACKLOG_ITEMS, BACKLOG_CHARACTERS = 200, 200_000
 """A page of a backlog ends after this many items, or this much text: clients accept frames of at most a megabyte."""
 
@@ -42,7 +43,7 @@ def _nothing_new(result: Any) -> bool:
 @command(
     category="read",
     where="house",
-    needs=(C.WATCH, C.READ_OWN, C.READ_ALL, C.READ_CHAT, C.RECEIVE_DIRECTED),
+    needs=CAN_READ,
     waits=_nothing_new,
     resource=Resource("events", "Events", "Recent events", {"last": 100}, frozenset({"events"})),
     hint="lists events from a cursor.",

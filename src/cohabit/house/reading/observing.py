@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, defstruct
 
+from cohabit.feature_registry import usual_features
 from cohabit.house.calls.context import HouseContext
-from cohabit.house.reading.feed import EVENTS, Events, OwnEvents, events
+from cohabit.house.reading.feed import CAN_READ, Events, OwnEvents, events
 from cohabit.house.running.calls import PeekCall
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.registry import usual_features
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import Context
 from cohabit.room.command_modules import features_named
@@ -52,7 +52,7 @@ def _nothing_new(result: Any) -> bool:
 @command(
     category="read",
     where="house",
-    needs=EVENTS.needs,
+    needs=CAN_READ,
     waits=_nothing_new,
     hint="returns your view and the events since a cursor. With `wait_ms` it waits for something new.",
     for_talk=True,

@@ -17,17 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
-from cohabit.errors import (
-    BadArgs,
-    Busy,
-    CohabitError,
-    Disabled,
-    GameCrash,
-    OutcomeUnknown,
-    Unauthorized,
-    Unreachable,
-    internal_error,
-)  # fmt: skip
+from cohabit import errors
 from cohabit.house.clock import Clock, Timer
 from cohabit.house.running.calls import Call, SystemCall
 from cohabit.house.running.remote_calls import conclude, has_workspace, plan_of, recorded_args, sent_args
@@ -117,13 +107,13 @@ class Queue(Protocol):
     """The room that a remote world belongs to, and its queue of calls."""
 
     room: Room
-    failure: CohabitError | None
+    failure: errors.CohabitError | None
 
     async def submit(self, call: Call) -> Any: ...
 
     def post(self, call: Call) -> None: ...
 
-    def refused(self, who: str, name: str, error: CohabitError) -> None:
+    def refused(self, who: str, name: str, error: errors.CohabitError) -> None:
         """Write a refusal to the audit log."""
         ...
 
@@ -145,7 +135,7 @@ class RemoteRunner:
         self._polling = asyncio.Lock()
         self._refreshing = False  # a poll is planned
         self._timer: Timer | None = None
-        self.poll_error: CohabitError | None = None  # why the last poll failed
+        self.poll_error: errors.CohabitError | None = None  # why the last poll failed
         finder: object = connector
         for sent in world.all_pending():
             if isinstance(finder, KnowsOutcomes):
@@ -169,11 +159,11 @@ class RemoteRunner:
                 return
             try:
                 outcome: dict[str, Any] = {"result": await _guarded(connector.outcome(sent))}
-            except OutcomeUnknown:
+            except errors.OutcomeUnknown:
                 outcome = {"unknown": STOPPED}
-            except CohabitError as refused:
+            except errors.CohabitError as refused:
                 outcome = {"refused": refused.as_wire()}
-            with suppress(CohabitError):  # the room has stopped
+            with suppress(errors.CohabitError):  # the room has stopped
                 await self._runner.submit(self._conclusion(sent, outcome))
             self._actions_ended += 1
 
@@ -233,7 +223,7 @@ class RemoteRunner:
             return found
         try:
             return commands.get(found.unwrap(call.args)[0])
-        except BadArgs:  # the room reports and audits that
+        except errors.BadArgs:  # the room reports and audits that
             return None
 
     def _check_limits(self, who: str) -> None:
@@ -244,7 +234,9 @@ class RemoteRunner:
             if own >= MAX_PENDING_CALLS_OF_MEMBER:
                 limit, pending, whose = MAX_PENDING_CALLS_OF_MEMBER, own, "of yours"
         if pending >= limit:
-            raise Busy(f"{limit} calls {whose} are already waiting for {self._world.spec.title}; try again in a moment")
+            raise errors.Busy(
+                f"{limit} calls {whose} are already waiting for {self._world.spec.title}; try again in a moment"
+            )
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -255,15 +247,15 @@ class RemoteRunner:
         """Run a call and deliver its reply."""
         try:
             call.result = await self._reply(call, command)
-        except CohabitError as refused:
+        except errors.CohabitError as refused:
             call.error = refused
             self._runner.refused(call.who, call.name, refused)
         except asyncio.CancelledError:
-            unknown = OutcomeUnknown(STOPPED) if call in self._sent else None
-            call.settle(unknown or self._runner.failure or Disabled("this room is closing"))
+            unknown = errors.OutcomeUnknown(STOPPED) if call in self._sent else None
+            call.settle(unknown or self._runner.failure or errors.Disabled("this room is closing"))
             raise
         except Exception as bug:
-            call.error = internal_error(bug, call.name)
+            call.error = errors.internal_error(bug, call.name)
         finally:
             self._calls.discard(call)
             self._sent.discard(call)
@@ -319,13 +311,13 @@ class RemoteRunner:
         try:
             self._check_member(self._runner.room, call)
             answer = await _guarded(connector.ask(action, call.who))
-        except OutcomeUnknown as lost:
+        except errors.OutcomeUnknown as lost:
             message = lost.message
             await self._conclude(admitted, lambda: {"unknown": message})
-            raise OutcomeUnknown(
+            raise errors.OutcomeUnknown(
                 f"{message}; the action may or may not have been executed. Check the world before you retry"
             ) from None
-        except CohabitError as refused:
+        except errors.CohabitError as refused:
             wire = refused.as_wire()
             await self._conclude(admitted, lambda: {"refused": wire})
             raise
@@ -346,8 +338,8 @@ class RemoteRunner:
 
         try:
             return await self._queued("answered", record)
-        except CohabitError as failed:
-            raise OutcomeUnknown(
+        except errors.CohabitError as failed:
+            raise errors.OutcomeUnknown(
                 f"the action was sent, but its outcome could not be recorded: {failed.message}"
             ) from None
 
@@ -385,7 +377,7 @@ class RemoteRunner:
         """An answer is filtered for one viewpoint; discard it if the caller's has changed."""
         member = self._check(call, permit.admitted.command, room, at)
         if room.eye(member) != permit.eye:
-            raise Busy("your permissions changed during the call; retry")
+            raise errors.Busy("your permissions changed during the call; retry")
 
     def _check(self, call: Call, command: Command, room: Room, at: int) -> Member:
         """Raise if the call is no longer allowed. Returns the current state of its caller."""
@@ -398,13 +390,13 @@ class RemoteRunner:
     def _check_member(self, room: Room, call: Call) -> Member:
         member = room.state.members.get(call.who)
         if member is None:
-            raise Unauthorized("you are no longer a member of this room")
+            raise errors.Unauthorized("you are no longer a member of this room")
         return member
 
     def _check_credential(self, call: Call) -> None:
         decision = by_credential(call.credential, self._clock.now())
         if decision.code:
-            raise Unauthorized(f"the action was executed, but {decision.reason}")
+            raise errors.Unauthorized(f"the action was executed, but {decision.reason}")
 
     # -- the remote world -------------------------------------------------------------------------
     async def _follow(self, name: str, plan: Plan, by: str | None) -> Any:
@@ -416,28 +408,28 @@ class RemoteRunner:
                 return step.result
             try:
                 answer = await self._read(step, by)
-            except CohabitError as failed:
+            except errors.CohabitError as failed:
                 answer = failed
 
     def _next_step(self, plan: Plan, answer: Any, room: Room, at: int) -> Ask | Finished:
         try:
-            return plan.throw(answer) if isinstance(answer, CohabitError) else plan.send(answer)
+            return plan.throw(answer) if isinstance(answer, errors.CohabitError) else plan.send(answer)
         except StopIteration as end:
             return Finished(end.value)
         except msgspec.ValidationError as wrong:
-            raise GameCrash(f"{self._world.spec.title} sent an invalid response: {wrong}") from None
+            raise errors.GameCrash(f"{self._world.spec.title} sent an invalid response: {wrong}") from None
 
     async def _read(self, question: Ask, by: str | None) -> dict[str, Any]:
         connector = self._connected()
         connector.check(Ask(question.name))
         try:
             return await _guarded(connector.ask(question, by))
-        except OutcomeUnknown as lost:  # a read has no side effects
-            raise Unreachable(f"{lost.message}; try again in a moment") from None
+        except errors.OutcomeUnknown as lost:  # a read has no side effects
+            raise errors.Unreachable(f"{lost.message}; try again in a moment") from None
 
     def _connected(self) -> Connector:
         if self._connector is None:
-            raise Unreachable(self._not_connected)
+            raise errors.Unreachable(self._not_connected)
         return self._connector
 
     @property
@@ -455,7 +447,7 @@ class RemoteRunner:
         try:
             about = await _guarded(connector.about()) if not world.reachable else None
             found = await self._follow("poll", world.poll(), None)
-        except CohabitError as failed:
+        except errors.CohabitError as failed:
             self.poll_error = failed
             if world.reachable:
                 await runner.submit(SystemCall("lost", {"why": failed.message}))
@@ -477,7 +469,7 @@ class RemoteRunner:
             return
         try:
             await self.poll()
-        except CohabitError as failed:
+        except errors.CohabitError as failed:
             log.warning("room %s: its world could not be polled: %s", self._runner.room.id, failed.as_text())
         if self._runner.failure is None:
             self._schedule_poll()
@@ -493,8 +485,8 @@ async def _guarded(request: Coroutine[Any, Any, T]) -> T:
     """Await a request to a connector. An undeclared exception means the outcome is unknown."""
     try:
         return await request
-    except CohabitError:
+    except errors.CohabitError:
         raise
     except Exception as bug:
         log.exception("internal error in a connector")
-        raise OutcomeUnknown(f"the connection failed ({type(bug).__name__})") from None
+        raise errors.OutcomeUnknown(f"the connection failed ({type(bug).__name__})") from None

@@ -21,8 +21,12 @@ def plan_of(room: Room, call: Admitted) -> Plan:
         actor: Any = None if Capability.ACT_GLOBAL in member.held else room.seat_of(member)
     else:
         actor = room.eye_of(member, command)
-    plan: Plan = command.run_in(room.world)(actor, **call.args)
-    return plan
+    plan: Plan | None = command.run_in(room.world)(actor, **call.args)
+    return plan if plan is not None else _nothing_to_ask()
+
+
+def _nothing_to_ask() -> Plan:
+    yield from ()
 
 
 def has_workspace(room: Room, member: Member) -> bool:

@@ -13,16 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from cohabit.errors import (
-    Busy,
-    CohabitError,
-    Disabled,
-    Quarantined,
-    RecordCorrupt,
-    StorageFailed,
-    WorldError,
-    internal_error,
-)  # fmt: skip
+from cohabit import errors
 from cohabit.house.running import world_thread
 from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_all
 from cohabit.house.running.history import History
@@ -77,7 +68,7 @@ class RoomRunner:
         self.commands = room.callable_here = _all_commands(room, shared.commands)
         room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
-        self.failure: CohabitError | None = None
+        self.failure: errors.CohabitError | None = None
         self.history = History(room.id, room.record, settings.recent_entries, writer.lines_of, clock)
         self.now = clock.now
         self.fanout = Fanout(room)
@@ -120,7 +111,9 @@ class RoomRunner:
             return False
         if len(self._queue) + len(self._ran) >= self.settings.queue_limit:
             self.overload.add("queue", self.id)
-            raise Busy(f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment")
+            raise errors.Busy(
+                f"{self.settings.queue_limit} calls are already waiting for this room; try again in a moment"
+            )
         if self.room.record.pending_bytes + self._writing_bytes > self._fair_bytes:
             self._check_waiting_bytes(call)
         if self._quick and not self._thread.is_running:
@@ -144,17 +137,17 @@ class RoomRunner:
         """Refuse a call if too much waits for the disk: every reply waits for it, also those to other members."""
         if self.room.record.pending_bytes + self._writing_bytes > self.settings.queue_bytes:
             self.overload.add("queue", self.id)
-            raise Busy("too much is waiting to be written for this room; try again in a moment")
+            raise errors.Busy("too much is waiting to be written for this room; try again in a moment")
         command = self.commands.get(call.name)
         if command is not None and command.records and self._shares.is_used_up(call.who, self.room.record.pending):
             self.overload.add("queue", self.id)
-            raise Busy("what you wrote last is still being stored; wait for the replies, then try again")
+            raise errors.Busy("what you wrote last is still being stored; wait for the replies, then try again")
 
     def _count_queued(self, who: str) -> None:
         waiting = self._queued_by.get(who, 0)
         if who and waiting >= MAX_QUEUED_CALLS_OF_MEMBER:
             self.overload.add("queue", self.id)
-            raise Busy(f"{waiting} calls of yours are already waiting for this room; wait for a reply")
+            raise errors.Busy(f"{waiting} calls of yours are already waiting for this room; wait for a reply")
         self._queued_by[who] = waiting + 1
 
     def post(self, call: Call) -> None:
@@ -244,9 +237,9 @@ class RoomRunner:
         """A room that could not be rolled back, or whose world fails in a system entry, cannot continue."""
         for call in batch:
             wrong = call.error
-            broken = isinstance(wrong, RecordCorrupt | Quarantined)
-            if broken or (isinstance(call, SystemCall) and isinstance(wrong, WorldError)):
-                assert isinstance(wrong, CohabitError)
+            broken = isinstance(wrong, errors.RecordCorrupt | errors.Quarantined)
+            if broken or (isinstance(call, SystemCall) and isinstance(wrong, errors.WorldError)):
+                assert isinstance(wrong, errors.CohabitError)
                 log.error("room %s is quarantined: %s", self.id, wrong.as_text())
                 self.stop(world_thread.failed_world(wrong.message))
                 settle_all(batch, self.failure)
@@ -278,7 +271,7 @@ class RoomRunner:
             return
         self._commit(frames)
 
-    def refused(self, who: str, name: str, error: CohabitError) -> None:
+    def refused(self, who: str, name: str, error: errors.CohabitError) -> None:
         """Write a refusal from outside the queue to the audit log."""
         self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
         self.audit_chain.plan()
@@ -297,7 +290,7 @@ class RoomRunner:
             return Frames(lines)
         try:
             return self.fanout.frames(lines)
-        except CohabitError as failed:  # the world cannot be observed, but the entries stand
+        except errors.CohabitError as failed:  # the world cannot be observed, but the entries stand
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return Frames(lines)
 
@@ -376,7 +369,7 @@ class RoomRunner:
     def _undo(self, batch: list[Call], lines: int, failure: BaseException) -> None:
         """The write failed: roll back to the last durable entry, on the thread, because that runs world code."""
         log.error("room %s: %s", self.id, failure)
-        refusal = failure if isinstance(failure, CohabitError) else StorageFailed(str(failure))
+        refusal = failure if isinstance(failure, errors.CohabitError) else errors.StorageFailed(str(failure))
         batch, self._ran = batch + self._ran, []
         lines += len(self.room.record.pending)
 
@@ -385,8 +378,10 @@ class RoomRunner:
             try:
                 self.room.roll_back(lines)
             except Exception as broken:  # whatever the world raises: the calls must be answered
-                told = broken if isinstance(broken, CohabitError) else internal_error(broken, "rolling back")
-                self.failure = Quarantined(f"this room could not be rolled back: {told.message}")
+                told = (
+                    broken if isinstance(broken, errors.CohabitError) else errors.internal_error(broken, "rolling back")
+                )
+                self.failure = errors.Quarantined(f"this room could not be rolled back: {told.message}")
 
         def undone(_: None) -> None:
             self.fanout.forget_views()
@@ -424,7 +419,7 @@ class RoomRunner:
         self.failure = world_thread.failed_world("its world hung")
         log.error("room %s: %s", self.id, self.failure.message)
 
-    def stop(self, reason: CohabitError) -> None:
+    def stop(self, reason: errors.CohabitError) -> None:
         """Stop accepting calls and sending replies."""
         self.failure = self.failure or reason
         settle_all([*self._on_thread, *self._ran, *self._queue], self.failure)
@@ -446,14 +441,14 @@ class RoomRunner:
                 return
             snapshot = await self.submit(PeekCall(Room.snapshot))
             await self._writer.submit(Write(self.id, snapshot=(snapshot.seq, snapshot.encode())))
-        except CohabitError as failed:  # the record is complete; only the next start takes longer
+        except errors.CohabitError as failed:  # the record is complete; only the next start takes longer
             log.warning("room %s: snapshot at shutdown failed: %s", self.id, failed.as_text())
 
     def close(self, why: str = CLOSING) -> None:
         refusals = self.room.audit.drain()
         if refusals:
             self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
-        self.stop(Disabled(why))
+        self.stop(errors.Disabled(why))
         if self.remote is not None:
             self.remote.close()
         self._thread.close()
@@ -469,7 +464,7 @@ class RoomRunner:
         """The current view, sent before any change, and the grant under which it was made."""
         try:
             made: tuple[bytes, Grant] = await self.submit(PeekCall(lambda room: self.fanout.first_view(room, member)))
-        except CohabitError as failed:
+        except errors.CohabitError as failed:
             log.warning("room %s: no view: %s", self.id, failed.as_text())
             return b"", NO_GRANT
         return made

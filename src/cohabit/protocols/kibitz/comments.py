@@ -5,8 +5,10 @@ only what every world has: turns, events, and the end of the game.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 from msgspec import Struct
 
 from cohabit.model.observation import one_line
@@ -80,11 +82,11 @@ class Phrases:
         return text[:1].upper() + text[1:]
 
 
-SMALL_TALK: dict[str, tuple[str, ...]] = {
-    "hello": ("hello, {name}!", "hi, {name}.", "good to see you, {name}."),
-    "thanks": ("you're welcome, {name}.", "any time, {name}."),
-    "who are you": ("I watch and comment; I do not play.", "just the kibitzer: I watch, and I talk too much."),
-}
+_PHRASES = msgspec.toml.decode(
+    Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, dict[str, tuple[str, ...]]]
+)
+SMALL_TALK = _PHRASES["small_talk"]
+ANY = SMALL_TALK | _PHRASES["any"]
 GREETINGS = frozenset({"hello", "hi", "hey", "welcome", "evening", "morning"})
 THANKS = frozenset({"thanks", "thank", "thx"})
 ASKING = ("what", "who", "whose", "which", "how", "where")
@@ -110,17 +112,6 @@ def small_talk(text: str, me: str) -> str | None:
     if to_me and THANKS & set(said):
         return "thanks"
     return "who are you" if to_me and {"who", "what"} & set(said) and "you" in said else None
-
-
-ANY: dict[str, tuple[str, ...]] = {
-    **SMALL_TALK,
-    "event": ("{event}.", "noted: {event}.", "did you see? {event}.", "{event}. Let us see what follows.",
-              "and so: {event}.", "{event}. Hm."),
-    "turn": ("{who} to move.", "over to {who}.", "now it is up to {who}.", "your turn, {who}."),
-    "over": ("that was the game. Well played, everyone.", "and that is the end of it. Another one?",
-             "game over. Thank you for letting me watch."),
-    "whose turn": ("{who} is to move.", "we are waiting for {who}."),
-}  # fmt: skip
 
 
 class AnyComments:

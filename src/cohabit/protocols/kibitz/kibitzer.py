@@ -89,7 +89,6 @@ class Kibitzer:
         self._spoke_at: int | None = None
         self._looked_at: int | None = None  # the time of the last look at the public view
         self._wake = asyncio.Event()
-        self._is_busy = False
         self._timer: Timer | None = None
         self._pending: Chat | None = None  # the newest line of a person
         self._heard: deque[Heard] = deque(maxlen=HEARD)
@@ -112,16 +111,9 @@ class Kibitzer:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                self._is_busy = True
                 await self.step()
-                self._is_busy = False
         finally:
             self.close()
-
-    @property
-    def is_idle(self) -> bool:
-        """True if it has processed everything that it has perceived."""
-        return not (self._is_busy or self._wake.is_set())
 
     def close(self) -> None:
         for stop in self._stop:

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from cohabit.adapter import arguments_of
 from cohabit.model.action import Action
-from cohabit.protocols.starbound.actions import ACTIONS, arguments_of
+from cohabit.protocols.starbound.actions import ACTIONS, type_of
 from cohabit.protocols.starbound.wire import PlayerView, observation_of
 from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Seat, SeatId, Told, WorldSpec
@@ -124,8 +125,8 @@ class Starbound(SeparateWorld):
     def actions(self) -> Sequence[ActionSpec]:
         return [
             ActionSpec(
-                name=action.name, run=_nothing_to_ask, args=arguments_of(action), description=action.description,
-                group=action.category, preconditions=tuple(action.preconditions),
+                name=action.name, run=_no_plan, args=arguments_of(action.name, action, type_of),
+                description=action.description, group=action.category, preconditions=tuple(action.preconditions),
                 listed=action.name not in SELDOM_USED,
             )
             for action in ACTIONS.actions
@@ -139,6 +140,5 @@ class Starbound(SeparateWorld):
         return Action("wait")
 
 
-def _nothing_to_ask(by: Seat | None, **args: Any) -> Plan:
-    """The plan of an action: the game itself says whether it can be done."""
-    yield from ()
+def _no_plan(by: Seat | None, **args: Any) -> None:
+    """Every action: the game itself says whether it can be done."""

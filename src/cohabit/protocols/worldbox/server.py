@@ -9,9 +9,7 @@ format differs, and two behaviours of the game's bridge are kept: unknown argume
 out of turn *and* lacks the permission gets the error about the turn. `docs/worldbox.md` has more.
 """
 
-import socket
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -22,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cohabit import errors
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, answering
-from cohabit.faces.serve import listen, serving_beside
+from cohabit.faces.serve import SideServer
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
@@ -34,8 +32,6 @@ from cohabit.room.decide import by_turn_order
 from cohabit.room.decision import refusal
 from cohabit.room.state import Member
 
-LOOPBACK = "127.0.0.1"
-"""The only address to listen on: this protocol has no TLS, and every request contains a token."""
 MAX_HEADERS = 16 * 1024
 """The limit for the headers of a request, in bytes."""
 MAX_DISCARDED = 64 * 1024 * 1024
@@ -48,31 +44,24 @@ HEADERS = [
 
 
 # -- listening --------------------------------------------------------------------------------------
-class BridgeServer:
-    """Serves the bridge protocol on its own port. ``problem``: why it cannot, if another program has that port."""
-
-    def __init__(self, house: House, listener: socket.socket | None, problem: str = "") -> None:
-        self.house = house
-        self.port: int = listener.getsockname()[1] if listener is not None else house.settings.bridge_port
-        self._listener = listener
-        self._problem = problem
+class BridgeServer(SideServer):
+    """Serves the bridge protocol on its own port."""
 
     @classmethod
     def open(cls, house: House) -> "BridgeServer | None":
         """The server, already bound to its port. None if it is switched off."""
         if not house.settings.bridge_port:
             return None
-        try:
-            return cls(house, listen(LOOPBACK, house.settings.bridge_port, "--bridge-port"))
-        except errors.Conflict as taken:
-            return cls(house, None, taken.message)
+        server = cls(house, bridge_app(house), house.settings.bridge_port, "--bridge-port")
+        server.listen()
+        return server
 
     def connect_lines(self, runners: Iterable[RoomRunner], tokens: Mapping[str, str]) -> Iterator[str]:
         """How to connect the game's client to these rooms, one process per agent."""
         if not any(map(_is_for_bridge, runners)):
             return
         if self._problem:
-            yield f"Clients of the WorldBox bridge cannot connect: {self._problem}, or switch it off with 0"
+            yield f"Clients of the WorldBox bridge cannot connect: {self._problem}"
             yield ""
             return
         command = f"WORLDBOX_MCP_BRIDGE_PORT={self.port} WORLDBOX_MCP_TOKEN={{}} worldbox-mcp"
@@ -83,18 +72,6 @@ class BridgeServer:
         for handle, token in tokens.items():
             yield f"  {clean(handle):<12} {command.format(token)}"
         yield ""
-
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        if self._listener is None:
-            yield
-            return
-        async with serving_beside(self.house, bridge_app(self.house), self._listener):
-            yield
-
-    def close(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
 
 
 def _is_for_bridge(runner: RoomRunner) -> bool:

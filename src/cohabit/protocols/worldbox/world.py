@@ -292,9 +292,8 @@ class WorldBox(RemoteWorld):
         pulses: arguments.Pulses = 1,
         x2: arguments.DragEnd | None = None,
         y2: arguments.DragEnd | None = None,
-    ) -> Plan:
+    ) -> None:
         """Use a power at a place."""
-        return _nothing_to_ask()
 
     @action(gives=dict, group="powers")
     def spawn(
@@ -323,33 +322,28 @@ class WorldBox(RemoteWorld):
         tile_id: arguments.TileId = None,
         top_id: arguments.TopId = None,
         radius: arguments.DiscRadius = 0,
-    ) -> Plan:
+    ) -> None:
         """Change tiles. Cells off the map are skipped."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
-    def pause(self, by: Seat | None) -> Plan:
+    def pause(self, by: Seat | None) -> None:
         """Pause the game until a member calls resume."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
-    def resume(self, by: Seat | None) -> Plan:
+    def resume(self, by: Seat | None) -> None:
         """Resume the game."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="advance_time", gives=dict, group="time")
     def set_speed(
         self, by: Seat | None, speed_id: Annotated[str, Range(doc="one of the ids of `list_speeds`, such as x5")]
-    ) -> Plan:
+    ) -> None:
         """Set how fast the game's time runs."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def generate_world(
         self, by: Seat | None, zone_x: arguments.Zones | None = None, zone_y: arguments.Zones | None = None
-    ) -> Plan:
+    ) -> None:
         """Generate a new world in place of this one; give both sizes, or neither."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def save_world(
@@ -357,9 +351,8 @@ class WorldBox(RemoteWorld):
         by: Seat | None,
         folder: Annotated[str, Range(doc="the name of the save, such as save3")],
         compress: Annotated[bool, Range(doc="make it smaller")] = True,
-    ) -> Plan:
+    ) -> None:
         """Save the world, on the machine where the game runs."""
-        return _nothing_to_ask()
 
     @action(category="control", needs="control_world", gives=dict, group="world")
     def load_world(
@@ -367,9 +360,8 @@ class WorldBox(RemoteWorld):
         by: Seat | None,
         path: Annotated[str | None, Range(doc="the name of a save on the machine where the game runs")] = None,
         bytes_b64: Annotated[str | None, Range(doc="or a whole save, in base64; it wins over path")] = None,
-    ) -> Plan:
+    ) -> None:
         """Replace the world with a save."""
-        return _nothing_to_ask()
 
     def _has_people_near(self, seat: SeatId | None, x: int, y: int, distance: int) -> Plan:
         """Ask whether any people of this kingdom are within this many tiles."""
@@ -385,11 +377,6 @@ class WorldBox(RemoteWorld):
 def _ask(name: str, **args: Any) -> Plan:
     """One request whose answer is returned unchanged."""
     return (yield Ask(name, args))
-
-
-def _nothing_to_ask() -> Plan:
-    """The plan of an action that needs no answer before it is sent."""
-    yield from ()
 
 
 def _items(answer: Answer) -> list[Answer]:

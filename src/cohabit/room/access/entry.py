@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
-from cohabit.model.entry import Admission, EntryPolicy, Knock
+from cohabit.model.admission import Admission, EntryPolicy, Knock
 from cohabit.model.grant import ROLES, Capability, Layer, capabilities, in_order, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line

@@ -87,7 +87,8 @@ def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> Vie
     """
     room, me, state = ctx.room, ctx.member, ctx.state
     again = state.turn_ms is None and state.rematch_ms is None and not (since or says_turn or me.played_by_bot)
-    if again and (kept := room.shown.reply(me.id, room.moment)) is not None:
+    kept: ViewReply | None = room.shown.reply(me.id, room.moment) if again else None
+    if kept is not None:
         return kept
     reply = _view_reply(ctx, since, says_turn=says_turn)
     if again:
