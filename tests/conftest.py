@@ -25,15 +25,16 @@ from hypothesis import HealthCheck, settings
 from jsonschema import Draft202012Validator
 
 from cohabit.workspace.clone import git
+from tests.examples import NEW_CASES, examples
 
 # Properties are not timed: a machine with other work to do is no reason to fail. They try the same cases every time, so
-# that a change is red for what it changed; `make soak` tries new ones.
+# that a change is red for what it changed; `make soak` tries new ones, and twice as many.
 settings.register_profile(
     "calm",
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize="COHABIT_NEW_CASES" not in os.environ,
+    derandomize=not NEW_CASES,
 )
 settings.load_profile("calm")
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import TooLarge
 from cohabit.workspace import driver
@@ -214,7 +215,7 @@ def test_archiving_and_updating_mentions_are_linear() -> None:
 RANKS = st.lists(st.lists(st.integers(0, 7), unique=True, max_size=8), max_size=3)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(RANKS, st.frozensets(st.integers(0, 7)))
 def test_the_order_is_by_time_except_for_entries_that_a_side_has_after_later_ones(
     sides: list[list[int]], dated: frozenset[int]
