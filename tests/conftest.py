@@ -22,6 +22,7 @@ import pytest
 import test_needs
 import uvicorn.server
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from jsonschema import Draft202012Validator
 
 from cohabit.workspace.clone import git
@@ -37,6 +38,11 @@ settings.register_profile(
     derandomize=not NEW_CASES,
 )
 settings.load_profile("calm")
+if not NEW_CASES:
+    # Hypothesis also tries the constants of our modules. It would read the source of all of them in each process, and the
+    # cases would depend on which modules other tests have imported.
+    assert callable(providers._get_local_constants)
+    providers._get_local_constants = lambda: providers._local_constants
 
 LACKS = "not tested: "
 LONGEST = (
