@@ -26,7 +26,7 @@ run: $(VENV)/.base ## a house with a demo room, and one with a language model if
 	@$(BIN)/cohabit up --demo --model-room $(ARGS)
 
 # Five processes also on two cores: many tests wait for a browser, for git or for a program that they start.
-test: $(VENV)/.test $(VENV)/.weights needs ## the tests, five files at a time, the longest first
+test: $(VENV)/.test $(VENV)/.weights needs tests/__pycache__ ## the tests, five files at a time, the longest first
 	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes, and properties with new cases
@@ -40,7 +40,7 @@ mutants: $(VENV)/.test $(VENV)/.weights needs ## break the code on purpose and c
 check: $(VENV)/.check ## lint, format and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers 2
 
 format: $(VENV)/.check ## put the code in shape
 	@$(BIN)/ruff check --fix .
@@ -57,6 +57,12 @@ docs: $(VENV)/.docs ## the documentation, into site/
 conformance: $(VENV)/.base ## the MCP conformance suite, without and with its fixtures; writes docs/conformance.md
 	@$(BIN)/python tools/test_needs.py node22 conformance
 	@$(BIN)/python tools/conformance/run.py $(ARGS)
+
+# In a new clone each of the five processes would compile every test. Two compile half of them each; what does not compile
+# fails later, with its reason.
+tests/__pycache__: | $(VENV)/.test
+	@$(BIN)/python -m pytest --collect-only -qq tests/[a-l]*/ >/dev/null 2>&1 & \
+	$(BIN)/python -m pytest --collect-only -qq tests/[m-z]*/ tests/test_*.py >/dev/null 2>&1; wait
 
 needs: | $(BIN)/python
 	@$(BIN)/python tools/test_needs.py

@@ -44,27 +44,35 @@ def modules(part: str = "") -> list[Path]:
 def imported(path: Path, *, types: bool = False) -> frozenset[str]:
     """Every module or name of a module that this file imports, wherever in the file. What is for the type checker alone
     counts only with ``types``."""
-    found: set[str] = set()
-    tree = ast.parse(path.read_text())
-    skip = {
-        id(inner)
-        for node in ast.walk(tree)
-        if not types and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if id(node) in skip:
-            continue
+    return frozenset(name for name, is_for_types in _imports(path) if types or not is_for_types)
+
+
+@functools.cache
+def _imports(path: Path) -> frozenset[tuple[str, bool]]:
+    """Every name, and whether it is for the type checker alone."""
+    found: set[tuple[str, bool]] = set()
+    ahead: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text()), False)]
+    while ahead:
+        node, for_types = ahead.pop()
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found |= {(alias.name, for_types) for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {(f"{node.module}.{alias.name}", for_types) for alias in node.names}
+        elif isinstance(
+            node, ast.stmt | ast.Module | ast.ExceptHandler | ast.match_case
+        ):  # an expression imports nothing
+            for_types = for_types or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+            ahead += [(inner, for_types) for inner in ast.iter_child_nodes(node)]
     return frozenset(found)
 
 
 def libraries(path: Path) -> set[str]:
     """The top-level packages that this file imports."""
     return {name.partition(".")[0] for name in imported(path)}
+
+
+def module_of(path: Path) -> str:
+    return ".".join(("cohabit", *path.relative_to(SRC).with_suffix("").parts))
 
 
 def part_of(module: str) -> str | None:
@@ -74,12 +82,23 @@ def part_of(module: str) -> str | None:
     return names[1] if names[0] == "cohabit" and len(names) > 1 and names[1] in ALLOWED else None
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SRC)))
-def test_a_module_imports_only_what_is_above_it(path: Path) -> None:
-    own = part_of(".".join(("cohabit", *path.relative_to(SRC).with_suffix("").parts)))
-    assert own is not None, f"{path} belongs to no part; add it to ORDER"
-    wrong = {name for name in imported(path) if (part := part_of(name)) is not None and part not in ALLOWED[own]}
-    assert not wrong, f"{own} may import {sorted(ALLOWED[own])}, not {sorted(wrong)}"
+FILES = {part: [path for path in modules() if part_of(module_of(path)) == part] for part in [*ALLOWED, None]}
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_a_part_imports_only_what_is_above_it(part: str) -> None:
+    assert FILES[part], f"{part} has no files; take it out of ORDER"
+    wrong = {
+        (path.relative_to(SRC).as_posix(), name)
+        for path in FILES[part]
+        for name in imported(path)
+        if (other := part_of(name)) is not None and other not in ALLOWED[part]
+    }
+    assert not wrong, f"{part} may import {sorted(ALLOWED[part])}, not {sorted(wrong)}"
+
+
+def test_every_file_belongs_to_a_part() -> None:
+    assert not FILES[None], "these files belong to no part; add it to ORDER"
 
 
 MOST_IN_A_CIRCLE = 4

@@ -22,10 +22,8 @@ pytestmark = [
 ]
 
 
-# One of them in every run; the others take three minutes.
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "step" else pytest.mark.soak) for name in BENCHES]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", BENCHES)
 def test_a_bench_runs_and_prints_ratios(name: str, need: Callable[[str], Path]) -> None:
     for program in PROGRAMS.get(name, ()):
         need(program)

@@ -105,6 +105,15 @@ def test_every_target_has_files_and_tests_that_are_there(every_mutant: list[Muta
         assert all((mutants.ROOT / path).exists() for path in (*target.near, *target.far)), target.name
 
 
+@pytest.mark.parametrize("package", ["room", "features", "house", "workspace/merging"])
+def test_every_file_of_a_package_belongs_to_exactly_one_target(package: str) -> None:
+    folder = mutants.ROOT / mutants.PACKAGE
+    matched = Counter(path for target in TARGETS for pattern in target.files for path in folder.glob(pattern))
+    files = set((folder / package).rglob("*.py"))
+    assert files
+    assert {path: matched[path] for path in files} == dict.fromkeys(files, 1)
+
+
 @pytest.mark.parametrize("weak", [False, True])
 def test_a_change_is_noticed_by_a_test_that_fails_and_missed_by_one_that_does_not(
     weak: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -66,14 +66,12 @@ FACES = _files(
 )
 DECLARED = "tests/house/test_exceptions_to_the_rules.py"  # what commands declare, of rooms too
 DOCS = "tests/test_docs.py"  # the reference pages have the arguments of commands, and settings, with their defaults
+OF_ROOMS = ("tests/room", "tests/model", "tests/nexus", DECLARED, DOCS)
+AROUND_ROOMS = ("tests/house", "tests/testing", *FACES)
 HOUSE_PACKAGES = ("streams", "running", "calls", "agents", "reading", "access", "lifecycle")
 TARGETS = (
-    Target(
-        "room",
-        ("room/*.py", "features/*.py", "features/*/*.py"),
-        ("tests/room", "tests/model", "tests/nexus", DECLARED, DOCS),
-        ("tests/house", "tests/testing", *FACES),
-    ),
+    Target("room", ("room/*.py", "room/*/*.py"), OF_ROOMS, AROUND_ROOMS),
+    Target("features", ("features/*.py", "features/*/*.py"), OF_ROOMS, AROUND_ROOMS),
     Target("grants", ("model/grant.py",), ("tests/room", "tests/model"), ("tests/house",)),
     Target(
         "house",

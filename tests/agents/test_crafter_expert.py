@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents.brains.crafter.expert import CrafterExpert
 from cohabit.agents.brains.crafter.map import STRIDE, UNKNOWN, Map, cell_at, distance, point
@@ -121,7 +122,7 @@ STATUS = st.fixed_dictionaries(
 INVENTORY = st.dictionaries(st.sampled_from(ITEMS), st.integers(1, 9))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(STATUS, INVENTORY), min_size=1, max_size=4))
 def test_whatever_it_sees_it_chooses_a_known_action_and_never_steps_on_lava(
     sights: list[tuple[dict[str, Any], dict[str, int]]],

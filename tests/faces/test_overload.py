@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from uvicorn.server import ServerState
 from websockets.client import ClientProtocol
 from websockets.frames import Opcode
@@ -450,7 +451,7 @@ async def test_large_frames_take_turns_by_their_bytes() -> None:
     bursts=st.lists(st.lists(st.sampled_from([b"a", b"?", b"b" * 200]), max_size=60), max_size=4),
     cut=st.integers(1, 400),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_frame_is_lost_or_repeated_however_bursts_are_cut(bursts: list[list[bytes]], cut: int) -> None:
     async def play() -> None:
         one = Receiver()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.examples import examples
 
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.house.house import House
@@ -224,5 +225,5 @@ class Intruder(RuleBasedStateMachine):
         self.runner.close()
 
 
-Intruder.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+Intruder.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=25)
 test_a_host_reaches_nothing_hidden_by_any_chain = Intruder.TestCase

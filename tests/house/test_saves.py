@@ -15,7 +15,9 @@ from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
 from cohabit.house.lifecycle.saves import SAVE_FILE
 from cohabit.house.settings import Settings
+from cohabit.model.seat import Seat
 from cohabit.registry import make_world
+from cohabit.room.play import saves as save_files
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
@@ -134,6 +136,18 @@ async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, wor
             await here.ask("zeus", "load_world", path="never saved")
         assert (here.world.snapshot(), house.rooms["den"].room.record.seq) == (before, seq)
         await here.ask("zeus", "load_world", path="good")
+
+
+def test_a_save_whose_body_was_changed_is_refused_also_if_the_world_could_load_it() -> None:
+    world, seats = make_world("nim", {}), [Seat("p0", "p0"), Seat("p1", "p1")]
+    world.reset(1, seats)
+    before, data = world.snapshot(), save_files.pack(world, compress=False)
+    changed = data.replace(b'"stones":20', b'"stones":19')
+    assert changed != data
+    with pytest.raises(GameRejected, match="it is damaged"):
+        save_files.load(world, changed)
+    assert world.snapshot() == before
+    save_files.load(world, data)
 
 
 async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents.decision import FAILURES
 from cohabit.errors import RecordCorrupt
@@ -377,7 +378,7 @@ async def test_a_room_of_a_house_and_its_exported_record_give_the_same_rows(tmp_
     assert "zeus" not in "".join(r["player"] for r in found)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=12))
 def test_any_record_of_nim_gives_the_heaps_that_the_players_saw(takes: list[int]) -> None:
     from cohabit.lab.dataset import ObservedRoom, record_rows

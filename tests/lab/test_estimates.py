@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.lab.design import seatings
 from cohabit.lab.estimates import MIN_SAMPLE, Z_975, estimate, paired_difference, share_interval, t_quantile
@@ -130,7 +131,7 @@ def test_the_rating_after_one_game_is_that_of_openskill(names: list[str], points
         assert isclose(found[name].ordinal, rating.ordinal())
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(matches, st.data())
 def test_ratings_do_not_depend_on_the_order_of_the_games(
     games: list[tuple[list[str], list[int]]], data: st.DataObject

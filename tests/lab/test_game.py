@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+from tests.examples import examples
 
 from cohabit.agents.brains.scripted import Random
 from cohabit.agents.contract import adapted
@@ -44,7 +45,7 @@ def played(spec: GameSpec) -> tuple[GameResult, bytes]:
     return asyncio.run(game.play()), record_lines(game.lines())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(specs(), specs())
 def test_the_same_spec_gives_the_same_record_and_result_whatever_was_played_before(
     spec: GameSpec, other: GameSpec
@@ -54,7 +55,7 @@ def test_the_same_spec_gives_the_same_record_and_result_whatever_was_played_befo
     assert played(spec) == first
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(specs(), st.integers(0, 10**6))
 def test_the_record_of_a_game_is_the_same_after_another_game_of_its_setup_and_as_the_first_one(
     spec: GameSpec, seed: int
@@ -102,7 +103,7 @@ def test_an_edited_world_file_is_a_new_setup(tmp_path: Path) -> None:
     assert said == ["Nim", "Heap"]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(specs())
 def test_the_record_of_a_game_replays_to_its_end(spec: GameSpec) -> None:
     game = Game(spec)
@@ -191,7 +192,7 @@ class Waiting:
         return list(self.script.plan(goals))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(specs(), st.sampled_from([None, "raise", "pass", "illegal", "late"]), st.integers(1, 4))
 def test_scripts_play_the_same_game_whether_they_are_waited_for_or_not(
     spec: GameSpec, mishap: str | None, at: int

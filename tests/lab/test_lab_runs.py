@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents.brains.human import HELP
 from cohabit.agents.brains.scripted import Random
@@ -129,7 +130,7 @@ def test_a_run_in_memory_has_the_same_results(whole: Path) -> None:
     assert all(memory.record(game.spec.id) == kept.record(game.spec.id) for game in memory.games)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_run_interrupted_after_any_byte_resumes_to_the_same_files(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

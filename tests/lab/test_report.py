@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents.decision import Tally
 from cohabit.errors import BadArgs, UnknownAsset
@@ -534,7 +535,7 @@ def test_the_table_of_measures_has_the_world_s_figures_with_their_intervals(craf
     assert (wood["mean"], wood["low_95"], wood["seeds"]) == ("1.0", "", "6")
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.text())
 def test_a_spreadsheet_reads_no_text_as_a_formula(name: str) -> None:
     ((cell,),) = csv.reader(io.StringIO(csv_line([name]).decode(), newline=""))

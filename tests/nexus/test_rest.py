@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import AskerError, every_error
 from cohabit.faces.serve import serve, side_servers
@@ -516,7 +517,7 @@ ASKED = st.tuples(
 
 
 @given(st.lists(ASKED, min_size=1, max_size=12))
-@given_settings(max_examples=25, deadline=None)
+@given_settings(max_examples=examples(25), deadline=None)
 def test_whatever_is_sent_the_nexus_answers_and_every_refusal_has_a_reason(asked: list[Any]) -> None:
     async def ask_all() -> None:
         async with House.open(settings(), clock=FakeClock()) as house:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.examples import examples
 
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.model.grant import ROLES, SEAT_BOUND, Capability
@@ -277,5 +278,5 @@ class Authority(RuleBasedStateMachine):
             assert replayed(self.room).digest() == self.room.digest()
 
 
-Authority.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
+Authority.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40)
 test_nobody_gains_what_the_caller_did_not_hold = Authority.TestCase

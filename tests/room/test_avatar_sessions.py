@@ -47,6 +47,15 @@ def test_an_avatar_says_when_it_was_made_and_when_it_was_last_played() -> None:
     assert (waits.created_at, waits.last_active, waits.total_playtime) == (utc(1000), utc(9_000), 4)
 
 
+def test_an_agent_that_left_its_body_knows_what_that_seat_was_shown() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    seat = caves.seat("ann")
+    assert caves.room.state.played == {"ann": seat}
+    caves("ann", "jack_out")
+    assert caves.room.state.played == {"ann": seat}
+
+
 def test_of_several_avatars_that_wait_the_one_that_was_left_last_is_taken() -> None:
     caves = Caves()
     first, second = (caves("ann", "create_avatar").avatar_id for _ in range(2))

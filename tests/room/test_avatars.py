@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import settings
+from tests.examples import examples
 
 from cohabit.errors import AskerError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.features.bodies import actions as body_actions
@@ -671,7 +672,7 @@ def test_what_one_does_with_its_avatars_out_of_sight_nobody_else_can_tell() -> N
 
 
 # -- any order ----------------------------------------------------------------------------------------
-CavesMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+CavesMachine.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=30)
 test_no_order_of_commands_brings_avatars_out_of_step_with_seats_and_bodies = CavesMachine.TestCase
 CrafterMachine.TestCase.settings = settings(max_examples=8, stateful_step_count=15)
 test_no_order_of_commands_brings_the_avatars_of_crafter_out_of_step = CrafterMachine.TestCase

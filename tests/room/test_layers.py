@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.model.grant import EVERYTHING, ROLES, Capability, Layer, fold
 from cohabit.room.room import Room
@@ -93,7 +94,7 @@ def change(room: Room, name: str, may: Caps, expires: int | None, at: int) -> No
     room.call("zeus", name, args, at=at)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(CHANGES, st.integers(0, 60_000))
 def test_a_member_holds_what_the_documentation_says_after_any_changes(
     changes: list[tuple[str, Caps, int | None, int]], later: int

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs, CohabitError, GameCrash, RecordCorrupt
 from cohabit.model.record import decode_entry
@@ -379,7 +380,7 @@ def plays(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[Any]]:
     return world, keys, draw(st.lists(call | call | system, max_size=25))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(plays())
 def test_record_and_snapshot_give_the_same_room_and_refusals_change_nothing_in_any_play(
     play: tuple[str, dict[str, Any], list[Any]],
@@ -410,7 +411,7 @@ def test_record_and_snapshot_give_the_same_room_and_refusals_change_nothing_in_a
     assert rows(room) == stored
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(plays(), st.integers(0, 24))
 def test_a_snapshot_from_the_middle_and_the_tail_after_it_give_the_same_room(
     play: tuple[str, dict[str, Any], list[Any]], cut: int

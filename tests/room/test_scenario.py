@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.features.visits.state import VISITS
@@ -326,7 +327,7 @@ def gods_written(file: Any) -> set[str]:
     }
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(mutated())
 def test_a_mutated_file_opens_a_room_or_is_refused_and_makes_nobody_a_god_by_mistake(file: Any) -> None:
     try:

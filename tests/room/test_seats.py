@@ -57,6 +57,17 @@ def test_a_player_that_waits_for_its_seat_sees_what_is_public_and_no_more() -> N
     assert sees(room, "fay") == (None, "public")
 
 
+def test_a_member_with_a_claim_is_told_what_its_place_is_bound_to() -> None:
+    room = make_room(RED, GOD, world="Realms")
+    for name in ("sit", "stand_up"):
+        with pytest.raises(PermissionDenied, match="bound to the claim auto:0;"):
+            room.call("ann", name, at=1)
+    room.call("zeus", "rise", {"name": "avalon"}, at=2)
+    for name in ("sit", "stand_up"):
+        with pytest.raises(PermissionDenied, match="bound to seat avalon;"):
+            room.call("ann", name, at=3)
+
+
 def test_a_world_that_names_no_seats_any_more_keeps_those_that_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     room = make_room(RED, GOD, world="Realms")
     room.call("zeus", "rise", {"name": "north"}, at=1)

@@ -59,6 +59,14 @@ def test_rules_list_the_actions_that_the_caller_may_use() -> None:
     assert "Actions:\nYou can watch this room but not act in it." in room.call("bot", "rules", at=1).text
 
 
+def test_the_other_commands_in_the_rules_are_no_actions() -> None:
+    rules = make_room(RED, BLUE, world="nim").call("ann", "rules", at=1).text
+    actions, _, others = rules.partition("Your other commands")
+    assert "- take [" in actions
+    assert "whoami" in others
+    assert "take(" not in others
+
+
 def test_a_choice_of_words_is_called_text_in_the_rules() -> None:
     rules = make_room({"id": "ann", "role": "player"}, world="planet").call("ann", "rules", at=1).text
     assert "direction (string, one of down | left | right | up, required)" in rules

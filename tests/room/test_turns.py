@@ -11,6 +11,7 @@ from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.features.game_clock import GRACE_MS, PAUSE
 from cohabit.model.seat import Eye
 from cohabit.room.decide import offers
+from cohabit.room.seeing.view import turn_text
 from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import RoomState
 from cohabit.room.timers import Timers
@@ -487,6 +488,18 @@ def test_a_step_does_not_wait_for_a_player_for_whom_the_world_does_not_wait() ->
     assert room.state.tick == 10
     room.settle(20_003)
     assert texts(room, "turn_timeout") == ["time is up for this step; bob did not pass", "10 ticks pass"]
+
+
+@pytest.mark.parametrize(("players", "takes"), [([], True), ([RED], False)])
+def test_without_players_a_god_takes_turns_also_where_a_step_is_one_tick(players: list[Any], takes: bool) -> None:
+    room = make_room(*players, OBSERVER, GOD, world="Ticker", step_ticks=1)
+    assert [room.call(who, "whoami", at=1).takes_turns for who in ("owl", "zeus")] == [False, takes]
+
+
+def test_the_time_of_a_turn_and_until_the_next_game_is_told_in_seconds() -> None:
+    assert turn_text(["ann", "bob"], False, 30_000) == "To move: ann, bob (time limit: 30 s)"
+    assert turn_text(["ann"], False, 1_500) == "To move: ann (time limit: 1.5 s)"
+    assert turn_text([], True, 30_000, 5_000) == "The game is over. The next game begins 5 s after the end."
 
 
 def test_passing_is_offered_to_players_and_gods_in_steps_and_to_those_in_the_order_in_turns() -> None:

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.starbound.games import TOKEN, VIEW, Game, Served, a_bridge, obedient
 
 from cohabit.errors import BadArgs, CohabitError, OutcomeUnknown, Unreachable
@@ -389,7 +390,7 @@ views = st.fixed_dictionaries(
 
 
 @given(sent=json_values | views)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_whatever_a_game_reports_is_refused_or_can_be_shown(sent: Any) -> None:
     try:
         view = read_view(sent)
@@ -401,7 +402,7 @@ def test_whatever_a_game_reports_is_refused_or_can_be_shown(sent: Any) -> None:
 
 
 @given(sent=json_values)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_whatever_a_game_answers_is_refused_or_is_an_outcome(sent: Any) -> None:
     try:
         outcome = read_outcome(sent)
@@ -420,7 +421,7 @@ steps = st.lists(
 
 
 @given(steps=steps)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_in_any_order_of_things_each_request_ends_once_with_its_own_answer(steps: list[str]) -> None:
     asyncio.run(_in_any_order(steps))
 

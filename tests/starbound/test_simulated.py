@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.starbound.games import Table, a_bridge, a_room
 
 from cohabit.protocols.starbound.actions import ACTIONS
@@ -122,7 +123,7 @@ def commands(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(seed=st.integers(0, 5), asked=st.lists(commands(), max_size=12))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_whatever_is_asked_the_planets_answer_in_the_shapes_of_the_wire(seed: int, asked: list[dict[str, Any]]) -> None:
     game = SimulatedGame(["a", "b"], seed)
     for command in asked:

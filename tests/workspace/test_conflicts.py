@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs, Conflict, UnknownAsset
 from cohabit.workspace.formats.inbox import HEADER, Inbox
@@ -370,7 +371,7 @@ def fate_of_both(mine: str, yours: str, preferred: str) -> str:
     return preferred if len(edits) == 2 else edits[0] if edits else min(mine, yours)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(FATES, FATES, st.sampled_from(["ours", "theirs"]))
 def test_a_preferred_side_wins_only_conflicting_entries(
     mine: list[str], yours: list[str], prefer: Literal["ours", "theirs"]

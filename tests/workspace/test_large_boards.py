@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.workspace.clone import facts, objects, refs
 from cohabit.workspace.formats import inbox as inboxes
@@ -299,7 +300,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=6).map("".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_a_journal_keeps_its_entries_if_every_one_of_them_is_in_the_new_version(
     start: str, old: str, new: str, end: str
@@ -309,7 +310,7 @@ def test_a_journal_keeps_its_entries_if_every_one_of_them_is_in_the_new_version(
     assert keeps("journal.md", before, after) == (lines[0] <= lines[1])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(["a", "b", "c", ""]))
 def test_looking_only_at_the_changed_part_of_a_journal_refuses_and_allows_the_same(
     start: str, old: str, new: str, end: str, written_by: str

@@ -8,6 +8,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.workspace.formats.inbox import HEADER, Inbox
 from cohabit.workspace.formats.item import Item
@@ -190,7 +191,7 @@ def inbox_facts(text: str | None) -> object:
     return frame, [[fact(item) for item in section.items] for section in inbox.sections]
 
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=examples(60), deadline=None)
 
 
 def check_laws(path: str, base: str, sides: tuple[str, str, str], facts: Callable[[str | None], object]) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.formats.inbox import HEADER, Inbox
@@ -134,7 +135,7 @@ def test_no_item_is_lost_or_changed_when_both_tools_take_turns(steps: list[tuple
     assert OLD.normalised(text.split("\n")) == text, "our text is in the normal form of Multisphere"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(STEPS, STEPS, STEPS)
 def test_sides_made_with_both_tools_merge_without_loss(
     common: list[tuple[str, str, str, int]],

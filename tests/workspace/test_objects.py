@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import GitFailed
 from cohabit.workspace.clone import objects
@@ -40,7 +41,7 @@ def without_clashes(paths: list[str]) -> list[str]:
     return [path for path in paths if not any(other.startswith(f"{path}/") for other in paths)]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=st.lists(PATHS, max_size=6, unique=True), after=st.lists(PATHS, max_size=6, unique=True))
 def test_a_tree_with_changed_entries_is_the_one_git_would_write(
     ws: Workspace, before: list[str], after: list[str]

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.workspace.formats.inbox import Inbox
 from cohabit.workspace.formats.journal import Entry, Journal
@@ -45,7 +46,7 @@ def in_the_earlier_format(text):
     return "".join(line for line in text.splitlines(keepends=True) if "<!-- cohabit:" not in line)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(STEPS, st.frozensets(st.sampled_from(AUTHORS)))
 def test_entries_of_one_author_keep_their_order_whatever_the_clock_says(steps, earlier):
     clones = Clones("journal.md", "# Journal\n\n")
@@ -70,7 +71,7 @@ def test_entries_of_one_author_keep_their_order_whatever_the_clock_says(steps, e
         assert numbers == sorted(numbers)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(STEPS, st.frozensets(st.sampled_from(AUTHORS)))
 def test_open_items_of_one_author_keep_their_order(steps, earlier):
     clones = Clones("inbox.md", "# Inbox\n\n## Open\n\n## Closed\n")

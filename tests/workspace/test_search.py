@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs
 from cohabit.workspace.clone.tree import is_git
@@ -212,7 +213,7 @@ QUERIES = ["alpha", "beta", "a", "ö", '"q"', "xxxx", "gamma alpha", "lphabeta"]
 
 
 def test_git_grep_finds_what_reading_every_file_finds(ws: Workspace) -> None:
-    @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
     @given(FILES, st.sampled_from(QUERIES))
     def check(files: dict[str, bytes], query: str) -> None:
         for entry in ws.root.iterdir():

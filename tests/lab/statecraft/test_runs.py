@@ -13,6 +13,7 @@ import pytest
 from bench.bare_statecraft import first_state, make_player, play_bare
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents import isolated
 from cohabit.agents.brains.statecraft import NATIONS, TRAITS
@@ -213,7 +214,7 @@ class Notes:
 """
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lineup=st.lists(st.sampled_from([*NATIONS, "mine.py:Odd"]), min_size=2, max_size=5),
     changes=st.fixed_dictionaries({}, optional={
@@ -293,7 +294,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_run_that_is_interrupted_anywhere_resumes_to_the_same_files(
     whole: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

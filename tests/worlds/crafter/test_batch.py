@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import BadArgs
 from cohabit.worlds.crafter import acting, balance, creatures, player
@@ -154,7 +155,7 @@ def test_a_library_that_allows_only_the_standard_plays_the_same_games() -> None:
     assert isinstance(games.batch.observe().view, type(array_api_strict.asarray([0])))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.integers(0, 19), unique=True), st.booleans(), st.integers(0, 9))
 def test_assignments_and_counts_by_the_standard_alone_are_those_of_numpy(places: list[int], one: bool, n: int) -> None:
     strict, plain = Library(array_api_strict), Library()

@@ -5,6 +5,7 @@ import opensimplex
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.worlds.crafter.draws import StockDraws
 from cohabit.worlds.crafter.game import Game
@@ -48,7 +49,7 @@ def test_the_tables_are_those_of_the_original():
     assert ["health", "food", "drink", "energy", *ITEMS] == list(constants.items)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     seed=st.integers(0, 2**31 - 1),
     z=st.integers(0, 8),
@@ -66,7 +67,7 @@ def test_noise_is_the_reference_noise_to_the_last_bit(seed, z, scale, at):
     assert [quick.noise3(a, b, z) for a, b in zip(x.tolist(), y.tolist(), strict=True)] == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(seed=st.integers(0, 2**40), calls=st.lists(st.integers(0, 200), max_size=50))
 def test_draws_are_those_of_the_legacy_generator_of_numpy(seed, calls):
     draws, reference = StockDraws(seed), np.random.RandomState(hash((seed, 1)) % (2**31 - 1))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import GameRejected
 from cohabit.saves import pack
@@ -55,7 +56,7 @@ def belongings(game):
     return [sum(amounts) for amounts in zip(*holders, strict=True)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     start=st.lists(st.lists(st.integers(0, MOST), min_size=12, max_size=12), min_size=3, max_size=3),
     steps=st.lists(st.tuples(*[st.one_of(trades, st.sampled_from([0, 1, 2, 3, 4]))] * 3), max_size=30),
@@ -108,7 +109,7 @@ def test_the_dead_leave_their_things():
     assert (bundle.x, bundle.y, bundle.items[2], sum(dead.items)) == (dead.x, dead.y, 3, 0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     order=st.permutations(range(4)),
     steps=st.lists(st.tuples(choices, choices, choices, choices), min_size=1, max_size=40),
@@ -372,7 +373,7 @@ def test_a_creature_is_killed_once():
 
 
 @given(names=st.lists(st.text(max_size=60), min_size=1, max_size=6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_names_cannot_be_read_as_anything_else(names):
     world = CrafterShared(size=16)
     world.reset(5, [Seat("1", "1")])
@@ -421,7 +422,7 @@ def test_after_a_load_seats_without_a_holder_are_closed_and_newcomers_can_sit():
 
 
 # -- what a body feels and can do -----------------------------------------------------------------------
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     seed=st.integers(0, 3),
     played=st.lists(st.integers(0, len(ACTIONS) - 1), max_size=40),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
+from tests.examples import examples
 
 from cohabit.worlds.crafter.drawing.figures import COLOURS, colour_of
 from cohabit.worlds.crafter.drawing.icons import achievement_icon, faint_icon, icon
@@ -127,7 +128,7 @@ def test_a_picture_does_not_depend_on_those_drawn_before() -> None:
 
 # -- the view of a player -------------------------------------------------------------------------------------
 @given(st.integers(0, 63), st.integers(0, 63), st.sampled_from([60, DARKEST_STEP]), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_scene_can_be_drawn_anywhere_on_the_map(x: int, y: int, step: int, sleeping: bool) -> None:
     game = meadow(step=step)
     player = game.players[0]
@@ -238,7 +239,7 @@ def two_players() -> Game:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_name_can_be_drawn(name: str) -> None:
     game = two_players()
     for player in game.players:

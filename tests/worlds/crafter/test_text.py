@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.agents.brains.crafter.expert import CrafterExpert
 from cohabit.world import Eye, Seat
@@ -106,7 +107,7 @@ def test_an_empty_meadow_at_the_corner_of_the_map_is_not_blind():
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     materials=st.lists(st.integers(1, len(LETTERS) - 1), min_size=64, max_size=64),
     at=st.tuples(st.integers(0, 7), st.integers(0, 7)),
@@ -252,7 +253,7 @@ def test_the_next_rungs_can_be_reached_from_what_is_done():
     assert sorted(rung.name for rung in RUNGS) == sorted(ACHIEVEMENTS)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 2**32), actions=st.lists(st.integers(0, 16), min_size=2, max_size=60))
 def test_changes_tell_everything_that_a_reader_of_the_old_view_needs(seed, actions):
     """Whoever applies them to the old map and the old numbers knows the new ones."""

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.errors import GameRejected
 from cohabit.scenario import AgentSpec
@@ -60,7 +61,7 @@ play(saved, 30, 3)
 SAVED = msgspec.msgpack.decode(saved.snapshot())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_a_damaged_save_is_refused_and_changes_nothing_or_is_a_game(data):
     """Whatever is changed in a save: it is refused, and the world stays as it was, or it can be played."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.room.seeing.visibility import feed
 from cohabit.worlds.kingdoms.names import city_id
@@ -90,7 +91,7 @@ def test_no_order_reveals_what_the_fog_hides(rooms, order, args):
     assert said(twin(one), "athena", order, args) == said(twin(other), "athena", order, args)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     order=st.sampled_from(["rally", "settle", "spawn"]),
     x=st.integers(-5, 140),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import fields
+from tests.examples import examples
 
 from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.beginning import begin
@@ -155,7 +156,7 @@ def test_garbage_is_refused(data: bytes) -> None:
             load(prefix + data)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.tuples(st.integers(0, BODY - 1), st.integers(1, 255)), min_size=1, max_size=4))
 def test_flipped_bytes_in_the_header_are_refused_or_harmless(flips: list[tuple[int, int]]) -> None:
     data = bytearray(SAVE)
@@ -164,7 +165,7 @@ def test_flipped_bytes_in_the_header_are_refused_or_harmless(flips: list[tuple[i
     assert_refused_or_valid(bytes(data))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.integers(BODY, len(SAVE) - 1), st.integers(1, 255)), min_size=1, max_size=4))
 def test_flipped_bytes_in_the_numbers_are_refused_or_harmless(flips: list[tuple[int, int]]) -> None:
     data = bytearray(SAVE)
@@ -182,7 +183,7 @@ plain = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(sorted({*HEADER, *(f"state.{name}" for name in HEADER["state"])})), plain)
 def test_any_value_in_the_header_is_refused_or_harmless(path: str, value: Any) -> None:
     assert_refused_or_valid(changed(path, value))

@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.worlds.planet.playing import planet
 
 from cohabit.model.seat import Seat
@@ -36,7 +37,7 @@ def check(world, before):
 
 
 @given(st.integers(0, 20), st.lists(st.tuples(*[st.integers(0, len(NUMBERED) - 1)] * 2), max_size=60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_bodies_stay_whole_and_in_the_open_whatever_players_choose(seed, rounds):
     world = planet("ada", "bob", seed=seed % 4, fighting=True, respawn_after=3)
     for body in world.game.bodies:

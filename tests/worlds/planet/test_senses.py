@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.worlds.planet.playing import GROUND, body_of, do, flat, own, planet, put
 from tests.worlds.planet.test_invariants import STOCK
 
@@ -188,7 +189,7 @@ def has_something_unseen_near(world, body):
     st.sets(st.sampled_from(sorted(STOCK))),
     st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_an_action_that_is_called_blocked_fails_whatever_its_parameters(seed, choices, stock, crouching):
     world = planet("ada", "bob", seed=seed, fighting=True, respawn_after=0)
     body_of(world).items = {item: STOCK[item] for item in sorted(stock)}
@@ -235,7 +236,7 @@ def test_a_roof_out_of_sight_is_not_told_before_the_beam_fails():
 
 @pytest.mark.parametrize("scanner", [0, 3, 5])
 @given(high=st.integers(1, 8), night=st.booleans(), deep=st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_roof_counts_as_seen_exactly_if_the_map_shows_it(scanner, high, night, deep):
     world = in_a_cell() if deep else flat()
     body, land = body_of(world), world.game.land("verdant")

@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.worlds.planet.playing import GROUND, body_of, do, flat, own, planet, put
 
 from cohabit.model.seat import ALL, PUBLIC, Seat
@@ -19,7 +20,7 @@ def test_a_view_has_no_tile_behind_a_wall():
 
 
 @given(st.integers(0, 50), st.integers(0, 255), st.integers(30, 90))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_changing_an_unseen_tile_changes_no_view(seed, x, y):
     world = planet(seed=seed % 3)
     land = world.game.land("verdant")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import statecraft_dilemma
 from cohabit.agents.brains.statecraft import BREACHES, GRUDGES, NATIONS
@@ -125,7 +126,7 @@ def without_zeros(flows: dict[str, dict[str, int]], nations: list[str]) -> dict[
     return {n: {k: v for k, v in flows.get(n, {}).items() if v} for n in nations}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(several_games())
 def test_a_batch_has_the_same_results_as_its_games_played_one_by_one(
     case: tuple[list[GameState], list[dict[str, Any]], Rules],
@@ -296,7 +297,7 @@ def test_without_orders_the_income_becomes_welfare() -> None:
 
 
 # -- policies -------------------------------------------------------------------------------------
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.sampled_from(list(batch.POLICIES)), min_size=2, max_size=6),
     st.integers(0, 9),
@@ -361,7 +362,7 @@ def situations(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", list(batch.POLICIES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(case=situations(), rules=rule_sets())
 def test_an_array_policy_decides_like_its_scripted_nation_in_any_situation(
     kind: str, case: dict[str, Any], rules: Rules
@@ -456,7 +457,7 @@ def test_the_games_of_a_larger_batch_begin_like_those_of_a_smaller_one() -> None
     assert few.tolist() == many[:7].tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(1, 6), st.integers(6, 30), st.integers(0, 2**64))
 def test_every_game_is_dealt_by_the_rules(nations: int, size: int, seed: int) -> None:
     graph = generate_map([f"T{i:02}" for i in range(size)], seed)
@@ -484,7 +485,7 @@ def test_noise_makes_the_games_of_a_batch_take_different_courses() -> None:
     assert len({played.welfare[:, game].tobytes() for game in range(1000)}) > 900
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.sampled_from(list(batch.POLICIES)), min_size=2, max_size=5), st.integers(0, 1000))
 def test_a_lost_answer_is_the_same_as_none_in_the_plain_engine(kinds: list[str], seed: int) -> None:
     names, turns, rules = NAMES[: len(kinds)], 6, Rules()

@@ -3,6 +3,7 @@
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.model.seat import ALL, PUBLIC, Eye, Seat
 from cohabit.registry import make_world
@@ -48,7 +49,7 @@ def got(world: World, eye: Eye) -> str:
     return msgspec.json.encode([shown, asked]).decode()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(configs, turns, orders, st.integers(0, 99))
 def test_what_a_nation_may_know_is_the_same_in_a_redrawn_game(config, played, last, number):
     world = make_world("statecraft", config)

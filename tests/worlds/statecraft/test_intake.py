@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cohabit.worlds.statecraft import (
     AGENT_ACTION_SCHEMA,
@@ -457,7 +458,7 @@ junk = st.recursive(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data(), st.sampled_from([STRICT, LENIENT]))
 def test_the_answer_of_one_nation_never_changes_the_intentions_of_the_others(data: st.DataObject, rules: Rules) -> None:
     state = make_state()
