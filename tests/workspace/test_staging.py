@@ -36,7 +36,9 @@ def test_files_folders_and_removals_are_staged(board):
 
 
 def test_an_empty_list_of_paths_is_accepted(board):
-    add(board(), [])
+    ws = board()
+    add(ws, [])
+    assert status(ws)["staged"] == []
 
 
 def test_a_missing_path_is_named_and_stops_the_rest(board):
