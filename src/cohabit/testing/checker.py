@@ -27,7 +27,7 @@ from cohabit.testing.checks import arrivals, bodies, declaration, determinism, p
 from cohabit.testing.checks.trial import CheckFailed, CheckSkipped, CheckWarned, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Stopped
-from cohabit.testing.watch import DEFAULT_LIMITS, Limits, cause_of_death
+from cohabit.testing.watch import DEFAULT_LIMITS, Limits, Order, cause_of_death
 
 Check = Callable[[Trial], str]
 CHECKS: dict[str, Check] = {
@@ -74,16 +74,6 @@ class Finding(Struct, frozen=True):
     ok: bool | None
     message: str
     warned: bool = False
-
-
-class Order(Struct, frozen=True):
-    """What the process of a check is told."""
-
-    source: str
-    seeds: list[int]
-    steps: int
-    config: dict[str, Any]
-    limits: Limits
 
 
 class Report(Struct, frozen=True):

@@ -34,7 +34,7 @@ from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.checker import Finding, Report
 from cohabit.testing.checks.trial import CheckFailed, CheckWarned
-from cohabit.testing.samples import WORDS, sample_args
+from cohabit.testing.samples import WORDS, sample_args, texts_in
 
 MODULE = "cohabit.testing.feature_checker"
 SEEDS = (1, 2, 3)
@@ -105,7 +105,7 @@ class Play:
                 raise CheckFailed(f"{name} was refused ({refused.message}), and changed the room before that") from None
             return
         self.accepted[name] += 1
-        found = [text for text in _texts(msgspec.to_builtins(result)) if 0 < len(text) <= 60]
+        found = [text for text in texts_in(msgspec.to_builtins(result)) if 0 < len(text) <= 60]
         self._words = [*WORDS, *MEMBERS, *(self._words[len(WORDS) + len(MEMBERS) :] + found)[-MANY_IDS:]]
 
     @property
@@ -341,14 +341,6 @@ def _same(expected: str, found: str, when: str) -> None:
             f"the room is different {when}{why}: what the feature does must follow from the room and the entry alone, "
             "not from a clock, random numbers, the order of a set, or values outside of its slices"
         )
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts in a plain value."""
-    if isinstance(value, str):
-        yield value
-    for part in (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _texts(part)
 
 
 def _keys(value: Any) -> Iterator[str]:

@@ -30,7 +30,7 @@ from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.samples import WORDS, sample_args
-from cohabit.testing.watch import Limits, Watch
+from cohabit.testing.watch import Order, Watch
 from cohabit.world import World, overrides
 
 Frozen = dict[str, str]
@@ -373,10 +373,10 @@ def as_text(value: Any) -> str:
 
 def _main(folder: Path) -> None:
     """The process of the check ``process``: plays what ``order`` in the folder says, and writes the fingerprints."""
-    order = json.loads((folder / "order").read_text())
-    watch = Watch(folder, Limits(**order["limits"]))
-    watch.wrap(watch.during(f"the import of {order['source']}", lambda: find_world(order["source"])))
-    plays = [Play(order["source"], seed, order["config"]).run(order["steps"]) for seed in order["seeds"]]
+    order = msgspec.json.decode((folder / "order").read_bytes(), type=Order)
+    watch = Watch(folder, order.limits)
+    watch.wrap(watch.during(f"the import of {order.source}", lambda: find_world(order.source)))
+    plays = [Play(order.source, seed, order.config).run(order.steps) for seed in order.seeds]
     (folder / "plays").write_text(json.dumps([fingerprint(play.frozen) for play in plays]))
     os._exit(0)  # threads of the world, or what it does at exit, could keep the process
 

@@ -1,6 +1,6 @@
 """Random arguments from a JSON Schema as msgspec writes it: mostly valid, never meaningful."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cohabit.model.stream import Stream
@@ -46,6 +46,18 @@ def sample(schema: Schema, stream: Stream, words: Sequence[str], defs: Mapping[s
         case "string":
             return _text(schema, stream, words)
     return stream.choice((0, 1, "a", None, [], {}))  # any value is allowed
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts in a plain value: words for arguments."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from texts_in(pair)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in(part)
 
 
 def _number(schema: Schema, stream: Stream) -> int:

@@ -24,7 +24,7 @@ from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import Member
 from cohabit.room.timers import can_skip
 from cohabit.testing.play import GOD, Play, Watched, array_bytes, as_text
-from cohabit.testing.samples import WORDS, sample_args
+from cohabit.testing.samples import WORDS, sample_args, texts_in
 from cohabit.world import Seat, overrides
 
 QUERIES_EACH = 3
@@ -166,7 +166,8 @@ class Twins:
         found = dict.fromkeys([*WORDS, *(seat.id for seat in self.room.state.seats)])
         for room in self.both:
             seen = room.world.observe(ALL)
-            found.update(dict.fromkeys(list(_strings(msgspec.to_builtins([seen.status, seen.nearby_entities])))))
+            texts = texts_in(msgspec.to_builtins([seen.status, seen.nearby_entities]))
+            found.update(dict.fromkeys(text for text in texts if 0 < len(text) < 30))  # names, not sentences
         return list(found)[:MAX_WORDS]
 
     # -- doing the same in both -------------------------------------------------------------------------
@@ -248,19 +249,6 @@ def _got(ask: Callable[[], str]) -> str:
 def _refusal(error: CohabitError) -> str:
     """A refusal with everything that is sent: suggestions and details, too."""
     return f"{error.as_text()} {as_text(error.details)}" if error.details else error.as_text()
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if 0 < len(value) < 30:  # a name, not a sentence
-            yield value
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _strings(key)
-            yield from _strings(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _strings(part)
 
 
 def _copy_streams(source: object, target: object) -> None:

@@ -43,6 +43,16 @@ class Limits(Struct, frozen=True):
 DEFAULT_LIMITS = Limits()
 
 
+class Order(Struct, frozen=True):
+    """What the process of a check is told."""
+
+    source: str
+    seeds: list[int]
+    steps: int
+    config: dict[str, Any]
+    limits: Limits
+
+
 class Watch:
     """The limits of this process, and the method of the world that it is in."""
 

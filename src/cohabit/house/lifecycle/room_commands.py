@@ -11,14 +11,12 @@ from cohabit.house.agents.brains import brains_for, check_allowed
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
-from cohabit.house.running.runner import RoomRunner
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
 from cohabit.registry import find_world, is_ours, known_worlds
 from cohabit.room.commands import command
 from cohabit.room.recorded import WorldInterrupted
-from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario, free_handle, give_brain, make_person, presets, read_scenario
 from cohabit.world import World
 
@@ -210,13 +208,9 @@ class Reopened(Struct):
     room: str
 
 
-def _is_quarantined(runner: RoomRunner, member: Member) -> bool:
-    return runner.failure is not None
-
-
 @command(
     category="control", where="house", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True,
-    when_broken=True, offered_in=_is_quarantined,
+    when_broken=True, offered_in=lambda runner, member: runner.failure is not None,
 )  # fmt: skip
 async def reopen_room(ctx: HouseContext) -> Reopened:
     """Reopen a quarantined room from its last durable state."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -36,15 +36,11 @@ class OwnEvents(Events):
     """A page without news: empty, or with the caller's own actions only. A call that waits continues to wait."""
 
 
-def _nothing_new(result: Any) -> bool:
-    return isinstance(result, OwnEvents)
-
-
 @command(
     category="read",
     where="house",
     needs=CAN_READ,
-    waits=_nothing_new,
+    waits=lambda page: isinstance(page, OwnEvents),
     resource=Resource("events", "Events", "Recent events", {"last": 100}, frozenset({"events"})),
     hint="lists events from a cursor.",
     listed=True,

@@ -9,10 +9,8 @@ from msgspec import Struct
 
 from cohabit.errors import TooLarge, UnknownAsset
 from cohabit.house.calls.context import HouseContext
-from cohabit.house.running.runner import RoomRunner
 from cohabit.house.threads import run_in_thread
 from cohabit.room.commands import Resource, command
-from cohabit.room.state import Member
 from cohabit.world import World
 
 _BLOCKED = (
@@ -61,16 +59,12 @@ class FrontEnd(Struct):
     html: str
 
 
-def _has_one(runner: RoomRunner, member: Member) -> bool:
-    return bool(runner.room.world.spec.front_end)
-
-
 @command(
     category="read",
     where="house",
     for_model=False,
     for_front_end=True,
-    offered_in=_has_one,
+    offered_in=lambda runner, member: bool(runner.room.world.spec.front_end),
     resource=Resource(
         "front_end", "Front end", "The table of this world, for people to look at and play", text="html", scheme="ui"
     ),

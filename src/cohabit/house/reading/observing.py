@@ -45,15 +45,11 @@ NothingNew: Any = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defau
 """Nothing new has happened. A call that waits continues to wait."""
 
 
-def _nothing_new(result: Any) -> bool:
-    return isinstance(result, NothingNew)
-
-
 @command(
     category="read",
     where="house",
     needs=CAN_READ,
-    waits=_nothing_new,
+    waits=lambda observed: isinstance(observed, NothingNew),
     hint="returns your view and the events since a cursor. With `wait_ms` it waits for something new.",
     for_talk=True,
     result=FullyObserved,

@@ -9,10 +9,10 @@ import msgspec
 
 from cohabit.agents.process import end_with_parent
 from cohabit.registry import find_world
-from cohabit.testing.checker import Order, findings
+from cohabit.testing.checker import findings
 from cohabit.testing.checks.trial import Trial
 from cohabit.testing.outside import Outside, own_files
-from cohabit.testing.watch import Watch
+from cohabit.testing.watch import Order, Watch
 
 
 def main(folder: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from msgspec import to_builtins
+import msgspec
 
 from cohabit.errors import AskerError
 from cohabit.registry import make_world
@@ -22,7 +22,7 @@ from cohabit.testing.checks.trial import CheckFailed, Trial
 from cohabit.testing.outside import own_files
 from cohabit.testing.play import Frozen, Play, Stopped, Watched, difference, fingerprint
 from cohabit.testing.samples import sample_args
-from cohabit.testing.watch import DEFAULT_LIMITS, cause_of_death
+from cohabit.testing.watch import DEFAULT_LIMITS, Order, cause_of_death
 
 HASH_SEEDS = ("1", "2")
 PEEK_EVERY = 3
@@ -132,14 +132,11 @@ def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
 
 def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
     limits = trial.watch.limits if trial.watch else DEFAULT_LIMITS
-    order = {
-        "source": trial.source, "seeds": trial.seeds, "steps": trial.steps, "config": trial.config,
-        "limits": to_builtins(limits),
-    }  # fmt: skip
+    order = Order(trial.source, trial.seeds, trial.steps, trial.config, limits)
     paths = {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path), "PYTHONHASHSEED": hash_seed}
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        (folder / "order").write_text(json.dumps(order))
+        (folder / "order").write_bytes(msgspec.json.encode(order))
         command = [sys.executable, "-P", "-m", "cohabit.testing.play", temporary]
         try:
             done = subprocess.run(
