@@ -23,8 +23,8 @@ moment the text was sent. The client is the same for all sides (picows). It chec
 of its room once and in order; one text before each measurement is decoded completely.
 
 *Ours* is `send_message` to everyone in a house on SQLite (WAL, full sync): a text is authorized, recorded in the hash
-chain, put into the inboxes and synced before anybody receives it. *Ours, in memory* is the same on a database in
-memory, which shows the price of durability. The members are subscribed without views. *Colyseus* is 0.18 on Node 22
+chain, put into the inboxes and synced before anybody receives it. *Ours, in memory* is the same without SQLite, which
+shows the price of durability. The members are subscribed without views. *Colyseus* is 0.18 on Node 22
 (`@colyseus/core` and `@colyseus/ws-transport`; the package `colyseus` also needs a transport that is not on npm): a
 room that broadcasts what a client sends and keeps nothing; its timer for state changes runs once a second instead of 20
 times, in its favour. *Bare broadcast in C* is picows' server, which sends messages of the size of ours and does nothing

@@ -60,12 +60,6 @@ class Store(MemoryStore):
             self.power -= len(writes)
         super().commit(writes)
 
-    def close(self) -> None:
-        """The same data is there when the house starts again."""
-
-    def __del__(self) -> None:
-        super().close()
-
 
 def open_house(
     data: Path, store: Store, clock: FakeClock, settings: Mapping[str, Any]

@@ -180,16 +180,6 @@ class HeldStore(MemoryStore):
         super().commit(writes)
 
 
-class LastingStore(MemoryStore):
-    """A store that is kept when its house closes: several houses use it, one after another or at once."""
-
-    def close(self) -> None:
-        pass
-
-    def __del__(self) -> None:
-        super().close()
-
-
 def stored_room(folder: Path, room: str = "den") -> Room:
     """A room made from its whole record alone, with the chain checked: what ``verify`` does."""
     store = SQLiteStore(folder, lock=False)

@@ -17,20 +17,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
-from .making import (
-    GOD,
-    HOST,
-    TOKENS_MADE,
-    Client,
-    LastingStore,
-    a_moment,
-    back_again,
-    invite,
-    issue,
-    make_room,
-    open_house,
-    player,
-)
+from .making import GOD, HOST, TOKENS_MADE, Client, a_moment, back_again, invite, issue, make_room, open_house, player
 
 
 class OffLoop:
@@ -167,8 +154,15 @@ async def test_a_disk_that_hangs_does_not_keep_the_house_from_answering_reads() 
 
 
 # -- leases -----------------------------------------------------------------------------------------
+class Shared(MemoryStore):
+    """A store that several houses use; closing a house leaves it open."""
+
+    def close(self) -> None:
+        pass
+
+
 async def test_a_second_house_on_the_same_store_cannot_open_a_room() -> None:
-    store = LastingStore()
+    store = Shared()
     async with open_house(store=store) as house:
         who = await make_room(house)
         with pytest.raises(Conflict, match="open in another house"):
@@ -180,7 +174,7 @@ async def test_a_second_house_on_the_same_store_cannot_open_a_room() -> None:
 
 
 async def test_a_room_that_another_house_holds_stays_closed_there_and_can_be_reopened_when_it_is_free() -> None:
-    store, clock = LastingStore(), FakeClock()
+    store, clock = Shared(), FakeClock()
     async with open_house(store=store) as house:
         who = await make_room(house)
     store.lease("den", "another house", clock.now(), clock.now() + LEASE_MS)
@@ -195,7 +189,7 @@ async def test_a_room_that_another_house_holds_stays_closed_there_and_can_be_reo
 
 
 async def test_a_house_keeps_its_leases_as_long_as_it_runs_and_gives_them_back() -> None:
-    store, clock = LastingStore(), FakeClock()
+    store, clock = Shared(), FakeClock()
     async with open_house(store=store, clock=clock) as house:
         await make_room(house)
         assert not store.lease("den", "another house", clock.now(), clock.now() + 1), "from the beginning"
@@ -207,7 +201,7 @@ async def test_a_house_keeps_its_leases_as_long_as_it_runs_and_gives_them_back()
 
 @pytest.mark.parametrize("gone", ["deleted", "not created"])
 async def test_a_room_that_is_gone_has_no_lease(gone: str) -> None:
-    store, clock = LastingStore(), FakeClock()
+    store, clock = Shared(), FakeClock()
     async with open_house(store=store, clock=clock) as house:
         if gone == "deleted":
             who = await make_room(house)
@@ -245,7 +239,7 @@ async def test_a_lease_is_renewed_every_third_of_its_time() -> None:
 
 
 async def test_a_house_that_lost_its_lease_stops_the_room_and_cannot_fork_its_record() -> None:
-    store, clock = LastingStore(), FakeClock()
+    store, clock = Shared(), FakeClock()
     async with open_house(store=store, clock=clock) as house:
         who = await make_room(house)
         other = await make_room(house, room="other")

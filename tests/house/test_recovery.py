@@ -25,24 +25,13 @@ from cohabit.errors import (
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store import loading
+from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.streams.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
-from .making import (
-    ANN,
-    HOST,
-    Client,
-    HeldStore,
-    LastingStore,
-    back_again,
-    deeds,
-    make_room,
-    open_house,
-    player,
-    stored_room,
-)
+from .making import ANN, HOST, Client, HeldStore, back_again, deeds, make_room, open_house, player, stored_room
 
 
 def damage(folder: Path, sql: str, *args: object) -> None:
@@ -304,7 +293,7 @@ async def test_a_full_disk_or_no_memory_at_the_start_is_not_called_a_damaged_rec
 
 
 async def test_a_room_that_cannot_be_opened_is_free_for_another_house(tmp_path: Path) -> None:
-    game, store, clock = tmp_path / "game.py", LastingStore(), FakeClock()
+    game, store, clock = tmp_path / "game.py", MemoryStore(), FakeClock()
     game.write_text("from cohabit.worlds.nim import Nim\nclass Game(Nim):\n    pass\n")
     async with open_house(store=store, clock=clock) as house:
         await house.create_room(Scenario(agents=[AgentSpec(id="ann")], world=str(game)), "den")

@@ -3,10 +3,9 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from cohabit.errors import BadArgs
@@ -18,7 +17,6 @@ from cohabit.room.access.refusals import Refusal
 from cohabit.testing.store import CLAIMS, Claim, check_store, threads_read_whole_commits_while_another_commits
 
 Make = Callable[[], Store]
-encode = msgspec.msgpack.encode
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -74,15 +72,15 @@ class LosesRefusals(MemoryStore):
 
 class KeepsEveryRefusal(MemoryStore):
     def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
-        rows = [(room, refusal.id, encode(refusal)) for refusal in refusals]
-        self._db.executemany("replace into refusals values (?, ?, ?)", rows)
+        kept = self._of(room).refusals
+        kept.update((refusal.id, refusal) for refusal in refusals)
+        self._of(room).refusals = dict(sorted(kept.items()))
 
 
 class AddsRefusalsInsteadOfReplacingThem(MemoryStore):
     def _keep_refusals(self, room: str, refusals: Sequence[Refusal]) -> None:
-        known = len(self.refusals(room))
-        rows = [(room, known + i, encode(refusal)) for i, refusal in enumerate(refusals)]
-        self._db.executemany("insert into refusals values (?, ?, ?)", rows)
+        kept = self._of(room).refusals
+        kept.update((len(kept) + i, refusal) for i, refusal in enumerate(refusals))
 
 
 class HalfCommits(MemoryStore):
@@ -92,15 +90,14 @@ class HalfCommits(MemoryStore):
 
 
 class AcceptsNumbersTwice(MemoryStore):
-    def _insert_lines(self, writes: Sequence[Write]) -> None:
-        rows = [(write.room, line.seq, line.body, line.digest) for write in writes for line in write.lines]
-        self._db.executemany("replace into entries values (?, ?, ?, ?)", rows)
+    def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
+        pass
 
 
 class OverlooksNumbersInTheSameCommit(MemoryStore):
-    def _insert_lines(self, writes: Sequence[Write]) -> None:
+    def _refuse_used_numbers(self, writes: Sequence[Write]) -> None:
         for write in writes:
-            super()._insert_lines([Write(write.room, list({line.seq: line for line in write.lines}.values()))])
+            super()._refuse_used_numbers([Write(write.room, [line]) for line in write.lines[:1]])
 
 
 class IgnoresLeases(MemoryStore):
@@ -115,39 +112,39 @@ class LeasesNeverExpire(MemoryStore):
 
 class RefusesToRenewALease(MemoryStore):
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        held = self._read("select * from leases where room = ?", (room,))
-        return not held and super().lease(room, house, now, until)
+        return room not in self._leases and super().lease(room, house, now, until)
 
 
 class AnybodyReleasesALease(MemoryStore):
     def release(self, room: str, house: str) -> None:
-        self._db.execute("delete from leases where room = ?", (room,))
+        self._leases.pop(room, None)
 
 
 class DeletesCredentialsOfOtherRooms(MemoryStore):
     def _delete(self, room: str) -> None:
         super()._delete(room)
-        self._db.execute("delete from credentials")
+        self._credentials.clear()
 
 
 class DeletesCredentialsOfNoRoom(MemoryStore):
     def _delete(self, room: str) -> None:
         super()._delete(room)
-        self._db.execute("delete from credentials where room is null")
+        self._credentials = {key: found for key, found in self._credentials.items() if found.room is not None}
 
 
 class LeavesInvitesOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        invites = self._read("select * from invites")
+        invites = self._invites
         super()._delete(room)
-        self._db.executemany("replace into invites values (?, ?, ?)", invites)
+        self._invites = invites
 
 
 class LeavesTheLeaseOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        leases = self._read("select * from leases")
+        lease = self._leases.get(room)
         super()._delete(room)
-        self._db.executemany("replace into leases values (?, ?, ?)", leases)
+        if lease is not None:
+            self._leases[room] = lease
 
 
 class DeletesRoomsAfterEverythingElse(MemoryStore):
@@ -157,24 +154,27 @@ class DeletesRoomsAfterEverythingElse(MemoryStore):
 
 class PrunesWithoutBounds(MemoryStore):
     def _forget(self, room: str, before: int) -> None:
-        self._db.execute("delete from entries where room = ? and seq < ?", (room, before))
+        self._of(room).rows = [row for row in self._of(room).rows if row[0] >= before]
 
 
 class PrunesUpToTheNewestSnapshot(MemoryStore):
     def _forget(self, room: str, before: int) -> None:
-        newest = self._read("select max(seq) from snapshots where room = ?", (room,))[0][0]
-        self._db.execute("delete from entries where room = ? and seq < ?", (room, min(before, newest + 1)))
+        snapshots = self._of(room).snapshots
+        self._of(room).snapshots = snapshots[:1]
+        try:
+            super()._forget(room, before)
+        finally:
+            self._of(room).snapshots = snapshots
 
 
 class KeepsOneSnapshot(MemoryStore):
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
-        super()._keep_snapshot(room, snapshot)
-        self._db.execute("delete from snapshots where room = ? and seq < ?", (room, snapshot[0]))
+        self._of(room).snapshots = [snapshot]
 
 
 class KeepsEverySnapshot(MemoryStore):
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
-        self._db.execute("replace into snapshots values (?, ?, ?)", (room, *snapshot))
+        self._of(room).snapshots.insert(0, snapshot)
 
 
 class GivesTheOldestSnapshotFirst(MemoryStore):
@@ -183,42 +183,35 @@ class GivesTheOldestSnapshotFirst(MemoryStore):
 
 
 class IgnoresTheLimit(MemoryStore):
-    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
+    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
         return super().lines(room, after)
 
 
 class BeginsWithTheEntryItself(MemoryStore):
-    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
+    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
         return super().lines(room, after - 1, limit)
 
 
 class ListsRoomsAsTheyCame(MemoryStore):
     def rooms(self) -> list[str]:
-        return [row[0] for row in self._read("select room from snapshots group by room order by min(rowid)")]
+        return [room for room, stored in self._rooms.items() if stored.snapshots]
 
 
 class ListsRoomsWithoutASnapshot(MemoryStore):
     def rooms(self) -> list[str]:
-        return [row[0] for row in self._read("select room from snapshots union select room from entries")]
+        return sorted(self._rooms)
 
 
 class SharesItsCredentials(MemoryStore):
-    def __init__(self) -> None:
-        super().__init__()
-        self.shared: dict[bytes, Credential] = {}
-
-    def _write_rest(self, write: Write) -> None:
-        self.shared |= {credential.hash: credential for credential in write.credentials}
-
     def credentials(self) -> list[Credential]:
-        return [self.shared[key] for key in sorted(self.shared)]
+        return [self._credentials[key] for key in sorted(self._credentials)]
 
 
 class NeverReplacesAnIdentity(MemoryStore):
-    def _write_rest(self, write: Write) -> None:
-        known = {identity.id for identity in self.identities()}
-        write.identities = [identity for identity in write.identities if identity.id not in known]
-        super()._write_rest(write)
+    def _write(self, write: Write, appended: bool) -> None:
+        known = dict(self._identities)
+        super()._write(write, appended)
+        self._identities.update(known)
 
 
 class ForgetsTheOwner(MemoryStore):
@@ -297,10 +290,11 @@ class ShowsHalfACommit(MemoryStore):
             self.readers.add(threading.get_ident())
         return found
 
-    def lines(self, room: str, after: int, limit: int | None = None) -> Iterator[Row]:
-        yield from super().lines(room, after, limit)
+    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
+        found = super().lines(room, after, limit)
         if threading.get_ident() in self.readers:
             self.seen.set()
+        return found
 
     def commit(self, writes: Sequence[Write]) -> None:
         for write in writes:

@@ -13,6 +13,7 @@ from cohabit.errors import BadArgs, CohabitError, Quarantined, Unauthorized
 from cohabit.house.calls.command_list import list_commands
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
+from cohabit.house.store.memory import MemoryStore
 from cohabit.model.grant import Capability
 from cohabit.testing.clock import FakeClock
 
@@ -23,7 +24,6 @@ from .making import (
     OWL,
     Client,
     HeldStore,
-    LastingStore,
     a_moment,
     back_again,
     deeds,
@@ -628,6 +628,13 @@ async def set_back(clock: FakeClock, world: str = "nim", **keys: Any) -> AsyncIt
     assert ahead >= clock.now() + HOUR_MS
     async with open_house(store=store, clock=clock) as house:
         yield house, back_again(house, who)
+
+
+class LastingStore(MemoryStore):
+    """A store that is kept when its house closes."""
+
+    def close(self) -> None:
+        pass
 
 
 async def test_a_rate_limit_ends_after_a_second_though_the_record_is_ahead_of_the_clock() -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from tests.house.making import LastingStore
 
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import CohabitError, StorageFailed
@@ -20,6 +19,7 @@ from cohabit.features.visits.state import VISITS, done_in
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import Write
+from cohabit.house.store.memory import MemoryStore
 from cohabit.model.travel import Travel
 from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.games import travel_of
@@ -38,7 +38,7 @@ NEVER = ("INTERNAL", "RECORD_CORRUPT")
 log = logging.getLogger("cohabit")
 
 
-class WeakStore(LastingStore):
+class WeakStore(MemoryStore):
     """A store whose power fails after some commits, or that refuses some of them."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class WeakStore(LastingStore):
         super().commit(writes)
 
     def stored_profile(self, identity: str) -> Profile | None:
-        data = self.profile(identity)
+        data = self._profiles.get(identity)
         return msgspec.msgpack.decode(data, type=Profile) if data is not None else None
 
 

@@ -13,7 +13,6 @@ from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.credentials import revoke_and_store
-from cohabit.house.store.contract import Write
 from cohabit.model.avatar import AvatarState
 from cohabit.model.grant import Capability
 from cohabit.nexus.values import PortableItem, Profile, Session
@@ -576,7 +575,7 @@ async def test_one_profile_that_cannot_be_read_does_not_stop_the_nexus_for_other
             await world(who, "nexus", "enter_game", game_id="zoo")
         await world.rest()
         await world.close()
-        world.store.commit([Write(profiles=[(world.identity["ann"], b"not a profile")])])
+        world.store._profiles[world.identity["ann"]] = b"not a profile"
         await world.open()
         await world.rest()
         with pytest.raises(Unreachable, match=r"profile of .* cannot be read"):

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 5
-TABLES = f"""
+_TABLES = f"""
 begin immediate;
 create table meta (key text primary key, value integer not null) without rowid;
 create table entries (
@@ -57,9 +57,8 @@ class SQLiteStore:
         self.folder = folder
         self.path = folder / DATABASE_NAME
         self._read_only = not lock
-        self._writing: AbstractContextManager[Any] = threading.Lock()
-        # A separate connection, so reads never wait for a sync.
-        self._reading: AbstractContextManager[Any] = threading.Lock()
+        self._writing = threading.Lock()
+        self._reading = threading.Lock()  # separate connection, so reads never wait for a sync
         self._lock_file: int | None = None
         try:
             self._open()
@@ -85,7 +84,7 @@ class SQLiteStore:
             undo.pop_all()
 
     def _connect(self) -> sqlite3.Connection:
-        return _connect_read_only(self.path) if self._read_only else connect(self.path)
+        return _connect_read_only(self.path) if self._read_only else _connect(self.path)
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
@@ -146,7 +145,8 @@ class SQLiteStore:
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
         if write.delete:
-            self._delete(room)
+            for table in _TABLES_WITH_ROOM:
+                self._db.execute(f"delete from {table} where room = ?", (room,))
 
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
         self._db.execute("replace into snapshots values (?, ?, ?)", (room, *snapshot))
@@ -171,10 +171,6 @@ class SQLiteStore:
         oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
         edge = min(before, (oldest if oldest is not None else -1) + 1)
         self._db.execute("delete from entries where room = ? and seq < ?", (room, edge))
-
-    def _delete(self, room: str) -> None:
-        for table in _TABLES_WITH_ROOM:
-            self._db.execute(f"delete from {table} where room = ?", (room,))
 
     # -- leases -----------------------------------------------------------------------------------
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
@@ -322,8 +318,8 @@ def _prepare(path: Path, create: bool) -> None:
             "and start the house again"
         )
     else:
-        with closing(connect(path)) as db:
-            db.executescript(TABLES)
+        with closing(_connect(path)) as db:
+            db.executescript(_TABLES)
 
 
 def _check_schema(path: Path, found: int) -> None:
@@ -346,7 +342,7 @@ def _create_file(path: Path) -> None:
         sync_folder(path.parent)
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(
         path, timeout=10, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_PER_INSERT
     )
