@@ -475,14 +475,6 @@ async def test_the_audit_shows_the_reason_of_a_refusal_by_the_world_only_to_memb
         assert told["hostess"][0] == told["zeus"][0], "what the house refused is shown"
 
 
-async def test_the_objectives_in_the_record_of_the_house_name_nobody_to_a_resident() -> None:
-    async with open_house() as house:
-        zoe = await issue(house, "zoe", "house")
-        await issue(house, "secret-person", "house")
-        assert "secret-person" not in str(await zoe("objective_status"))
-        assert (await zoe("objective_status")).members == []
-
-
 async def test_rotating_the_token_of_another_says_the_same_of_members_and_of_nobody() -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, {"id": "pup", "role": "resident"})

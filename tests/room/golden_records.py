@@ -73,10 +73,17 @@ def visits() -> Room:
 
 
 def kingdoms() -> Room:
-    """A real-time world."""
-    room = make_room(player("ann", 0), player("bob", 1), HOST, world="kingdoms")
-    for at in range(1, 20):
+    """A real-time world, with a pause of a host who disconnects."""
+    room = make_room(player("ann", 0), player("bob", 1), HOST, world="kingdoms", pause_seconds=10)
+    room.system("presence", {"members": ["hostess"], "here": True}, 1)
+    for at in range(1, 10):
         room.system("ticks", {"n": 10}, at * 200)
+    room.call("ann", "pause", {}, at=2001)
+    room.call("hostess", "pause", {}, at=2002)
+    room.system("presence", {"members": ["hostess"], "here": False}, 2003)
+    room.settle(12_003)
+    room.call("hostess", "set_speed", {"speed_id": "x5"}, at=12_004)
+    room.system("ticks", {"n": 10}, 12_100)
     return room
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied
-from cohabit.features.messages import INBOX, NUMBERS, deliver
+from cohabit.features.messages import INBOX, SENT, deliver
 from cohabit.room.room import Room
 
 from .making import AGENT, BLUE, GOD, HOST, NARRATOR, OBSERVER, RED, make_room, player, replayed, restored, told_last
@@ -84,7 +84,7 @@ def test_a_message_without_a_recipient_or_a_content_or_too_long_is_refused(args:
     room = make_room(*MEMBERS)
     with pytest.raises(BadArgs):
         room.call("ann", "send_message", args, at=0)
-    assert NUMBERS.read(room.state).last == 0
+    assert SENT.read(room.state).last_seq == 0
 
 
 def test_a_member_that_may_only_broadcast_can_write_to_nobody_alone() -> None:
@@ -140,6 +140,15 @@ def test_a_full_inbox_drops_the_oldest_and_says_how_many() -> None:
     assert mail(room, "bob", since=3).dropped == 2
     assert mail(room, "bob", since=5).dropped == 0
     assert mail(room, "ann").dropped == 0
+
+
+def test_a_view_has_the_newest_messages_however_many_there_are_of_both_kinds() -> None:
+    room = make_room(*MEMBERS)
+    for to in ("bob", "*"):
+        for i in range(150):
+            send(room, "zeus", to, f"{to} {i}")
+    shown = room.call("bob", "view", at=room.record.at).text
+    assert all(f": * {i}" in shown for i in (147, 148, 149))
 
 
 def test_of_dropped_messages_the_last_4096_are_counted() -> None:

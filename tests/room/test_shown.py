@@ -92,7 +92,9 @@ def test_a_view_that_is_asked_for_again_is_the_same_until_something_changes_it(c
     room.call("bob", "sit", {"seat": "second"}, at=1)
     members = ("ann", "bob", "hostess")
     before = {who: look(room, who) for who in members}
-    assert all(look(room, who) is before[who] for who in members), "made once"
+    assert all(look(room, who).observation is before[who].observation for who in members), "made once"
+    look(room, "ann").text = "changed by its reader"
+    assert look(room, "ann") == before["ann"]
     who, name, args = CHANGES[change]
     room.call(who, name, args, at=2)
     after = {who: look(room, who) for who in members}

@@ -686,6 +686,21 @@ def test_an_event_about_many_members_names_ten_of_them() -> None:
     ]  # fmt: skip
 
 
+def test_the_pause_of_a_member_that_was_away_all_the_time_does_not_end_by_itself() -> None:
+    room = make_room(RED, BLUE, HOST, GOD, world="Ticker", pause_seconds=0)
+    room.call("hostess", "pause", at=0)
+    room.system("presence", {"members": ["zeus"], "here": True}, 1)
+    room.system("presence", {"members": ["zeus"], "here": False}, 2)
+    room.call("zeus", "pause", at=3)
+    room.settle(100_000)
+    assert room.state.paused
+    room.system("presence", {"members": ["zeus"], "here": True}, 100_001)
+    room.system("presence", {"members": ["zeus"], "here": False}, 100_002)
+    room.settle(100_003)
+    assert not room.state.paused
+    assert replayed(room).digest() == room.digest()
+
+
 def test_a_player_that_returns_keeps_its_pause() -> None:
     room = make_room(RED, BLUE, world="Ticker", pause_seconds=30)
     room.call("ann", "pause", at=0)

@@ -1,6 +1,6 @@
-"""The time of a real-time world in the hands of its players: pause, resume, set_speed, list_speeds.
+"""Commands for the time of a real-time world: pause, resume, set_speed, list_speeds.
 
-A pause ends by itself when the member who asked for it has been away for a while.
+If the member who paused disconnects or leaves the room, the pause ends after a while.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,14 @@ from cohabit.world import Pace, World
 
 C = Capability
 GRACE_MS = 30_000
-"""How long a pause lasts when its member has left, if the scenario does not say."""
+"""How long a pause lasts after its member has gone, if the scenario does not say. Records do not have this number, so
+it cannot change."""
 
 
 class Pause(Struct, omit_defaults=True):
     asked: list[str] = []  # ids of the players who have asked for a pause
-    ends_at: int | None = None  # when it ends, while its member is away
+    away_since: int | None = None  # the member who paused was away already, since this time
+    ends_at: int | None = None  # when the pause ends, because that member has gone
     grace_ms: int = GRACE_MS
 
 
@@ -81,8 +83,8 @@ def pause(ctx: Context) -> Paused:
             needs=[C.CONTROL_WORLD],
         )
     if others:
-        pause_ = PAUSE.change(state)
-        pause_.asked = list(dict.fromkeys([*pause_.asked, ctx.member.id]))
+        kept = PAUSE.change(state)
+        kept.asked = list(dict.fromkeys([*kept.asked, ctx.member.id]))
         waits = " and ".join(m.handle for m in others)
         ctx.tell(f"{ctx.member.handle} asks for a pause; it begins when {waits} also pauses", "turn")
         return Paused(False, False)
@@ -90,6 +92,7 @@ def pause(ctx: Context) -> Paused:
         state.paused_at = ctx.at
     state.paused, state.paused_by = True, ctx.member.id
     _forget(state)
+    PAUSE.change(state).away_since = ctx.member.away_since
     clock_changed(ctx.room)
     ctx.tell(f"{ctx.member.handle} paused the game", "turn")
     return Paused(was, True)
@@ -172,8 +175,8 @@ def _end_pause(room: BaseRoom, at: int) -> None:
 def _forget(state: RoomState) -> None:
     """Nobody waits for a pause any more, or for its end."""
     if PAUSE.is_kept(state):
-        pause = PAUSE.change(state)
-        pause.asked, pause.ends_at = [], None
+        kept = PAUSE.change(state)
+        kept.asked, kept.away_since, kept.ends_at = [], None, None
 
 
 class GameClockFeature(Feature):
@@ -188,13 +191,13 @@ class GameClockFeature(Feature):
         return Pause(grace_ms=grace) if grace != GRACE_MS else None
 
     def follow(self, ctx: Context) -> None:
-        """The pause of a member who has left since then ends after a while."""
-        state = ctx.state
-        who = state.members.get(state.paused_by or "")
-        stays = who is not None and (who.here or (who.away_since or 0) < state.paused_at)
-        pause = PAUSE.read(state)
-        if stays != (pause.ends_at is None):
-            PAUSE.change(state).ends_at = None if stays else ctx.at + pause.grace_ms
+        """When the member who paused has disconnected or left, the pause ends after a while, unless it comes back."""
+        kept, who = PAUSE.change(ctx.state), ctx.state.members.get(ctx.state.paused_by or "")
+        if who is not None and who.here:
+            kept.away_since = None
+        has_gone = who is None or who.away_since != kept.away_since
+        if has_gone != (kept.ends_at is not None):
+            kept.ends_at = ctx.at + kept.grace_ms if has_gone else None
             ctx.room.timers.changed()
 
     def due(self, room: BaseRoom) -> Iterable[Due]:
@@ -202,6 +205,6 @@ class GameClockFeature(Feature):
         return [(ends, "pause_expired", {})] if ends is not None and not room.state.archived else []
 
     def after_downtime(self, room: BaseRoom, gap: int) -> None:
-        pause = PAUSE.read(room.state)
-        if pause.ends_at is not None:
-            pause.ends_at += gap
+        kept = PAUSE.change(room.state)
+        kept.ends_at = kept.ends_at + gap if kept.ends_at is not None else None
+        kept.away_since = kept.away_since + gap if kept.away_since is not None else None

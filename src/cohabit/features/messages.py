@@ -50,11 +50,11 @@ class Inbox(Struct, omit_defaults=True):
         return [self.direct.counts(), self.chat.counts()]
 
 
-class Numbers(Struct, omit_defaults=True):
-    last: int = 0  # the number of the last copy of a message
+class Sent(Struct, omit_defaults=True):
+    last_seq: int = 0  # the number of the last copy of a message
 
 
-NUMBERS = Slice("messages", Numbers)
+SENT = Slice("messages", Sent)
 INBOX = Slice("messages", Inbox, digested=Inbox.counts)
 
 
@@ -82,8 +82,8 @@ def send_message(
     me, state = ctx.member, ctx.state
     addressed = recipients(state, me, to)
     receivers = speak(ctx, to, addressed)
-    if not NUMBERS.is_kept(state):
-        NUMBERS.change(state)
+    if not SENT.is_kept(state):
+        SENT.change(state)
         ctx.room.features_changed()  # from now on views have messages
     seq = deliver(state, me.id, to, kind or "", content, receivers, ctx.at)
     everyone = to == EVERYBODY
@@ -164,8 +164,8 @@ def recv_messages(
 def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, receivers: list[str], at: int) -> int:
     """Put a copy into each inbox. Returns the number of the last copy."""
     directed = to != EVERYBODY and not to.startswith(TEAM)
-    numbers, members = NUMBERS.change(state), state.members
-    seq = numbers.last
+    sent, members = SENT.change(state), state.members
+    seq = sent.last_seq
     for member in receivers:
         seq += 1
         inbox = INBOX.change(members[member])
@@ -177,7 +177,7 @@ def deliver(state: RoomState, sender: str, to: str, kind: str, content: str, rec
             dropped.append(items.pop(0).seq)
             if len(dropped) > REMEMBERED_DROPS + SPARE_DROPS:
                 del dropped[:SPARE_DROPS]
-    numbers.last = seq
+    sent.last_seq = seq
     return seq
 
 
@@ -199,12 +199,12 @@ def inbox(reader: Member, since_seq: int, limit: int) -> tuple[list[Message], in
 
 class MessagesFeature(Feature):
     name = "messages"
-    room_slice = NUMBERS
+    room_slice = SENT
     member_slice = INBOX
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The newest messages to this member, in short."""
-        found, _ = inbox(member, 0, INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
+        found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
         lines = [
             f"- {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): {one_line(m.content)[:MESSAGE_SHOWN]}"
             for m in found[-MESSAGES_SHOWN:]

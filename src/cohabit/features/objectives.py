@@ -1,4 +1,4 @@
-"""The objectives that a scenario gives to its members, in their views; and the command objective_status."""
+"""Objectives: a scenario gives them to its members, whose views show them; objective_status lists all."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""The modules that declare the commands of every room, one for each topic.
+"""The commands of a room: those of the kernel, then those of its features, then those of its world.
 
-A new command goes into the module of its topic. Add a new module to ``COMMAND_MODULES``; commands are listed in this
-order.
+The kernel has a module for each topic. A new command goes into the module of its topic; they are listed in the order of
+``COMMAND_MODULES``.
 """
 
 from collections.abc import Iterable

@@ -75,7 +75,7 @@ class Options:
     exclusive: bool = False  # changes access: a house runs one such call at a time
     world_may_replace: bool = False  # an action of a world may have its name
     task: tuple[str, ...] = ()  # can run as an MCP task, done when one of these result fields is true
-    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None  # the wrapped command: name, arguments, reasons
+    unwrap: Callable[[Any], tuple[str, Any, str | None]] | None = None  # the wrapped command: name, arguments, why
     resource: Resource | None = None
     hint: str = ""  # what it does, in one line after its name, for models that play
     listed: bool = False  # in the short list of tools; others can be called too
@@ -84,7 +84,7 @@ class Options:
     shows_world: bool = False  # its result shows the world, so MCP clients show the front end beside it
     for_talk: bool = False  # in the short list where nobody plays: in a room whose world has no seats
     listed_if: Ready | None = None  # in the short list for the members for whom this is True
-    also: Mapping[Capability, str] = field(default_factory=dict)  # sentences for holders of a capability
+    also: Mapping[Capability, str] = field(default_factory=dict)  # sentences of its description, for holders
     group: str = ""  # its heading in a list; by default its category
     preconditions: tuple[str, ...] = ()
     needs_seat: bool = False

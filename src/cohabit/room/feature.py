@@ -7,7 +7,8 @@ the order of its features, and only while the feature is active.
 Changes also run in a replay, so they follow from the room and the entry alone. They cannot refuse: an exception in one
 is a bug, and the room is rolled back. (Only ``take_seat`` may refuse, before it changes anything.) Prefer ``follow`` to
 all others: it runs after each entry, except messages, and brings the feature in line with the members, the seats and
-the world. Then it does not matter by which command a member joined, left or changed its seat. Questions change nothing.
+the world. Then it does not matter by which command a member joined, left or changed its seat. Questions change nothing,
+and their answers follow from the room as it is on record: a view is kept until the next entry.
 """
 
 import logging
@@ -55,7 +56,7 @@ class Feature:
     member_slice: ClassVar[Slice[Any] | None] = None
     """What it keeps of each member. It is gone with the member."""
     replaces: ClassVar[frozenset[str]] = frozenset()
-    """Commands that it declares anew, for a protocol that knows them in another form."""
+    """Commands that it declares in another form, which a protocol has for them."""
     tools: ClassVar[ToolNames] = ToolNames()
     """What commands are called over MCP in rooms with this feature."""
     speeds: ClassVar[Mapping[str, int]] = SPEEDS
@@ -99,7 +100,7 @@ class Feature:
         return ()
 
     def view_lines(self, room: "BaseRoom", member: Member) -> str:
-        """Lines of a member's view."""
+        """Lines of a member's view. ``room.tools.in_text`` puts in the names of tools, where a protocol has its own."""
         return ""
 
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
@@ -107,8 +108,8 @@ class Feature:
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """Who receives what a member sends: the same list for all of them, a new one to leave some out. Raises an error
-        to refuse it."""
+        """Who receives what a member sends: the same list for all of them, a new one to leave some out (nobody can be
+        added). Raises an error to refuse it."""
         return receivers
 
     # -- changes that few features take part in ---------------------------------------------------

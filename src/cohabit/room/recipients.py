@@ -44,7 +44,9 @@ def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
     """The members who receive what the caller sends. The result is a new list if a feature leaves some of them out."""
     hooks = ctx.room.hooks
     for recipients_of in hooks.recipients:
-        receivers = recipients_of(ctx, to, receivers)
+        found = recipients_of(ctx, to, receivers)
+        if found is not receivers:
+            receivers = [member for member in receivers if member in found]
     for sent in hooks.sent:
         sent(ctx, to)
     return receivers

@@ -177,7 +177,10 @@ class RecordedRoom:
         self.record.tail = self.record.tail[-newer:] if newer else []
 
     def digest(self) -> str:
-        """A hash of the whole state: equal digests mean equal rooms."""
+        """A hash of the whole state: equal digests mean equal rooms.
+
+        What is long and in the record anyway, as messages are, can be in it as a short value.
+        """
         whole = sha256(msgspec.json.encode(self._digested()))
         whole.update(self.crash_on_bug(self.world.snapshot))
         return whole.hexdigest()

@@ -27,7 +27,7 @@ class Slice(Generic[T]):
     (``omit_defaults=True``)."""
 
     def __init__(self, feature: str, kind: type[T], *, digested: Callable[[T], Any] | None = None) -> None:
-        """``digested``: a short value that stands for the slice in a digest of the room."""
+        """``digested``: makes a short value that stands for a slice of a member in a digest of the room."""
         self.feature = feature
         self.kind = kind
         self.digested = digested

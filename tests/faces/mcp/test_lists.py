@@ -88,7 +88,7 @@ async def test_the_list_has_the_tools_of_the_world_and_those_that_every_player_n
         "act", "rules", "view", "wait_for_turn", "send_message", "recv_messages", "take", "heap", "events"
     ]  # fmt: skip
     assert await names(table, "eve", era) == [
-        "rules", "view", "wait_for_turn", "send_message", "recv_messages", "ask", "heap", "events"
+        "rules", "view", "wait_for_turn", "ask", "send_message", "recv_messages", "heap", "events"
     ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from cohabit.feature_registry import usual_features
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM, Rooms
 from cohabit.house.running.runner import RoomEvents, RoomRunner
@@ -21,6 +22,8 @@ from cohabit.room.state import FORMAT, RoomState
 from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 SOURCE = "house"
+FEATURES = frozenset({"audit"})
+"""The features of the house record. Nobody plays or talks there."""
 
 
 class NoWorld(World):
@@ -68,6 +71,7 @@ class Ledger:
         state = RoomState(
             id=HOUSE_ROOM, source=SOURCE, world=SOURCE, version=NoWorld.spec.version, config={}, seed=seed_hex(0),
             secret=secrets.token_hex(16), scenario=SOURCE, format=FORMAT,
+            features=[name for name in usual_features() if name in FEATURES],
         )  # fmt: skip
         return Room.create(state, NoWorld(), self._rooms.shared.clock.now())
 

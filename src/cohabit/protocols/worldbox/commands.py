@@ -7,7 +7,8 @@ clients can read it.
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from cohabit.features import objectives
+from cohabit.features.objectives import ObjectiveStatus
+from cohabit.features.objectives import objective_status as known_objectives
 from cohabit.house.calls import command_list
 from cohabit.house.calls.context import HouseContext
 from cohabit.model.grant import Capability, names_held
@@ -140,7 +141,7 @@ class AgentObjectives(Struct, omit_defaults=True):
     claimed_kingdom_id: int | None = None
 
 
-class KingdomObjectives(objectives.ObjectiveStatus, kw_only=True, omit_defaults=True):
+class KingdomObjectives(ObjectiveStatus, kw_only=True, omit_defaults=True):
     agents: list[AgentObjectives]
     kingdoms: list[dict[str, object]]
 
@@ -151,7 +152,7 @@ def objective_status(ctx: Context) -> KingdomObjectives:
 
     The house keeps no score: you judge who is winning.
     """
-    known = objectives.objective_status(ctx)
+    known = known_objectives(ctx)
     return KingdomObjectives(
         **asdict(known),
         agents=[

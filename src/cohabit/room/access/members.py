@@ -154,7 +154,7 @@ def new_member(ctx: Context, handle: str, kind: Kind, **details: Any) -> Member:
 
 
 def drop_member(ctx: Context, member: Member) -> None:
-    """Remove a member, with its seat, and its place in teams and in the turn order. Features notice that
+    """Remove a member, with its seat and its place in teams and in the turn order. Features notice that
     it is gone (``Feature.follow``)."""
     state = ctx.state
     if ctx.room.pace == "turns" and member.seat in state.waiting_for:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import GameRejected
 from cohabit.model.grant import Capability
@@ -83,16 +83,16 @@ def view(ctx: Context, since: Since = "") -> ViewReply:
 def view_reply(ctx: Context, since: str = "", *, says_turn: bool = False) -> ViewReply:
     """``says_turn``: say that it is the member's turn, even if that has not changed.
 
-    Where no time is running, the same question before the next entry has the same reply.
+    Without a time limit or a next game to count down to, a reply holds until the next entry.
     """
     room, me, state = ctx.room, ctx.member, ctx.state
-    again = state.turn_ms is None and state.rematch_ms is None and not (since or says_turn or me.played_by_bot)
-    kept: ViewReply | None = room.shown.reply(me.id, room.moment) if again else None
-    if kept is not None:
-        return kept
+    holds = state.turn_ms is None and state.rematch_ms is None and not (since or says_turn or me.played_by_bot)
+    kept: ViewReply | None = room.shown.reply(me.id, room.moment) if holds else None
+    if kept is not None and room.shown.get(me.id, kept.id) is not None:
+        return structs.replace(kept)
     reply = _view_reply(ctx, since, says_turn=says_turn)
-    if again:
-        room.shown.keep_reply(me.id, room.moment, reply)
+    if holds:
+        room.shown.keep_reply(me.id, room.moment, structs.replace(reply))
     return reply
 
 
