@@ -10,7 +10,8 @@ from cohabit.errors import BadArgs, RecordCorrupt, UnknownAsset
 from cohabit.feature_registry import find_feature, usual_features
 from cohabit.model.cached import cached
 from cohabit.room import system
-from cohabit.room.access import entry, grants, members
+from cohabit.room.access import admission as entry
+from cohabit.room.access import grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.feature import Feature, FeatureSet
 from cohabit.room.play import acting, lifecycle, seats, turns

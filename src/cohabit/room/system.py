@@ -7,7 +7,7 @@ from cohabit import saves
 from cohabit.errors import RecordCorrupt
 from cohabit.model.admission import BY_INVITATION, Admission, EntryPolicy, Knock
 from cohabit.model.grant import Layer, in_order
-from cohabit.room.access.entry import let_in, managers
+from cohabit.room.access.admission import let_in, managers
 from cohabit.room.access.members import drop_member, forget_former
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry

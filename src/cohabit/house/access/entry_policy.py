@@ -12,7 +12,7 @@ from cohabit.house.threads import run_in_thread
 from cohabit.model.admission import AgentKey, same_code, same_name
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Kind
-from cohabit.room.access.entry import EntryShown, entry_shown
+from cohabit.room.access.admission import EntryShown, entry_shown
 from cohabit.room.access.grants import check_grantable
 from cohabit.room.commands import command
 from cohabit.room.room import Room
