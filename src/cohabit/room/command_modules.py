@@ -10,8 +10,7 @@ from cohabit.errors import BadArgs, RecordCorrupt, UnknownAsset
 from cohabit.feature_registry import find_feature, usual_features
 from cohabit.model.cached import cached
 from cohabit.room import system
-from cohabit.room.access import admission as entry
-from cohabit.room.access import grants, members
+from cohabit.room.access import admission, grants, members
 from cohabit.room.commands import Command, CommandTable, commands_of, commands_of_class, declared_in
 from cohabit.room.feature import Feature, FeatureSet
 from cohabit.room.play import acting, lifecycle, seats, turns
@@ -19,7 +18,7 @@ from cohabit.room.seeing import info, looking
 from cohabit.room.state import RoomState
 from cohabit.world import Pace, World, overrides
 
-COMMAND_MODULES = (acting, info, looking, turns, seats, lifecycle, grants, members, entry)
+COMMAND_MODULES = (acting, info, looking, turns, seats, lifecycle, grants, members, admission)
 
 
 def features_of(world: World, more: Iterable[str] = ()) -> FeatureSet:
