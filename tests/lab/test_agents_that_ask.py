@@ -78,7 +78,7 @@ def test_a_logged_timeout_is_a_timeout_again_also_for_an_agent_that_catches_ever
     with serving(service) as url:
         plan = design("Catches", url, None, seconds=2.0)
         with monkeypatch.context() as patched:
-            patched.setattr("cohabit.lab.run.write_record", killed)
+            patched.setattr("cohabit.lab.folder.write_record", killed)
             with pytest.raises(Killed):
                 run(plan, tmp_path / "run")
         before = service.requests
@@ -121,7 +121,7 @@ def test_a_run_that_cannot_be_resumed_stops_and_no_player_has_failed(
     with serving(Service("good")) as url:
         plan = design("Catches", url, None)
         with monkeypatch.context() as patched:
-            patched.setattr("cohabit.lab.run.write_record", killed)
+            patched.setattr("cohabit.lab.folder.write_record", killed)
             with pytest.raises(Killed):
                 run(plan, tmp_path / "run")
         (log,) = (tmp_path / "run" / "unfinished").iterdir()

@@ -7,38 +7,28 @@ from gymnasium.spaces import Space
 from pettingzoo import AECEnv, ParallelEnv
 
 from cohabit.envs.actions import Given
-from cohabit.envs.episodes import Episodes, Setup
-from cohabit.envs.pictures import Frame, check_mode, drawn, modes_of
-from cohabit.envs.spaces import Interface
+from cohabit.envs.episodes import Setup
+from cohabit.envs.playing import Frame, Playing
 from cohabit.errors import BadArgs
 from cohabit.model.seat import ALL
-from cohabit.registry import make_world
-from cohabit.room.room import Room
 
 AgentName = str
 Observations = dict[AgentName, Any]
 Infos = dict[AgentName, dict[str, Any]]
 
 
-class Seats:
+class Seats(Playing):
     """What both kinds of environment have: agents ``player_1``, ``player_2`` … on the seats of a world."""
 
-    metadata: dict[str, Any]
     agents: list[AgentName]
     possible_agents: list[AgentName]
 
     def __init__(self, setup: Setup, observe: str | None, render_mode: str | None) -> None:
-        world = make_world(setup.world, setup.config)
-        self._episodes = Episodes(setup, world)
-        self._interface = Interface(world, observe)
+        world = self._open(setup, observe, render_mode)
         self._places = {f"player_{i + 1}": i for i in self._episodes.learners}
         self.possible_agents = list(self._places)
         self.agents = []
-        self.metadata = {
-            "name": world.spec.name, "render_modes": modes_of(world), "render_fps": 4,
-            "is_parallelizable": world.pace != "turns",
-        }  # fmt: skip
-        self.render_mode = check_mode(render_mode, world)
+        self.metadata |= {"name": world.spec.name, "is_parallelizable": world.pace != "turns"}
         self.observation_spaces = {agent: self._interface.observation_space() for agent in self._places}
         self.action_spaces = {agent: self._interface.action_space() for agent in self._places}
 
@@ -48,18 +38,9 @@ class Seats:
     def action_space(self, agent: AgentName) -> Space[Any]:
         return self.action_spaces[agent]
 
-    @property
-    def room(self) -> Room:
-        """The room of this game, with its record and its standings."""
-        return self._episodes.room
-
     def render(self) -> Frame | None:
         """The whole world: a text (``ansi``) or a picture (``rgb_array``)."""
-        return drawn(self.room, ALL, self.render_mode)
-
-    def close(self) -> None:
-        """End the game. Can be called again."""
-        self._episodes.close()
+        return self._drawn(ALL)
 
     def _begin(self, seed: int | None) -> tuple[Observations, Infos]:
         self._episodes.reset(seed)

@@ -6,23 +6,16 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from cohabit.envs.episodes import Episodes, Setup
-from cohabit.envs.pictures import Frame, check_mode, drawn, modes_of
-from cohabit.envs.spaces import Interface
-from cohabit.registry import make_world
-from cohabit.room.room import Room
+from cohabit.envs.episodes import Setup
+from cohabit.envs.playing import Frame, Playing
 
 
-class SeatEnv(gymnasium.Env[Any, Any]):
+class SeatEnv(Playing, gymnasium.Env[Any, Any]):
     """One seat of a world. Its opponents play between two steps."""
 
     def __init__(self, setup: Setup, observe: str | None, render_mode: str | None) -> None:
-        world = make_world(setup.world, setup.config)
-        self._episodes = Episodes(setup, world)
+        self._open(setup, observe, render_mode)
         (self._seat,) = self._episodes.learners
-        self._interface = Interface(world, observe)
-        self.metadata = {"render_modes": modes_of(world), "render_fps": 4}
-        self.render_mode = check_mode(render_mode, world)
         self.observation_space = self._interface.observation_space()
         self.action_space = self._interface.action_space()
 
@@ -48,15 +41,6 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             raise AttributeError(f"{self._episodes.setup.world} does not list all legal actions by number")
         return mask.astype(np.bool_)
 
-    @property
-    def room(self) -> Room:
-        """The room of this game, with its record and its standings."""
-        return self._episodes.room
-
     def render(self) -> Frame | None:
         """What this seat sees: a text (``ansi``) or a picture (``rgb_array``)."""
-        return drawn(self.room, self.room.eye_of(self._episodes.member(self._seat)), self.render_mode)
-
-    def close(self) -> None:
-        """End the game. Can be called again."""
-        self._episodes.close()
+        return self._drawn(self.room.eye_of(self._episodes.member(self._seat)))

@@ -374,7 +374,9 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
             if player not in design.players and not _is_brain(player):
                 raise BadArgs(f"unknown player {player!r}", did_you_mean=nearest(player, list(design.players), 2))
             check_brain(design.brain(player))
-    _check_scripts(specs)
+    for setting, world_name, brain in dict.fromkeys((s.setting, s.world, brain) for s in specs for brain in s.players):
+        with location(f"worlds.{setting}"):
+            check_plays(brain, world_name)  # a built-in script plays its own world only
     seen: list[tuple[str, object, int]] = []
     for spec in specs:
         if (spec.world, spec.config, len(spec.players)) in seen:
@@ -386,14 +388,6 @@ def _check_loads(design: Design, specs: Sequence[GameSpec]) -> None:
             if not fewest <= len(spec.players) <= most:
                 seats = f"{fewest} to {most} players" if fewest < most else f"{most} player{'s' if most > 1 else ''}"
                 raise BadArgs(f"{spec.world} takes {seats}; {spec.lineup!r} has {len(spec.players)}")
-
-
-def _check_scripts(specs: Sequence[GameSpec]) -> None:
-    """Refuse built-in scripts for other worlds."""
-    found = dict.fromkeys((spec.setting, spec.world, brain) for spec in specs for brain in spec.players)
-    for setting, world, brain in found:
-        with location(f"worlds.{setting}"):
-            check_plays(brain, world)
 
 
 def _is_brain(name: str) -> bool:

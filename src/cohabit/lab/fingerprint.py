@@ -61,9 +61,7 @@ def of_cohabit(*more: str) -> dict[str, Any]:
 
 def of_file(path: Path) -> dict[str, Any]:
     """The code of a file, with the author's modules that it imports, and the versions of the packages."""
-    imported = imported_by(path)
-    about: dict[str, Any] = {"code": _hash_files(None, dict.fromkeys([*_with_package(path), *imported.files]))}
-    return about | ({"packages": {name: _version_of(name) for name in imported.packages}} if imported.packages else {})
+    return {"code": code_of_files([path]), **_packages_of(path)}
 
 
 def _of_player(design: Design, player: str) -> dict[str, Any]:

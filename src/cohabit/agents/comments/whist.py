@@ -162,11 +162,9 @@ def _results(seen: Status, table: Table) -> list[Note]:
     about = f"hand {seen.deal.game} {hand.hand_number}"
     if seen.phase == "gameOver":
         return [Note(about, 10, "game over", facts)]
-    if own == TRICKS:
-        return [Note(about, 9, "slam", facts)]
-    if seen.scores[team] == seen.game_points - 1:
-        return [Note(about, 9, "match point", facts)]
-    return [Note(about, 9, "hand over", facts)]
+    at_match_point = seen.scores[team] == seen.game_points - 1
+    kind = "slam" if own == TRICKS else "match point" if at_match_point else "hand over"
+    return [Note(about, 9, kind, facts)]
 
 
 def _trick(seen: Status, table: Table) -> list[Note]:

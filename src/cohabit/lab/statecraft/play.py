@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from weakref import proxy
 
-from cohabit.agents.contract import Agent
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.player import Act
 from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
-from cohabit.lab.game import Game, GameSpec, OnDecision
+from cohabit.lab.game import Game, GameSpec
 from cohabit.lab.run import event_loop
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
@@ -27,13 +27,10 @@ NOTHING_ORDERED = Action("submit")
 
 def play_round(experiment: Experiment, place: Place, folder: Path | None = None) -> Round:
     """Play a round from the assignment of territories to the last turn. Its record is kept in the folder."""
-    names, lost = assign_players(experiment, place), lost_answers(experiment, place)
-    turns = TurnLog(experiment, lost)
-    agents = [open_player(name, experiment.folder) for name in names.values()]
-    game = RoundGame(game_spec(experiment, place, list(names.values())), agents, lost, turns.heard)
-    turns.world = game.world
+    names = assign_players(experiment, place)
+    game = RoundGame(experiment, place, list(names.values()))
     with event_loop() as run_in_loop:
-        run_in_loop(_play(game, turns))
+        run_in_loop(game.play_all())
     if folder is not None:
         write_record(folder, game.spec.id, record_lines(game.lines()))
     rules, failures = experiment.rules, [player.tally.failures for player in game.players]
@@ -41,30 +38,32 @@ def play_round(experiment: Experiment, place: Place, folder: Path | None = None)
         place=place,
         players=names,
         trade_factor=(rules.trade_numerator, rules.trade_denominator),
-        turns=turns.found,
+        turns=game.recorded,
         failures={nation: n for nation, n in zip(names, failures, strict=True) if n},
     )
 
 
-async def _play(game: "RoundGame", turns: "TurnLog") -> None:
-    await game.play()
-    turns.record()
-
-
 class RoundGame(Game):
-    """A game of the lab that shows each player its whole input object, and in which answers can be lost."""
+    """A game of the lab that shows each player its whole input object, in which answers can be lost, and which keeps
+    what the measures need of each turn."""
 
-    def __init__(
-        self, spec: GameSpec, agents: Sequence[Agent], lost: Sequence[Sequence[bool]], on_decision: OnDecision
-    ) -> None:
-        """``lost``: for each player, in which turns its answer is lost."""
-        self._lost = lost
-        super().__init__(spec, agents=agents, on_decision=on_decision)
+    def __init__(self, experiment: Experiment, place: Place, names: list[str]) -> None:
+        self.recorded: list[TurnRecord] = []
+        self._open_messages = experiment.open_messages
+        self._lost = lost_answers(experiment, place)
+        self._failed: list[int] = []  # the players that failed in this turn, and whose answers were not lost
+        agents = [open_player(name, experiment.folder) for name in names]
+        me = proxy(self)  # players that referred to the game would keep it until a search for garbage
+        super().__init__(game_spec(experiment, place, names), agents=agents, on_decision=lambda *of: me._heard(*of))
 
     @property
     def world(self) -> Statecraft:
         assert isinstance(self.room.world, Statecraft)
         return self.room.world
+
+    async def play_all(self) -> None:
+        await self.play()
+        self._record_turn()
 
     def _look_of(self, player: Decider, member: Member) -> Callable[[], Observation]:
         """With news and reports only for a player that may read them: writing them takes as long as deciding."""
@@ -80,29 +79,17 @@ class RoundGame(Game):
 
         return act_unless_lost
 
-
-class TurnLog:
-    """Keeps what the measures need of each turn."""
-
-    world: Statecraft
-
-    def __init__(self, experiment: Experiment, lost: Sequence[Sequence[bool]]) -> None:
-        self.found: list[TurnRecord] = []
-        self._open_messages = experiment.open_messages
-        self._lost = lost
-        self._failed: list[int] = []  # the players that failed in this turn, and whose answers were not lost
-
-    def heard(self, seat: int, decision: PlayerDecision, seconds: float) -> None:
+    def _heard(self, seat: int, decision: PlayerDecision, seconds: float) -> None:
         """A player has decided. The last decision of a turn resolves it."""
-        if decision.failed and not self._lost[seat][len(self.found)]:
+        if decision.failed and not self._lost[seat][len(self.recorded)]:
             self._failed.append(seat)
-        self.record()
+        self._record_turn()
 
-    def record(self) -> None:
+    def _record_turn(self) -> None:
         """Record the last turn, if it is not recorded yet."""
         last = self.world.last
-        if last is not None and last.end.turn > len(self.found):
-            self.found.append(record_turn(last, self._open_messages, self._failed))
+        if last is not None and last.end.turn > len(self.recorded):
+            self.recorded.append(record_turn(last, self._open_messages, self._failed))
             self._failed = []
 
 

@@ -55,15 +55,12 @@ class Reading(Struct):
     people: int = 0
     soldiers: int = 0
     faith: int = 0
-    weariness: int = 0
     at_war_with: list[int] = []
     peace_offered_to: list[int] = []
-    peace_offered_by: list[int] = []
     orders: dict[str, str] = {}
     hungry: list[str] = []  # names of my cities in which food is running low
     # for eyes that see everything
     wars: dict[str, War] = {}
-    laws: list[str] = []
     fires: Fires | None = None
     creatures: dict[str, int] = {}
 
