@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 import cohabit
+from cohabit.model.table_files import read_table
 from cohabit.worlds.starbound.items import Item
-from cohabit.worlds.table_files import read_table
 
 SOURCE = Path(cohabit.__file__).parent
 TABLES = sorted(SOURCE.rglob("*.toml"))

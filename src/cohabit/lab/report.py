@@ -27,7 +27,7 @@ from cohabit.lab.scoring import add_tally, scores, winners
 from cohabit.lab.summaries import has_summary, summaries
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 from cohabit.model.observation import one_line
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 REPORT_FILE = "report.html"
 TEXTS = read_table(__file__, dict[str, str])

@@ -17,7 +17,7 @@ from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results
 from cohabit.lab.scoring import scores, winners
 from cohabit.lab.summaries import summaries
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")

@@ -31,8 +31,8 @@ from cohabit.agents.brains.statecraft_letters import Letter
 from cohabit.agents.brains.statecraft_promises import Dealings, Word, history, read_dealings, replies
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
+from cohabit.model.table_files import read_table
 from cohabit.worlds.statecraft.turn import split_proportionally
-from cohabit.worlds.table_files import read_table
 
 LOW_RATING, NEUTRAL_RATING, HIGH_RATING = 2, 5, 9
 GRUDGES = "grudges: "

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from cohabit.model.stream import Stream
+from cohabit.model.table_files import read_table
 from cohabit.protocols.kibitz.comments import SMALL_TALK, Note, Phrases, Table, View, is_question, small_talk, words_of
-from cohabit.worlds.table_files import read_table
 from cohabit.worlds.whist.rules import BOOK, DECK, TRICKS, card_value, partner_of, rank_of, suit_of, team_of
 from cohabit.worlds.whist.status import Status
 from cohabit.worlds.whist.text import RANK_NAMES, SUIT_NAMES, table_text

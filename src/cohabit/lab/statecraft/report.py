@@ -13,7 +13,7 @@ from cohabit.lab.statecraft import plots, summaries
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.rounds import Round
 from cohabit.lab.statecraft.tables import TABLES, write_tables
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 NOTES = read_table(__file__, dict[str, str])
 """What the numbers of each section mean."""

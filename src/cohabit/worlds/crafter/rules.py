@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 # -- materials: what a cell of the map is made of ------------------------------------------------------
 MATERIALS = (

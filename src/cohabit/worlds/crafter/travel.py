@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from cohabit.model.table_files import read_table
 from cohabit.model.travel import Travel
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
-from cohabit.worlds.table_files import read_table
 
 TRAVEL = read_table(__file__, Travel)
 GATHERED = ("collect_sapling", "collect_wood", "collect_stone", "collect_coal", "collect_iron", "collect_diamond")

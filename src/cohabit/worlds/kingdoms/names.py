@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from cohabit.model.table_files import read_table
 from cohabit.worlds import words
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
-from cohabit.worlds.table_files import read_table
 
 _MASK = (1 << 64) - 1
 PUBLIC_ID_BITS = 53

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 Diet = Literal["none", "grass", "meat", "fish", "all"]
 Home = Literal["land", "water", "air"]

@@ -3,7 +3,7 @@
 import numpy as np
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 
 class Ground(Struct, frozen=True, forbid_unknown_fields=True):

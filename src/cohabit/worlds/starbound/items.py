@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 Slot = Literal["weapon", "tool", "armor", "tech"]
 SLOTS: tuple[Slot, ...] = ("weapon", "tool", "armor", "tech")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 WIDTH = 256  # columns of a planet; it is round, so the last one is next to the first
 HEIGHT = 96

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from cohabit.model.observation import Goal
+from cohabit.model.table_files import read_table
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.items import PIXELS
-from cohabit.worlds.table_files import read_table
 
 QUEST_REWARD = 1.0
 ACHIEVEMENT_REWARD = 1.0

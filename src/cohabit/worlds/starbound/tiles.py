@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 from cohabit.worlds.words import with_article
 
 UNBREAKABLE = 99

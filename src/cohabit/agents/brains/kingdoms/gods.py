@@ -6,7 +6,7 @@ from cohabit.agents.brains.kingdoms.reading import Reading, broadcast, power, re
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 RACES = ("human", "elf", "orc", "dwarf")
 MIN_RACES = 3

@@ -11,7 +11,7 @@ from cohabit.agents.brains.scripted import Scripted
 from cohabit.agents.contract import Heard
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 SPAWN_FAITH = 10
 """The cost in faith of spawning one person,"""

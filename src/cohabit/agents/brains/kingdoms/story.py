@@ -11,7 +11,7 @@ from cohabit.agents.brains.kingdoms.reading import City, Reading, broadcast, pow
 from cohabit.agents.brains.scripted import Scripted
 from cohabit.model.action import Action
 from cohabit.model.observation import Event, Observation
-from cohabit.worlds.table_files import read_table
+from cohabit.model.table_files import read_table
 
 CHAPTER = 700
 """Ticks per chapter."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from cohabit.model.table_files import read_table
 from cohabit.worlds.starbound.items import RECIPE
 from cohabit.worlds.starbound.planets import PLANET_NAMES, SHIP
-from cohabit.worlds.table_files import read_table
 
 _TABLES = read_table(__file__, dict[str, dict[str, tuple[str, ...]]])
 _ORDER, _SOURCES = _TABLES["order"], _TABLES["sources"]

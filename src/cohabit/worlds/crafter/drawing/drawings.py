@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import json
 
+from cohabit.model.table_files import read_drawings
 from cohabit.worlds.crafter.drawing.pen import Pen, Sketch
-from cohabit.worlds.table_files import read_drawings
 
 DRAWINGS: dict[str, list[list[Any]]] = {
     name: [json.decode(stroke) for stroke in strokes] for name, strokes in read_drawings(__file__).items()

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
+from cohabit.model.table_files import read_drawings
 from cohabit.worlds.starbound.drawing.textures import SIDE, Colour, Pixels
-from cohabit.worlds.table_files import read_drawings
 
 SEAT_COLOURS = (
     "#e8524a", "#3f8ff0", "#f2b632", "#57b85c", "#b065e0", "#f0803c", "#3cc4c4", "#e86aa8", "#9ab83a", "#8c7cf0",

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from cohabit.model.table_files import read_drawings
 from cohabit.worlds.starbound.tiles import TILES, Tile
-from cohabit.worlds.table_files import read_drawings
 
 SIDE = 16
 Pixels = NDArray[np.uint8]

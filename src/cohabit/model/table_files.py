@@ -1,4 +1,4 @@
-"""Tables and drawings of worlds that are files of data, beside the module that reads them."""
+"""Tables, texts and drawings that are files of data, beside the module that reads them."""
 
 from pathlib import Path
 from typing import TypeVar
