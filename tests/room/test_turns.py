@@ -842,6 +842,7 @@ def test_a_player_that_handed_its_seat_over_and_left_plays_it_when_it_comes_agai
     room.system("presence", {"members": ["ann"], "here": False}, 70_000)
     assert room.state.members["ann"].played_by_bot  # the agent plays on
     room.system("presence", {"members": ["ann"], "here": True}, 80_000)
+    assert "your stand-in played for you for 1 min 18 s" in texts(room, "presence")
     room.call("ann", "take", {"n": 1}, at=81_000)
     assert replayed(room).state.members["ann"].played_by_bot is False
 
