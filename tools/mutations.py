@@ -296,6 +296,10 @@ WITHOUT_EFFECT = (
         "It asks whether the count is a power of two, which does not change when every count is doubled.",
     ),
     WithoutEffect(
+        "room/recorded.py", "if state.format < FORMAT else", "if state.format <= FORMAT else",
+        "It is asked only if they differ.",
+    ),
+    WithoutEffect(
         "features/stand_ins.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",
         "Half of it is compared with STAND_IN_STEP_MS, and the smaller one counts.",
     ),
