@@ -82,15 +82,21 @@ def part_of(module: str) -> str | None:
     return names[1] if names[0] == "cohabit" and len(names) > 1 and names[1] in ALLOWED else None
 
 
-FILES = {part: [path for path in modules() if part_of(module_of(path)) == part] for part in [*ALLOWED, None]}
+@functools.cache
+def files() -> dict[str | None, list[Path]]:
+    """The files of each part; under None those that belong to no part."""
+    found: dict[str | None, list[Path]] = {}
+    for path in modules():
+        found.setdefault(part_of(module_of(path)), []).append(path)
+    return found
 
 
 @pytest.mark.parametrize("part", ALLOWED)
 def test_a_part_imports_only_what_is_above_it(part: str) -> None:
-    assert FILES[part], f"{part} has no files; take it out of ORDER"
+    assert part in files(), f"{part} has no files; take it out of ORDER"
     wrong = {
         (path.relative_to(SRC).as_posix(), name)
-        for path in FILES[part]
+        for path in files()[part]
         for name in imported(path)
         if (other := part_of(name)) is not None and other not in ALLOWED[part]
     }
@@ -98,7 +104,7 @@ def test_a_part_imports_only_what_is_above_it(part: str) -> None:
 
 
 def test_every_file_belongs_to_a_part() -> None:
-    assert not FILES[None], "these files belong to no part; add it to ORDER"
+    assert None not in files(), "these files belong to no part; add it to ORDER"
 
 
 MOST_IN_A_CIRCLE = 4

@@ -247,6 +247,10 @@ WITHOUT_EFFECT = (
         "A room writes its first entry, which has a time, before anything reads the time of its record.",
     ),
     WithoutEffect(
+        "room/play/claims.py", "len(text) < 6 and", "len(text) < 7 and",
+        "A longer number is not one of a seat either: no world has as many.",
+    ),
+    WithoutEffect(
         "features/game_clock.py", "_nearest_speeds(speed_id[:40], speeds)", "_nearest_speeds(speed_id[:41], speeds)",
         "How many characters of a wrong value are compared with the right ones.",
     ),
@@ -265,6 +269,11 @@ WITHOUT_EFFECT = (
     *(
         WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
         for file in ("protocols/wsap/embodied.py", "protocols/wsap/one_seat.py")
+    ),
+    WithoutEffect(
+        "room/seeing/looking.py", "if not ctx.state.inboxes or ctx.member.id",
+        "if not ctx.state.inboxes and ctx.member.id not in ctx.state.inboxes",
+        "It then reads the inbox of a member that has none, and finds nothing.",
     ),
     *(
         WithoutEffect("room/seeing/visibility.py", was, becomes, "About how many characters a value has.")
@@ -285,6 +294,10 @@ WITHOUT_EFFECT = (
     WithoutEffect(
         "room/recorded.py", "self._refusals.get(kind, 0) + 1", "self._refusals.get(kind, 0) + 2",
         "It asks whether the count is a power of two, which does not change when every count is doubled.",
+    ),
+    WithoutEffect(
+        "room/recorded.py", "if state.format < FORMAT else", "if state.format <= FORMAT else",
+        "It is asked only if they differ.",
     ),
     WithoutEffect(
         "features/stand_ins.py", "2 * STAND_IN_STEP_MS) // 2", "3 * STAND_IN_STEP_MS) // 2",

@@ -113,6 +113,9 @@ def test_an_action_reaches_the_app_and_nobody_else() -> None:
     assert receivers(room, {"move": 1}) == {"board"}
     with pytest.raises(PermissionDenied):
         room.call("pat", "request_action", {"action": 1, "app": "ann"}, at=4)
+    room.call("pat", "request_action", {"action": "x" * (MAX_DATA - 2)}, at=5)  # with its quotes
+    with pytest.raises(TooLarge, match=f"an action may have at most {MAX_DATA} bytes"):
+        room.call("pat", "request_action", {"action": "x" * (MAX_DATA - 1)}, at=6)
 
 
 def test_schemas_are_there_for_those_who_come_later_and_are_bounded() -> None:

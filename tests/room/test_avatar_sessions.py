@@ -33,6 +33,14 @@ def test_a_session_counts_only_what_was_done_in_it() -> None:
     }  # fmt: skip
 
 
+def test_the_time_in_which_the_house_was_closed_is_no_playtime() -> None:
+    caves = Caves()
+    caves("ann", "jack_in")
+    caves.room.system("opened", {"gap": 60_000}, 63_000)
+    caves.at = 64_000
+    assert caves("ann", "jack_out").session_stats["playtime"] == 3
+
+
 def test_an_avatar_says_when_it_was_made_and_when_it_was_last_played() -> None:
     caves = Caves()
     made = caves("ann", "create_avatar")
@@ -47,9 +55,10 @@ def test_an_avatar_says_when_it_was_made_and_when_it_was_last_played() -> None:
     assert (waits.created_at, waits.last_active, waits.total_playtime) == (utc(1000), utc(9_000), 4)
 
 
-def test_an_agent_that_left_its_body_knows_what_that_seat_was_shown() -> None:
+@pytest.mark.parametrize("name", ["jack_in", "sit"])
+def test_an_agent_that_left_its_body_knows_what_that_seat_was_shown(name: str) -> None:
     caves = Caves()
-    caves("ann", "jack_in")
+    caves("ann", name)
     seat = caves.seat("ann")
     assert caves.room.state.played == {"ann": seat}
     caves("ann", "jack_out")

@@ -242,3 +242,14 @@ def test_what_a_member_wrote_in_an_hour_does_not_count_in_the_next() -> None:
     assert quota.exceeded
     quota.add("ann", 1, 3 * HOUR_MS)
     assert not quota.exceeded
+
+
+@pytest.mark.parametrize(("limit", "written", "refused"), [(10, 10, ""), (10, 11, "BUSY"), (0, 11, "")])
+def test_a_member_is_refused_once_it_has_written_more_than_the_limit_if_there_is_one(
+    limit: int, written: int, refused: str
+) -> None:
+    quota, ann = StorageQuota(), make_room().state.members["ann"]
+    quota.per_hour = limit
+    quota.add("ann", written, 0)
+    assert quota.decide(ann, "world", HOUR_MS - 1).code == refused
+    assert quota.decide(ann, "world", HOUR_MS)

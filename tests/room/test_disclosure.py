@@ -138,3 +138,15 @@ def test_an_agent_whose_backend_a_host_has_named_counts_as_disclosed_and_as_send
     assert (shown["ann"].disclosed, shown["ann"].egress) == (False, False)
     roster = {line.handle: line.egress for line in room.call("ann", "roster", at=3).members}
     assert (roster["bot"], roster["new"], roster["ann"]) == (True, True, False)
+
+
+@pytest.mark.parametrize(("world", "name", "args", "shown"), [
+    ("nim", "take", {"n": 1}, True), ("Secrets", "hide", {"n": 1}, False),
+])  # fmt: skip
+def test_a_player_that_sees_what_is_public_is_told_what_it_did_where_everything_is_public(
+    world: str, name: str, args: dict[str, int], shown: bool
+) -> None:
+    room = make_room(RED, BLUE, HOST, world=world)
+    room.call("hostess", "narrow", {"member": "ann", "may": ["read_own"]}, at=1)
+    reply = room.call("ann", name, args, at=2)
+    assert (reply.message != "Done.", reply.observation is not None) == (shown, shown)

@@ -65,6 +65,14 @@ def test_keys_are_each_members_own() -> None:
     assert len(entries(room, "hide")) == 2
 
 
+def test_a_repeated_call_in_a_room_that_was_resumed_says_whether_the_game_is_over() -> None:
+    room = make_room(RED, BLUE, world="nim", config={"stones": 4})
+    room.call("ann", "take", {"n": 3}, at=1, key="a", look=False)
+    assert restored(room).call("ann", "take", {"n": 3}, at=2, key="a", look=False).done is False
+    room.call("bob", "take", {"n": 1}, at=3, key="b", look=False)
+    assert restored(room).call("bob", "take", {"n": 1}, at=4, key="b", look=False).done is True
+
+
 def test_a_refused_call_does_not_use_up_its_key() -> None:
     room = make_room(RED, BLUE, world="nim", config={"stones": 1})
     with pytest.raises(GameRejected):

@@ -11,7 +11,7 @@ from cohabit.room.access.kept_limits import LIMITED_KEPT, keep_limits
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 
-from .making import HOST, make_room, replayed, restored
+from .making import HOST, make_room, replayed, restored, told_last
 
 C = Capability
 PLAYER = ROLES["player"]
@@ -85,6 +85,7 @@ def test_a_host_lifts_the_limits_of_a_member_that_is_away() -> None:
     left(room, who)
     assert host(room, "entry").limited == ["ada"]
     host(room, "clear_grant", member="ada")
+    assert told_last(room) == {"hostess": ["hostess lifted the limits of ada, who has left"]}
     assert host(room, "entry").limited == []
     assert joined(room).held == PLAYER
     with pytest.raises(UnknownAsset):

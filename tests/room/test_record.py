@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -378,6 +379,18 @@ def plays(draw: st.DrawFn) -> tuple[str, dict[str, Any], list[Any]]:
         st.integers(0, 9000), st.none(),
     )  # fmt: skip
     return world, keys, draw(st.lists(call | call | system, max_size=25))
+
+
+def test_an_argument_that_is_a_word_of_python_is_recorded_under_its_own_name(tmp_path: Path) -> None:
+    file = tmp_path / "tally.py"
+    text = (Path(__file__).parent.parent / "testing" / "tally.py").read_text()
+    file.write_text(
+        text.replace("n: Annotated", "from_: Annotated").replace("if not 1 <= n", "n = from_\n        if not 1 <= n")
+    )
+    room = make_room(RED, BLUE, world=str(file))
+    room.call("ann", "add", {"from": 3}, at=1)
+    assert entries(room, "add")[0].args == {"from": 3}
+    assert replayed(room).digest() == room.digest()
 
 
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])

@@ -57,6 +57,16 @@ def test_a_player_that_waits_for_its_seat_sees_what_is_public_and_no_more() -> N
     assert sees(room, "fay") == (None, "public")
 
 
+def test_a_seat_that_its_player_leaves_for_another_one_goes_to_the_member_that_claims_it() -> None:
+    room = make_room(FREE, HOST, world="nim")
+    first, second = (each.id for each in room.state.seats)
+    room.call("fay", "sit", {"seat": first}, at=1)
+    room.call("hostess", "add_member", {"id": "cy", "role": "player", "claim": "auto:0"}, at=2)
+    assert seat(room, "cy") is None
+    room.call("fay", "sit", {"seat": second}, at=3)
+    assert (seat(room, "fay"), seat(room, "cy")) == (second, first)
+
+
 def test_a_member_with_a_claim_is_told_what_its_place_is_bound_to() -> None:
     room = make_room(RED, GOD, world="Realms")
     for name in ("sit", "stand_up"):

@@ -856,8 +856,18 @@ def test_a_player_that_handed_its_seat_over_and_left_plays_it_when_it_comes_agai
     room.system("presence", {"members": ["ann"], "here": False}, 70_000)
     assert room.state.members["ann"].played_by_bot  # the agent plays on
     room.system("presence", {"members": ["ann"], "here": True}, 80_000)
+    assert "your stand-in played for you for 1 min 18 s" in texts(room, "presence")
     room.call("ann", "take", {"n": 1}, at=81_000)
     assert replayed(room).state.members["ann"].played_by_bot is False
+
+
+def test_the_agent_that_plays_a_seat_can_neither_take_it_over_nor_hand_it_back() -> None:
+    room = make_room(player("ann", 0, stand_in="random"), BLUE, world="nim", stand_in_seconds=5)
+    room.settle(6_000)
+    for name in ("take_over", "hand_back"):
+        with pytest.raises(PermissionDenied, match="only the member itself can"):
+            room.call("ann", name, at=7_000, via="random")
+    assert room.state.members["ann"].played_by_bot
 
 
 def test_a_scenario_can_hide_which_built_in_player_plays_a_seat() -> None:

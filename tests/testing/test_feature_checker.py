@@ -94,7 +94,7 @@ def test_the_example_passes_every_check() -> None:
 def test_a_fault_is_found_and_its_message_says_what_to_change(fault: str, tmp_path: Path) -> None:
     text, check, says = FAULTS[fault]
     (tmp_path / "bad.py").write_text(text)
-    report = check_feature(str(tmp_path / "bad.py"), seconds=4 if check == "limits" else 60)
+    report = check_feature(str(tmp_path / "bad.py"), seconds=2 if check == "limits" else 60)
     assert report.failed() == [check], report
     assert says in str(report.findings[-1].message), report
 
