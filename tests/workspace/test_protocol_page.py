@@ -49,7 +49,7 @@ def test_the_inbox_that_is_shown_is_what_we_write() -> None:
 def test_the_decision_that_is_shown_is_what_we_write() -> None:
     shown = example("decisions/&lt;slug&gt;.md")
     context, decision, consequences = re.findall(r"## \w+\n(.*?)\n(?:\n|$)", shown + "\n", re.DOTALL)
-    made = Decision.new(
+    made = Decision(
         title="Use Series A comps only",
         date="2026-05-22",
         decided_by=["ann-claude-code", "mike-claude-code"],
