@@ -270,11 +270,6 @@ WITHOUT_EFFECT = (
         WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
         for file in ("protocols/wsap/embodied.py", "protocols/wsap/one_seat.py")
     ),
-    WithoutEffect(
-        "room/seeing/looking.py", "if not ctx.state.inboxes or ctx.member.id",
-        "if not ctx.state.inboxes and ctx.member.id not in ctx.state.inboxes",
-        "It then reads the inbox of a member that has none, and finds nothing.",
-    ),
     *(
         WithoutEffect("room/seeing/visibility.py", was, becomes, "About how many characters a value has.")
         for was, becomes in (("return 8", "return 9"), ("(of) + 4", "(of) + 5"), ("(of) + 2", "(of) + 3"))
