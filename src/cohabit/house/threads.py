@@ -156,7 +156,8 @@ class Pool:
     def _ended(self, done: "asyncio.Future[Any]") -> None:
         self._running.discard(done)
         self._slots.release()
-        done.exception()  # its caller may be gone
+        if not done.cancelled():
+            done.exception()  # its caller may be gone
 
     async def drain(self, timeout_s: float) -> bool:
         """Wait up to ``timeout_s`` for all jobs. Returns whether none is left."""
