@@ -23,13 +23,14 @@ from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownAsset
 from cohabit.model.cached import cached
 from cohabit.model.suggest import nearest
+from cohabit.model.table_files import read_table
 from cohabit.world import World
 
 if TYPE_CHECKING:
     from cohabit.agents.contract import Setting
     from cohabit.model.stream import Stream
 
-_OURS: dict[str, Any] = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes())
+_OURS = read_table(__file__, dict[str, Any])
 BUILT_IN: dict[str, str] = _OURS["worlds"]
 WITHOUT_SEATS = frozenset({"lounge"})
 """Listed worlds that nobody plays, so they are no environments for training."""

@@ -135,12 +135,14 @@ def parse_scenario(text: str, where: str = "agents.json") -> Scenario:
     except (ValueError, OverflowError, RecursionError) as wrong:
         raise BadArgs(f"{where} is not valid JSON: {wrong}") from None
     _name_brains(plain, where)
+
+    def converted(given: Any) -> Scenario:
+        return msgspec.convert({"world": BRIDGE_FILE_WORLD, **given} if isinstance(given, dict) else given, Scenario)
+
     try:
-        scenario = msgspec.convert(
-            {"world": BRIDGE_FILE_WORLD, **plain} if isinstance(plain, dict) else plain, Scenario
-        )
+        scenario = converted(plain)
     except msgspec.ValidationError as wrong:
-        raise BadArgs(f"{where}: {in_words(wrong, plain, object_schema(Scenario))}") from None
+        raise BadArgs(f"{where}: {in_words(wrong, plain, object_schema(Scenario), converted)}") from None
     try:
         return check_scenario(scenario)
     except BadArgs as wrong:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cohabit import saves as save_files
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
 from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
@@ -17,7 +18,6 @@ from cohabit.house.lifecycle.saves import SAVE_FILE
 from cohabit.house.settings import Settings
 from cohabit.model.seat import Seat
 from cohabit.registry import make_world
-from cohabit.room.play import saves as save_files
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario

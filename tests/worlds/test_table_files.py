@@ -1,4 +1,4 @@
-"""The tables of worlds that are files: each is read by the module beside it, and a mistake in one is an error."""
+"""Tables that are files: each is read by the module beside it, and a mistake in one is an error."""
 
 from pathlib import Path
 

@@ -1,19 +1,17 @@
 """Why a model gave no usable answer: the names of the causes, and the text for people."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from cohabit.agents.contract import Call, Exchange
+from cohabit.model.table_files import read_table
 
 Cause = Literal[
     "rate_limit", "server_error", "rejected", "unreachable", "broken_reply", "unreadable_reply", "no_reply",
     "spending_cap", "refusal", "tool_call", "empty", "cut_off", "too_large", "no_action", "illegal", "time",
     "exception",
 ]  # fmt: skip
-CAUSES = msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, str])
+CAUSES = read_table(__file__, dict[str, str])
 """Every cause with its meaning."""
 
 

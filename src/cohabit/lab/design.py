@@ -81,7 +81,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         try:
             return msgspec.structs.replace(msgspec.convert(raw, cls), folder=folder)
         except msgspec.ValidationError as wrong:
-            raise BadArgs(in_words(wrong, raw, schema)) from None
+            raise BadArgs(in_words(wrong, raw, schema, lambda value: msgspec.convert(value, cls))) from None
 
     def as_file(self) -> bytes:
         """The file that identifies the experiment. It includes defaults, so equal ones have equal files."""

@@ -309,8 +309,7 @@ class Game:
                 return None
             if action.name in other_commands:  # such as `leave`: the line-up stays as it was designed
                 raise BadArgs(f"{action.name} is not an action of this world, and a game of the lab takes no others")
-            self.at += 1
-            result = call(who, "act", action, at=self.at, look=False)
+            result = call(who, "act", action, at=self._time_after(1), look=False)
             return result if isinstance(result, ActionResult) else None
 
         return act

@@ -24,7 +24,7 @@ EARLY, LATE = 900, 1500
 
 def view(room: Room, who: str = "athena") -> str:
     room.world._changed()
-    room._drop_world_cache()
+    room.roster_changed()
     text: str = room.call(who, "view", at=3000).text
     return text
 

@@ -5,14 +5,13 @@ only what every world has: turns, events, and the end of the game.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
 from msgspec import Struct
 
 from cohabit.model.observation import one_line
 from cohabit.model.stream import Stream
+from cohabit.model.table_files import read_table
 
 View = Mapping[str, Any]
 """A view as the house sends it: ``observation``, ``to_move``, ``over``."""
@@ -82,9 +81,7 @@ class Phrases:
         return text[:1].upper() + text[1:]
 
 
-_PHRASES = msgspec.toml.decode(
-    Path(__file__).with_suffix(".toml").read_bytes(), type=dict[str, dict[str, tuple[str, ...]]]
-)
+_PHRASES = read_table(__file__, dict[str, dict[str, tuple[str, ...]]])
 SMALL_TALK = _PHRASES["small_talk"]
 ANY = SMALL_TALK | _PHRASES["any"]
 GREETINGS = frozenset({"hello", "hi", "hey", "welcome", "evening", "morning"})

@@ -1,11 +1,11 @@
 """What a player can do in Starbound, declared once, in a table. Rooms and ``StarboundAdapter`` both use it."""
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from cohabit.model.action import ActionDef, ActionSpace, ParamDef
+from cohabit.model.table_files import read_table
 
 
 def _read_actions(actions: list[dict[str, Any]], parameters: dict[str, Any]) -> ActionSpace:
@@ -15,7 +15,7 @@ def _read_actions(actions: list[dict[str, Any]], parameters: dict[str, Any]) -> 
     )
 
 
-ACTIONS = _read_actions(**msgspec.toml.decode(Path(__file__).with_suffix(".toml").read_bytes()))
+ACTIONS = _read_actions(**read_table(__file__, dict[str, Any]))
 MAX_TEXT_ARGUMENT = 500
 
 
