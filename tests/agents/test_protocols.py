@@ -60,6 +60,7 @@ async def test_an_openai_brain_plays_with_a_real_model_server(server: str) -> No
     assert game.players[0].tally.unpriced == 1
 
 
+@pytest.mark.soak
 async def test_an_anthropic_brain_plays_with_a_real_model_server(server: str) -> None:
     """This server ignores the schema, so the answers are free text. The outcome is what they say, and nothing else."""
     game, made = await decisions(f"anthropic:smollm2@{server}?{SMALL}&max_tokens=20")  # it would talk on and on

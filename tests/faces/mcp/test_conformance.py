@@ -19,7 +19,7 @@ ERA = "2026-07-28"
 
 @pytest.mark.node
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("revision", [pytest.param("2025-11-25", marks=pytest.mark.soak), "2026-07-28"])
 def test_the_suite_passes_with_fixtures_and_without_them_as_far_as_expected(
     need: Callable[[str], Path], revision: str
 ) -> None:

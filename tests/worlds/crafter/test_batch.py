@@ -144,6 +144,7 @@ def test_chances_compare_as_whole_numbers(bits: int, chance: float) -> None:
 
 
 # -- other array libraries -----------------------------------------------------------------------------------
+@pytest.mark.soak
 def test_a_library_that_allows_only_the_standard_plays_the_same_games() -> None:
     # Many short games: this library takes long for each call, and not much longer for a larger array.
     games = SideBySide(range(16), (18, 18), xp=array_api_strict)
