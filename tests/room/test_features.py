@@ -5,16 +5,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec import Struct, structs
 
 from cohabit import feature_registry
-from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, PermissionDenied, RecordCorrupt, UnknownAsset
+from cohabit.errors import (
+    BadArgs,
+    Busy,
+    CohabitError,
+    GameCrash,
+    PermissionDenied,
+    Quarantined,
+    RecordCorrupt,
+    UnknownAsset,
+)
 from cohabit.feature_registry import find_feature, load_features
 from cohabit.lab.opening import Opening
 from cohabit.model.record import Entry
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, Record, Snapshot, read_lines
 from cohabit.room.room import Room
+from cohabit.room.slices import Slice
 from cohabit.scenario import parse_scenario, read_scenario
 
 from .making import AGENT, HOST, NARRATOR, make_room, player, replayed, restored, told_last, whole
@@ -358,3 +368,61 @@ def test_a_refused_arrival_of_a_first_visitor_leaves_nothing_behind() -> None:
     with pytest.raises(UnknownAsset, match="you have no avatar 'avatar-none' here"):
         room.system("transit_in", {"package": package, "admitted": True}, 10)
     assert room.digest() == before == replayed(room).digest()
+
+
+DRAWING = """
+from msgspec import Struct
+from cohabit.features import *
+class Drawn(Struct, omit_defaults=True):
+    numbers: list[int] = []
+    due_at: int = 10**9
+DRAWN = Slice('drawing', Drawn)
+class Drawing(Feature):
+    name = 'drawing'
+    room_slice = DRAWN
+    def due(self, room):
+        yield DRAWN.read(room.state).due_at, 'still_due', {}
+@command(category='meta', records=True)
+def draw(ctx: Context) -> int:
+    'Draw a number.'
+    DRAWN.change(ctx.state).numbers.append(ctx.stream('draw').below(1_000_000))
+    return DRAWN.read(ctx.state).numbers[-1]
+@command(category='meta', records=True)
+def begin(ctx: Context) -> None:
+    'Begin a timer that does not end.'
+    DRAWN.change(ctx.state).due_at = ctx.at + 10
+@system_entry()
+def still_due(ctx: Context) -> None:
+    'It changes nothing.'
+"""
+
+
+def drawing_room(tmp_path: Path) -> Room:
+    (tmp_path / "drawing.py").write_text(DRAWING)
+    load_features([str(tmp_path / "drawing.py")])
+    return make_room(ANN, BOB, features=["drawing"])
+
+
+def test_an_entry_has_random_numbers_of_its_own_that_a_replay_repeats(tmp_path: Path) -> None:
+    room = drawing_room(tmp_path)
+    drawn = [room.call("ann", "draw", at=at) for at in range(1, 9)]
+    assert len(set(drawn)) == len(drawn)
+    assert replayed(room).digest() == room.digest()
+    room.roll_back()
+    assert room.call("ann", "draw", at=9) not in drawn
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_system_entry_that_stays_due_is_named_instead_of_applied_for_ever(tmp_path: Path) -> None:
+    room = drawing_room(tmp_path)
+    room.call("ann", "begin", at=1)
+    with pytest.raises(Quarantined, match="'still_due' was applied 100 times and is still due"):
+        room.settle(20)
+
+
+def test_a_slice_whose_fields_have_no_defaults_is_refused_with_its_feature() -> None:
+    class Bare(Struct):
+        number: int
+
+    with pytest.raises(TypeError, match=r"lottery: the fields of a slice \(Bare\) need default values"):
+        Slice("lottery", Bare)

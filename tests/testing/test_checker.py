@@ -47,7 +47,13 @@ def without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(CHECKS, "process")
 
 
-@pytest.mark.parametrize("world", list(known_worlds()))
+LONG = {"planet", "crafter_shared"}
+"""Bodies on a map; `crafter` and `kingdoms` have one in less time."""
+
+
+@pytest.mark.parametrize(
+    "world", [pytest.param(name, marks=pytest.mark.soak if name in LONG else ()) for name in known_worlds()]
+)
 def test_every_registered_world_keeps_the_contract(world):
     steps = STEPS.get(world, 60)
     report = check_world(world, seeds=(1,), steps=steps, config=SHORT.get(world))

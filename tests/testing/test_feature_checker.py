@@ -46,6 +46,17 @@ FAULTS = {
     "it returns a list where text is wanted": (
         broken('        return "\\n".join(', "        return list("), "questions", "view_lines returns text, not list"
     ),
+    "a command that changes something is not recorded": (
+        broken("Capability.SEND_MESSAGE, records=True)\ndef start_poll", "Capability.SEND_MESSAGE)\ndef start_poll"),
+        "use", "start_poll changes the room, but is not recorded",
+    ),
+    "a timer stays due": (
+        broken(".open.pop(poll))", ".open[poll])"), "use", "'poll_ended' was applied 100 times and is still due"
+    ),
+    "a timer that is due much later fails": (
+        broken(".open.pop(poll))", ".open.pop(poll + '?'))").replace("seconds * 1000)", "10_000_000)"), "use",
+        "failed: KeyError",
+    ),
     "a timer fails": (broken(".open.pop(poll))", ".open.pop(poll + '?'))"), "use", "failed: KeyError"),
     "a question changes the room": (
         broken("        return \"\\n\".join(\n", "        POLLS.change(room.state).open.clear()\n        return \"\\n\".join(\n"),

@@ -4,6 +4,7 @@ The contract is ``cohabit.room.feature``; ``examples/poll.py`` is a feature in o
 """
 
 from cohabit.model.grant import Capability
+from cohabit.model.observation import one_line
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, command, system_entry
 from cohabit.room.decision import Decision
@@ -14,5 +15,5 @@ from cohabit.room.timers import Due
 
 __all__ = [
     "BaseRoom", "Capability", "Command", "Context", "Decision", "Due", "Feature", "Member", "Slice", "command",
-    "system_entry",
+    "one_line", "system_entry",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
+from cohabit.model.stream import Stream
 from cohabit.room.access.budget import Budget, StorageQuota
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
@@ -22,7 +23,7 @@ from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.seeing import visibility
 from cohabit.room.seeing.shown import ShownViews
-from cohabit.room.seeing.view import TurnStatus, View, as_sent, make_view, turn_status
+from cohabit.room.seeing.view import YOUR_TURN, TurnStatus, View, as_sent, make_view, turn_status
 from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
 from cohabit.world import World, overridden, overrides
@@ -276,7 +277,7 @@ class BaseRoom(RecordedRoom):
             if seat is not None:
                 if seat in turn.seats:
                     if self._takes_turns:
-                        own = "\nIt is your turn."
+                        own = f"\n{YOUR_TURN}"
                     if self._has_legal:
                         choices = self.world.legal(self.seats[seat]) or ()
                 if self._shows_returns and (self.state.returns or self.world.returns()):
@@ -364,6 +365,10 @@ class Context(Struct, eq=False):
         """The calling member. Not for system entries."""
         assert self.me is not None
         return self.me
+
+    def stream(self, purpose: str) -> Stream:
+        """Random numbers of this entry: the same ones in a replay, and nothing that a member could compute before."""
+        return Stream(int(self.state.secret, 16), f"{purpose} {self.room.record.seq + 1}")
 
     def tell(
         self,

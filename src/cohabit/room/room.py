@@ -16,6 +16,7 @@ from cohabit.errors import (
     CohabitError,
     GameRejected,
     OutOfBounds,
+    Quarantined,
     ScopeViolation,
     TooLarge,
     Unauthorized,
@@ -42,6 +43,8 @@ from cohabit.world import Outcome, World
 
 OF_THE_WORLD = (GameRejected, UnknownAsset, OutOfBounds, ScopeViolation)
 """Refusals whose reasons come from the world."""
+MOST_OFTEN_DUE = 100
+"""How often the same thing can be due one after another."""
 BLIND = "The game refused this. You don't have permission to see why."
 
 
@@ -356,8 +359,13 @@ class Room(BaseRoom):
         the house was set back, the record continues from its last entry."""
         now = max(at + self.ahead_ms, self.record.at)
         if not self.timers.idle:
+            before, times = None, 0
             while (due := self.timers.first(self.state, self._dues)) is not None and due[0] <= now:
+                times = times + 1 if due == before else 0
+                if times == MOST_OFTEN_DUE:
+                    raise Quarantined(f"the system entry {due[1]!r} was applied {times} times and is still due")
                 self.system(due[1], due[2], at)
+                before = due
         return now
 
     def system(self, do: str, args: Mapping[str, Any], at: int) -> Any:

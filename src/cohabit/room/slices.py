@@ -28,6 +28,10 @@ class Slice(Generic[T]):
 
     def __init__(self, feature: str, kind: type[T], *, digested: Callable[[T], Any] | None = None) -> None:
         """``digested``: makes a short value that stands for a slice of a member in a digest of the room."""
+        try:
+            kind()
+        except TypeError:
+            raise TypeError(f"{feature}: the fields of a slice ({kind.__name__}) need default values") from None
         self.feature = feature
         self.kind = kind
         self.digested = digested

@@ -77,6 +77,8 @@ class Play:
     def _step(self) -> None:
         room, stream = self.room, self._stream
         self.at += stream.between(0, LONGEST_WAIT_MS) if stream.chance(1, 4) else 10
+        if stream.chance(1, 10) and (deadline := room.next_deadline()) is not None:
+            self.at = max(self.at, deadline)
         if self.feature.overrides("due"):
             _guarded("due", lambda: dues_of(self.feature.due, room))
         _guarded("a timer", lambda: room.settle(self.at))
@@ -104,6 +106,8 @@ class Play:
             if room.digest() != before:
                 raise CheckFailed(f"{name} was refused ({refused.message}), and changed the room before that") from None
             return
+        if not room.commands.named(name).records and room.digest() != before:
+            raise CheckFailed(f"{name} changes the room, but is not recorded; declare it with records=True")
         self.accepted[name] += 1
         found = [text for text in texts_in(msgspec.to_builtins(result)) if 0 < len(text) <= 60]
         self._words = [*WORDS, *MEMBERS, *(self._words[len(WORDS) + len(MEMBERS) :] + found)[-MANY_IDS:]]
@@ -269,7 +273,7 @@ def check_feature(source: str, *, world: str = WORLD, seconds: float = LIMIT_S) 
     where = [line.strip() for line in said if source.rpartition("/")[2].partition(":")[0] in line]
     if "most recent call first" in done.stderr:  # it took too long
         return Report(source, [Finding("limits", False, f"not done after {seconds:g} s: {''.join(where[:1])}")])
-    return Report(source, [Finding("loading", False, " ".join([*where[-1:], said[-1]]))])
+    return Report(source, [Finding("loading", False, " ".join(dict.fromkeys([*where[-1:], said[-1].strip()])))])
 
 
 def _check(source: str, world: str) -> Report:

@@ -57,6 +57,7 @@ def test_wanderers_with_tools_dig_and_are_shot_at_as_in_the_scalar_game() -> Non
     assert sum(bool(game.players[0].achievements[ACHIEVEMENT["defeat_skeleton"]]) for game in games.games)
 
 
+@pytest.mark.soak
 def test_settlers_build_plant_make_and_sleep_as_in_the_scalar_game() -> None:
     games = SideBySide(range(40, 50))
     games.play(450, settle, help_every=10)

@@ -15,6 +15,7 @@ from cohabit.room.decide import by_features
 from cohabit.room.play.seats import open_to, sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.shown import LONG_VIEW, ShownView
+from cohabit.room.seeing.view import YOUR_TURN
 from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
@@ -26,7 +27,6 @@ HOW_TO_READ = (
     ": = replaces the line that begins alike, + is new, - is gone (-3: with the two after it), ! happened again; the "
     "rest is as it was."
 )
-YOUR_TURN = "It is your turn."
 END_TURN = "`turn_advance` ends your turn."
 CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 

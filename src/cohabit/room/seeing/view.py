@@ -13,6 +13,7 @@ from cohabit.room.state import RoomState
 
 CHOICES_SHOWN = 40
 """How many legal actions the text lists."""
+YOUR_TURN = "It is your turn."
 MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
