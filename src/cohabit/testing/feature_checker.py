@@ -77,7 +77,7 @@ class Play:
     def _step(self) -> None:
         room, stream = self.room, self._stream
         self.at += stream.between(0, LONGEST_WAIT_MS) if stream.chance(1, 4) else 10
-        if stream.chance(1, 10) and (deadline := room.next_deadline()) is not None:
+        if stream.chance(1, 40) and (deadline := room.next_deadline()) is not None:
             self.at = max(self.at, deadline)
         if self.feature.overrides("due"):
             _guarded("due", lambda: dues_of(self.feature.due, room))
