@@ -1,4 +1,4 @@
-"""What environments of both libraries have in common: their episodes, and what they render."""
+"""The base of Gymnasium and PettingZoo environments: episodes and rendering."""
 
 from io import BytesIO
 from typing import Any
@@ -18,7 +18,7 @@ Frame = str | NDArray[np.uint8]
 
 
 class Playing:
-    """The games of an environment. Rendered are the text of a view, or the world's picture as an array."""
+    """Plays the episodes of an environment, and renders a view as text or the world's picture as an array."""
 
     metadata: dict[str, Any]
     render_mode: str | None
@@ -43,7 +43,7 @@ class Playing:
         self._episodes.close()
 
     def _drawn(self, eye: Eye) -> Frame | None:
-        """What an eye sees, in the render mode."""
+        """The view or the picture of an eye, depending on the render mode."""
         room = self.room
         if self.render_mode is None:
             return None

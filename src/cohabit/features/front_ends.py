@@ -1,4 +1,4 @@
-"""What the front end of a world asks for: next_view."""
+"""next_view: the front end of a world waits for a view that differs from the one it shows."""
 
 from collections.abc import Mapping
 from hashlib import blake2b

@@ -46,7 +46,7 @@ class Inbox(Struct, omit_defaults=True):
     chat: Box = field(default_factory=Box)  # to a team or to everyone
 
     def counts(self) -> list[tuple[int, int, int]]:
-        """What a digest has of it: the contents are in the record's hash chain."""
+        """The part of an inbox that is digested. The texts are already covered by the record's hash chain."""
         return [self.direct.counts(), self.chat.counts()]
 
 

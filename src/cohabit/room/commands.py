@@ -56,7 +56,7 @@ class Resource(Struct, frozen=True):
 
 @dataclass(kw_only=True, eq=False)
 class Options:
-    """What is declared with a command."""
+    """The options of a command, given to ``@command(...)``."""
 
     category: Category  # `action` and `control` need the member's turn; `bus` does not affect the roster
     where: Where = "room"  # whose state it works on: the world's, the room's, or the house's

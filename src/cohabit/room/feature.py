@@ -108,8 +108,8 @@ class Feature:
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
-        """Who receives what a member sends: the same list for all of them, a new one to leave some out (nobody can be
-        added). Raises an error to refuse it."""
+        """The members who receive a message. Return ``receivers`` itself if nothing changes, or a new list without some
+        of them; nobody can be added. Raise an error to refuse the message."""
         return receivers
 
     # -- changes that few features take part in ---------------------------------------------------

@@ -45,7 +45,7 @@ def play_round(experiment: Experiment, place: Place, folder: Path | None = None)
 
 class RoundGame(Game):
     """A game of the lab that shows each player its whole input object, in which answers can be lost, and which keeps
-    what the measures need of each turn."""
+    a record of each turn for the measures."""
 
     def __init__(self, experiment: Experiment, place: Place, names: list[str]) -> None:
         self.recorded: list[TurnRecord] = []

@@ -16,7 +16,7 @@ from cohabit.lab.statecraft.tables import TABLES, write_tables
 from cohabit.model.table_files import read_table
 
 NOTES = read_table(__file__, dict[str, str])
-"""What the numbers of each section mean."""
+"""An explanation of the numbers, by section of the page."""
 SHARES = ("none kept", "less than half", "half or more", "all kept")
 
 

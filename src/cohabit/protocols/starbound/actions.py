@@ -1,4 +1,4 @@
-"""What a player can do in Starbound, declared once, in a table. Rooms and ``StarboundAdapter`` both use it."""
+"""The actions of Starbound, read from one table that rooms and ``StarboundAdapter`` share."""
 
 from typing import Annotated, Any, Literal
 
