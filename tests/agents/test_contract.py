@@ -74,7 +74,7 @@ async def test_an_agent_is_closed_once_at_the_end_of_a_game(kind: str) -> None:
 async def test_an_agent_is_closed_if_the_game_fails(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = agent_of(kind)
     game = Game(GameSpec("g", "nim", ["x", "random"]), agents=[adapted(agent), adapted(make_agent("random", "r"))])
-    monkeypatch.setattr(game, "_movers", fail)
+    monkeypatch.setattr(game, "_turn", fail)
     with pytest.raises(ZeroDivisionError):
         await game.play()
     assert agent.called.count("close") == 1

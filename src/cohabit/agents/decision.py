@@ -74,7 +74,7 @@ class Tally(Struct, gc=False):
         self.seconds += seconds
         if decision.exchanges:
             self._add_exchanges(decision.exchanges)
-        if decision.failed:
+        if outcome in FAILURES:
             cause = decision.cause
             self.causes[cause] = self.causes.get(cause, 0) + 1
 

@@ -126,7 +126,8 @@ class Player:
         try:
             if self._isolated is not None:
                 await self._isolated.start()  # so that its imports do not use up the time of a decision
-            await _limited(self._introduce(), self._time_limit)
+            introduction = self._introduce()
+            await (introduction if self._time_limit is None else _in_time(introduction, self._time_limit))
         except (Exception, SystemExit) as bug:
             if not self._plays_on:
                 raise
@@ -200,13 +201,15 @@ class Player:
         outcome: Outcome = "unreadable"
         took = 0.0
         ends = None if self._time_limit is None else _loop_time() + self._time_limit
-        attempt = 0
+        attempt, script, clock = 0, self._script, self._clock
         while attempt < self._attempts:
             correction = _correction(turn, problem) if attempt else ""
-            began = self._clock()
+            began = clock()
             try:
-                if self._script is not None and self._is_prepared(turn):
-                    action, problem = checked_action(self._script.decide(turn.observation)), ""
+                if script is not None and self._is_prepared(turn):
+                    action, problem = script.decide(turn.observation), ""
+                    if type(action) is not Action:
+                        action = checked_action(action)
                 else:
                     thought = await self._think(turn, correction, ends)
                     action, problem = thought.action, thought.problem
@@ -223,7 +226,7 @@ class Player:
                 outcome, first_problem = "failed", self._failure(bug, exchanges)
                 break
             finally:
-                took += self._clock() - began
+                took += clock() - began
             outcome = "unreadable"
             if action is None and not turn.may_pass:
                 problem = problem or NO_ACTION
@@ -242,10 +245,10 @@ class Player:
                 else:
                     outcome = "corrected" if attempt else "passed" if action is None else "chosen"
                     if result is not None and self._reflects:
-                        began = self._clock()
+                        began = clock()
                         if failure := await self._failure_to_reflect(result):
                             outcome, first_problem = "failed", failure
-                        took += self._clock() - began
+                        took += clock() - began
                     return self._made(turn, took, outcome, action, first_problem, exchanges, result)
             first_problem = first_problem or problem
             attempt += 1

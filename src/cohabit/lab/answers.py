@@ -167,13 +167,15 @@ class AnswerLog:
 # -- agents whose answers are logged ----------------------------------------------------------------
 def logged(agent: Any, seat: int, log: AnswerLog) -> Agent:
     """An agent that was opened, which uses the log unless it is quick."""
+    if isinstance(agent, Direct):
+        return agent
     if hasattr(getattr(agent, "backend", None), "complete"):
         if hasattr(agent, "spend_from"):
             agent.spend_from(log.spending)
         else:  # a backend that is not behind ours
             agent.backend = MeteredBackend(agent.backend, log.spending)
         agent.backend = LoggedBackend(agent.backend, seat, log)
-    elif not isinstance(agent, Direct):
+    else:
         _log_decisions(agent, seat, log)
     opened: Agent = agent
     return opened

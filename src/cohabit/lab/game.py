@@ -144,10 +144,10 @@ class Game:
             LabPlayer(player, member, self._look_of(player, member), self._act_of(member), partial(fallback, member))
             for player, member in zip(self.players, self.members, strict=True)
         ]
-        moving = self.room.has_moving_seats
-        self._on_seat = {} if moving else {one.member.seat: one for one in self._seated}
         self._may_pass = self.room.pace == "clock"
         self._quick = all(player.is_quick for player in self.players)  # nobody waits, so nothing is gained by tasks
+        quick = self._quick and not self._may_pass and not self.room.has_moving_seats
+        self._on_seat = {one.member.seat: one for one in self._seated} if quick else {}
 
     # -- playing ----------------------------------------------------------------------------------
     async def play(self) -> GameResult:
@@ -180,6 +180,14 @@ class Game:
         for _ in range(most):
             if room.is_over() or self.decisions >= spec.max_decisions:
                 return False
+            to_move = room.to_move()
+            if len(to_move) == 1 and (only := self._on_seat.get(to_move[0])) is not None:
+                # One script is to move: as below, without what takes longer than a script.
+                decision = await only.player.move(self._turn(only), only.act)
+                self.decisions += 1
+                if decision.action is None and not self._go_on([only]):
+                    return False
+                continue
             if not self._quick:
                 self._begin_turn()
             movers = self._movers()
@@ -215,8 +223,6 @@ class Game:
     def _movers(self) -> list[LabPlayer]:
         """The players that are to move, as far as decisions are left for them."""
         to_move = self.room.to_move()
-        if len(to_move) == 1 and (only := self._on_seat.get(to_move[0])) is not None:
-            return [only]
         movers = [one for one in self._seated if one.member.seat in to_move]
         return movers[: self.spec.max_decisions - self.decisions]
 
@@ -257,17 +263,13 @@ class Game:
         """One decision of each, on the state as it is now, applied in order. Returns whether all did something."""
         for one in movers:
             one.turn = self._turn(one)
-        acted = bool(movers)
         if self._quick:
             for one in movers:
-                decision = await one.player.move(one.turn, one.act)
-                if decision.action is None:
-                    acted = False
+                await one.player.move(one.turn, one.act)
         else:
             await self._move_together(movers)
-            acted = acted and all(one.player.last.action is not None for one in movers)
         self.decisions += len(movers)
-        return acted
+        return bool(movers) and all(one.player.last.action is not None for one in movers)
 
     async def _move_together(self, movers: list[LabPlayer]) -> None:
         """Players that wait for something decide concurrently."""

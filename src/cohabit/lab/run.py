@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.agents.brain import parse_brain
-from cohabit.agents.contract import Agent, PlayerLeft, Setting, kind_of
+from cohabit.agents.contract import Agent, Direct, PlayerLeft, Setting, kind_of
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import made_once, open_agent
 from cohabit.agents.llm.metered import check_cap
@@ -305,14 +305,17 @@ class Games:
         def on_decision(seat: int, decision: PlayerDecision, seconds: float) -> None:
             if decision.outcome == "timeout":
                 log.timed_out(seat)
-            log.decided(seat)
+            if not quick[seat]:
+                log.decided(seat)
             decisions.append(DecisionLine(spec.id, seat, names[seat], decision))
             took[seat].append(seconds)
 
         began = time.perf_counter()
+        agents = [self._agent(spec, seat, why, log) for seat, why in enumerate(purposes(spec))]
+        quick = [isinstance(agent, Direct) for agent in agents]  # nothing of these is logged
         game = Game(
             spec,
-            agents=[self._agent(spec, seat, why, log) for seat, why in enumerate(purposes(spec))],
+            agents=agents,
             on_decision=on_decision,
             seconds=time.perf_counter,
             source=located(spec.world, design.folder),

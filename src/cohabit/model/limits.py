@@ -19,8 +19,10 @@ def too_large(args: Any) -> str:
         return ""  # refused by the command itself
     if len(args) > MAX_VALUES:
         return _too_many()
-    inner = [value for value in args.values() if isinstance(value, _CONTAINERS)]
-    return _look_into(inner, len(args)) if inner else ""
+    for value in args.values():
+        if isinstance(value, _CONTAINERS):
+            return _look_into([value for value in args.values() if isinstance(value, _CONTAINERS)], len(args))
+    return ""  # the usual case
 
 
 def _look_into(level: list[Any], count: int) -> str:

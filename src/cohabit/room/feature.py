@@ -209,8 +209,11 @@ class FeatureSet:
         self.tools = next((feature.tools for feature in features if feature.tools.prefixed), ToolNames())
         self.speeds = next((feature.speeds for feature in features if feature.speeds is not SPEEDS), SPEEDS)
         self._with_hooks = [feature for feature in features if any(map(feature.overrides, Hooks.__struct_fields__))]
-        self._sometimes = [f for f in self._with_hooks if f.overrides("active") or f.room_slice is not None]
-        self._is_active = [feature.active for feature in self._sometimes]
+        # Most are active while the room has their slice; only those that decide otherwise are asked.
+        asked = [f for f in self._with_hooks if f.overrides("active")]
+        sliced = {f: f.room_slice.feature for f in self._with_hooks if f.room_slice is not None and f not in asked}
+        self._sometimes = [*sliced, *asked]
+        self._slices, self._asked = [*sliced.values()], [f.active for f in asked]
         self._observing = [feature for feature in features if feature.observed]
         self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
@@ -253,7 +256,8 @@ class FeatureSet:
 
     def hooks(self, room: "BaseRoom") -> Hooks:
         """The hooks of the features that are active in a room."""
-        active = tuple([is_active(room) for is_active in self._is_active])
+        slices = room.state.slices
+        active = (*[name in slices for name in self._slices], *[ask(room) for ask in self._asked])
         known = self._hooks.get(active)
         if known is None:
             inactive = [feature for feature, is_active in zip(self._sometimes, active, strict=True) if not is_active]

@@ -149,7 +149,7 @@ class Room(BaseRoom):
         command = self.commands.by_name.get(name)
         if command is None or command.unwrap is not None:
             wrapped = command is not None
-            command, args, why = self._resolve(member, name, args, at)
+            command, args, why = self._resolve(member, command, name, args, at)
         if key is not None and command.records:
             if self.budget.exceeded and self.budget.is_spent(who, at):  # a kept reply is no way around the limit
                 raise refusal(self.budget.refusal)
@@ -168,13 +168,15 @@ class Room(BaseRoom):
             self._check_scope(member, command, checked)
         return member, command, checked, why, wrapped, None
 
-    def _resolve(self, member: Member, name: str, args: Any, at: int) -> tuple[Command, Any, str | None]:
+    def _resolve(
+        self, member: Member, command: Command | None, name: str, args: Any, at: int
+    ) -> tuple[Command, Any, str | None]:
         """The command, arguments and reasoning of a call that wraps another command (``act``), or whose command is not
         known by this name. If there is none, it is refused with suggestions."""
-        command, why = self.commands.get(name), None
+        why = None
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
-            command = self.commands.get(name) or self.commands.with_tool_name(name)
+            command = self.commands.by_name.get(name) or self.commands.with_tool_name(name)
         if command is None:
             if self.budget.is_spent(member.id, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
