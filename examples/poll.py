@@ -54,7 +54,7 @@ class OpenPolls(Struct):
     polls: dict[str, Result]
 
 
-@command(category="meta", needs=Capability.SEND_MESSAGE, records=True)
+@command(category="meta", needs=Capability.SEND_MESSAGE, records=True, listed=True, hint="asks everybody a question.")
 def start_poll(
     ctx: Context,
     question: Text,
@@ -74,7 +74,11 @@ def start_poll(
     return poll
 
 
-@command(category="meta", needs=Capability.SEND_MESSAGE, records=True)
+def _may_vote(room: BaseRoom, member: Member) -> bool:
+    return bool(POLLS.read(room.state).open)
+
+
+@command(category="meta", needs=Capability.SEND_MESSAGE, records=True, listed_if=_may_vote)
 def vote(ctx: Context, poll: str, choice: str) -> Result:
     """Vote in a poll, or change your vote."""
     found = POLLS.read(ctx.state).open.get(poll)

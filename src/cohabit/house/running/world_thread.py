@@ -79,7 +79,10 @@ class WorldThread:
                 self._timer = loop.call_later(time.every_s, check)
                 return
             # Files are read for it, and each time the thread may have to wait for the GIL: the event loop should not.
-            measured = loop.run_in_executor(None, worker.measure)
+            try:
+                measured = loop.run_in_executor(None, worker.measure)
+            except RuntimeError:  # the house is closing, so nobody waits for this world any more
+                return
             measured.add_done_callback(partial(judge, self._step))
 
         def judge(step: int, measured: "asyncio.Future[Measurement]") -> None:
