@@ -138,7 +138,7 @@ class WorldError(CohabitError):
 
 
 class GameCrash(WorldError, code="GAME_CRASH", status=500):
-    """World code raised an unexpected exception."""
+    """The code of the world or of a feature raised an unexpected exception."""
 
 
 class WorldTimeout(WorldError, code="WORLD_TIMEOUT", status=504):

@@ -34,7 +34,7 @@ def find_feature(name: str) -> Any:
     if theirs is not None:
         return _foreign_feature(partial(registry.imported, theirs), name)
     raise UnknownAsset(
-        f"unknown feature {name!r}; if you have its file, name it with --features FILE or COHABIT_FEATURES",
+        f"unknown feature {name!r}; if you have its file, set COHABIT_FEATURES=FILE and try again",
         did_you_mean=nearest(name, [*registry.FEATURES, *registry.PROTOCOLS, *_features_in_files], 2),
     )
 
