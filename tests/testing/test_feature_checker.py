@@ -47,7 +47,7 @@ FAULTS = {
         broken('        return "\\n".join(', "        return list("), "questions", "view_lines returns text, not list"
     ),
     "a command that changes something is not recorded": (
-        broken("Capability.SEND_MESSAGE, records=True)\ndef start_poll", "Capability.SEND_MESSAGE)\ndef start_poll"),
+        broken("records=True, listed=True", "listed=True"),
         "use", "start_poll changes the room, but is not recorded",
     ),
     "a timer stays due": (
