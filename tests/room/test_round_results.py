@@ -179,8 +179,11 @@ def test_a_room_whose_record_names_no_results_answers_as_before() -> None:
 
 def test_statecraft_says_which_orders_could_not_be_carried_out() -> None:
     room = make_room(ANN, BOB, HOST, world="statecraft")
-    assert choose(room, "ann", "submit", 1, {"purchase_mils": 1}).pending
+    orders = {"purchase_mils": 1_000_000, "accept_drops": True}
+    assert choose(room, "ann", "submit", 1, orders).pending
     choose(room, "bob", "submit", 2)
-    last = last_of(room, "ann")
+    last, other = last_of(room, "ann"), last_of(room, "bob")
     assert last is not None
-    assert (last.name, last.success, last.message) == ("submit", True, "Your orders for turn 0 were carried out.")
+    assert other is not None
+    assert (last.name, last.success, other.success) == ("submit", False, True)
+    assert last.message.startswith("You ordered 1000000 mils; your money was enough for ")

@@ -200,8 +200,7 @@ class Statecraft(World):
     def outcome(self, seat: Seat) -> Outcome:
         assert self.last is not None
         refused = refusals(self.last, seat.id)
-        done = f"Your orders for turn {self.last.end.turn - 1} were carried out{', except:' if refused else '.'}"
-        return Outcome(" ".join([done, *refused]), success=not refused)
+        return Outcome(" ".join(refused), success=not refused)
 
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""
