@@ -57,13 +57,13 @@ def opened(folder: Path | None) -> Any:
 async def test_a_world_is_saved_under_a_name_and_loaded_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        saved = await here.ask("zeus", "save_world", folder="before the end")
+        saved = await here.ask("zeus", "save_world", name="before the end")
         assert (saved.saved, saved.compressed) == (True, True)
         before = here.world.snapshot()
         await here.ask("ann", "take", n=2)
         assert here.world.snapshot() != before
-        loaded = await here.ask("zeus", "load_world", path="before the end")
-        assert (loaded.scheduled, loaded.source, loaded.bytes) == (True, "path", saved.bytes)
+        loaded = await here.ask("zeus", "load_world", name="before the end")
+        assert (loaded.loaded, loaded.name, loaded.bytes) == (True, "before the end", saved.bytes)
         assert here.world.snapshot() == before
         assert (await here.ask("zeus", "list_saves")).items == ["before the end"]
         rows = list(house.store.lines("den", -1))
@@ -75,10 +75,10 @@ async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path,
     async with opened(tmp_path) as house:
         one, other = await den(house), await den(house, room="other")
         await one.ask("ann", "take", n=3)
-        await one.ask("zeus", "save_world", folder="a/b/c/d", compress=compress)
+        await one.ask("zeus", "save_world", name="a/b/c/d", compress=compress)
         data = (tmp_path / "saves/den/a/b/c/d" / SAVE_FILE).read_bytes()
-        loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), path="does not count")
-        assert (loaded.source, loaded.path) == ("bytes_b64", None)
+        loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), name="does not count")
+        assert (loaded.loaded, loaded.name) == (True, None)
         assert one.world.snapshot() == other.world.snapshot()
 
 
@@ -93,16 +93,16 @@ async def test_no_name_leads_out_of_the_saves_of_the_room(tmp_path: Path, name: 
     async with opened(tmp_path) as house:
         here = await den(house)
         before = sorted(tmp_path.rglob("*"))
-        for command, key in (("save_world", "folder"), ("load_world", "path")):
+        for command in ("save_world", "load_world"):
             with pytest.raises(BadArgs):
-                await here.ask("zeus", command, **{key: name})
+                await here.ask("zeus", command, name=name)
         assert sorted(tmp_path.rglob("*")) == before
 
 
 async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="good")
+        await here.ask("zeus", "save_world", name="good")
         saves = tmp_path / "data" / "saves" / "den"
         (tmp_path / "outside").mkdir()
         (saves / "out").symlink_to(tmp_path / "outside")
@@ -110,9 +110,9 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
         (saves / "file" / SAVE_FILE).symlink_to(saves / "good" / SAVE_FILE)
         for name in ("out", "out/more"):
             with pytest.raises(BadArgs):
-                await here.ask("zeus", "save_world", folder=name)
+                await here.ask("zeus", "save_world", name=name)
         with pytest.raises(BadArgs):
-            await here.ask("zeus", "load_world", path="file")
+            await here.ask("zeus", "load_world", name="file")
         assert list((tmp_path / "outside").iterdir()) == []
 
 
@@ -120,7 +120,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
 async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, world: str) -> None:
     async with opened(tmp_path) as house:
         here = await den(house, world, config={"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {})
-        await here.ask("zeus", "save_world", folder="good")
+        await here.ask("zeus", "save_world", name="good")
         data = (tmp_path / "saves" / "den" / "good" / SAVE_FILE).read_bytes()
         before, seq = here.world.snapshot(), house.rooms["den"].room.record.seq
         flipped = bytearray(data)
@@ -133,9 +133,9 @@ async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, wor
         with pytest.raises(BadArgs):
             await here.ask("zeus", "load_world")
         with pytest.raises(BadArgs):
-            await here.ask("zeus", "load_world", path="never saved")
+            await here.ask("zeus", "load_world", name="never saved")
         assert (here.world.snapshot(), house.rooms["den"].room.record.seq) == (before, seq)
-        await here.ask("zeus", "load_world", path="good")
+        await here.ask("zeus", "load_world", name="good")
 
 
 def test_a_save_whose_body_was_changed_is_refused_also_if_the_world_could_load_it() -> None:
@@ -153,7 +153,7 @@ def test_a_save_whose_body_was_changed_is_refused_also_if_the_world_could_load_i
 async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         nim, lanterns = await den(house), await den(house, "lanterns", "island")
-        await nim.ask("zeus", "save_world", folder="nim")
+        await nim.ask("zeus", "save_world", name="nim")
         data = (tmp_path / "saves" / "den" / "nim" / SAVE_FILE).read_bytes()
         with pytest.raises(GameRejected, match="is for nim"):
             await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
@@ -162,7 +162,7 @@ async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
 async def test_only_members_with_control_world_can_save_and_load(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        for command, args in (("save_world", {"folder": "x"}), ("load_world", {"path": "x"}), ("list_saves", {})):
+        for command, args in (("save_world", {"name": "x"}), ("load_world", {"name": "x"}), ("list_saves", {})):
             with pytest.raises(PermissionDenied):
                 await here.ask("ann", command, **args)
 
@@ -171,18 +171,18 @@ async def test_the_order_of_turns_holds_for_saves_too_except_for_a_god(tmp_path:
     async with opened(tmp_path) as house:
         here = await den(house, "lanterns", turn_based=True, turn_order=["ann", "bob"])
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         with pytest.raises(TurnNotYours):
-            await here.ask("bob", "save_world", folder="y")
+            await here.ask("bob", "save_world", name="y")
         await here.ask("zeus", "turn_advance")
-        await here.ask("bob", "save_world", folder="y")
+        await here.ask("bob", "save_world", name="y")
 
 
 async def test_a_house_without_a_data_folder_has_no_saves() -> None:
     async with opened(None) as house:
         here = await den(house)
         with pytest.raises(GameRejected, match="--data"):
-            await here.ask("zeus", "save_world", folder="x")
+            await here.ask("zeus", "save_world", name="x")
 
 
 async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everything(tmp_path: Path) -> None:
@@ -190,11 +190,11 @@ async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everyt
     async with opened(tmp_path) as house:
         here = await den(house, "lanterns")
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
-        await here.ask("bob", "save_world", folder="x")
+        await here.ask("bob", "save_world", name="x")
         data = b64encode((tmp_path / "saves" / "den" / "x" / SAVE_FILE).read_bytes()).decode()
         with pytest.raises(PermissionDenied, match="read_all"):
             await here.ask("bob", "load_world", bytes_b64=data)
-        await here.ask("bob", "load_world", path="x")
+        await here.ask("bob", "load_world", name="x")
         await here.ask("zeus", "load_world", bytes_b64=data)
 
 
@@ -203,7 +203,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
 ) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         await here.ask("ann", "take", n=1)
         go, read = threading.Event(), saves._read
 
@@ -212,7 +212,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
             return read(place, name)
 
         monkeypatch.setattr(saves, "_read", slow)
-        loading = asyncio.create_task(here.ask("zeus", "load_world", path="x"))
+        loading = asyncio.create_task(here.ask("zeus", "load_world", name="x"))
         await asyncio.sleep(0)
         await here.ask("zeus", "archive")
         before = here.world.snapshot()
@@ -225,7 +225,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
 async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         file = tmp_path / "saves" / "den" / "x" / SAVE_FILE
         before = file.read_bytes()
 
@@ -234,7 +234,7 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
 
         monkeypatch.setattr("cohabit.house.lifecycle.saves.os.fsync", full)
         with pytest.raises(CohabitError, match="No space left"):
-            await here.ask("zeus", "save_world", folder="x")
+            await here.ask("zeus", "save_world", name="x")
         assert file.read_bytes() == before
         assert [p.name for p in file.parent.iterdir()] == [SAVE_FILE]
 
@@ -250,7 +250,7 @@ async def test_a_save_is_on_disk_whole_before_it_gets_its_name(tmp_path: Path, m
     async with opened(tmp_path) as house:
         here = await den(house)
         monkeypatch.setattr(saves.os, "fsync", noted)
-        await here.ask("zeus", "save_world", folder="one")
+        await here.ask("zeus", "save_world", name="one")
         monkeypatch.undo()
     (file,) = tmp_path.rglob(SAVE_FILE)
     assert file.stat().st_size in synced
