@@ -3,15 +3,18 @@
 import asyncio
 import json
 import os
+import re
 import threading
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from cohabit import saves as save_files
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
 from cohabit.house.lifecycle.saves import SAVE_FILE
@@ -254,3 +257,18 @@ async def test_a_save_is_on_disk_whole_before_it_gets_its_name(tmp_path: Path, m
         monkeypatch.undo()
     (file,) = tmp_path.rglob(SAVE_FILE)
     assert file.stat().st_size in synced
+
+
+async def test_saving_and_loading_name_the_save_alike_in_every_room_and_speak_of_its_world(tmp_path: Path) -> None:
+    for command in ("save_world", "load_world"):
+        schema = HOUSE_COMMANDS.by_name[command].schema
+        assert "name" in schema["properties"]
+        assert not {"folder", "path"} & {*schema["properties"]}
+        shown = msgspec.json.encode([HOUSE_COMMANDS.by_name[command].doc, schema]).decode()
+        assert not re.search("worldbox|kingdom|war", shown, re.IGNORECASE)
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        saved = msgspec.to_builtins(await here.ask("zeus", "save_world", name="one"))
+        loaded = msgspec.to_builtins(await here.ask("zeus", "load_world", name="one"))
+        assert (saved.pop("bytes"), saved) == (loaded.pop("bytes"), {"saved": True, "name": "one", "compressed": True})
+        assert loaded == {"loaded": True, "name": "one"}

@@ -496,7 +496,12 @@ async def test_an_avatar_spec_of_the_second_form_makes_a_new_avatar_although_ano
         first = (await nexus.ask("POST", "/transit/enter", "ann", json=enter)).json()
         left = await nexus.ask("POST", "/transit/exit", "ann", json={"agentId": "ann", "gameId": "glade"})
         assert left.status_code == 200, left.json()
-        spec = {"name": "Scout", "appearance": {"hairColour": "red"}, "spawnLocation": "random", "skillBonuses": {"x": 9}}
+        spec = {
+            "name": "Scout",
+            "appearance": {"hairColour": "red"},
+            "spawnLocation": "random",
+            "skillBonuses": {"x": 9},
+        }
         made = await nexus.ask("POST", "/transit/enter", "ann", json={**enter, "avatarSpec": spec})
         assert made.status_code == 200, made.json()
         assert made.json()["avatarId"] != first["avatarId"]

@@ -19,7 +19,13 @@ JSON = st.recursive(
 )
 EVENT = TEXT | st.fixed_dictionaries({"description": TEXT}, optional={"type": TEXT})
 VIEW = st.fixed_dictionaries(
-    {"health": NUMBER, "max_health": NUMBER, "energy": NUMBER, "max_energy": NUMBER, "position": st.tuples(NUMBER, NUMBER)},
+    {
+        "health": NUMBER,
+        "max_health": NUMBER,
+        "energy": NUMBER,
+        "max_energy": NUMBER,
+        "position": st.tuples(NUMBER, NUMBER),
+    },
     optional={
         "food": NUMBER,
         "max_food": NUMBER,

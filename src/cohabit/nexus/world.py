@@ -30,7 +30,9 @@ MAX_PRESENT = 1_000
 GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
-Texts = Annotated[str, Meta(max_length=500)] | Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)]
+Texts = (
+    Annotated[str, Meta(max_length=500)] | Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)]
+)
 """A list of texts, or one text with commas."""
 MODES = (
     "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "

@@ -109,7 +109,10 @@ def field() -> Scenario:
     return Scenario(
         scenario="planet",
         world="planet",
-        agents=[AgentSpec(id="pat", role="player", claim="auto:0"), AgentSpec(id="quin", role="player", claim="auto:1")],
+        agents=[
+            AgentSpec(id="pat", role="player", claim="auto:0"),
+            AgentSpec(id="quin", role="player", claim="auto:1"),
+        ],
     )
 
 
@@ -247,7 +250,11 @@ async def claim_in_rounds_a_choice_is_pending_and_then_its_player_learns_what_ca
 
 async def claim_an_action_may_have_the_field_names_of_wsap(scene: Scene) -> None:
     """act takes name and parameters as well as action and params, but not both names of one field."""
-    for call in ({"name": "halt"}, {"name": "halt", "parameters": {}, "reasoning": "why"}, {"action": "halt", "parameters": {}}):
+    for call in (
+        {"name": "halt"},
+        {"name": "halt", "parameters": {}, "reasoning": "why"},
+        {"action": "halt", "parameters": {}},
+    ):
         result = await scene.call("ann", "act", call)
         expect(result["success"] is True, f"{call}: {result}")
     refusal = await scene.refused(errors.BadArgs, "ann", "act", {"name": "halt", "action": "halt"})
