@@ -69,8 +69,8 @@ class Player:
     __slots__ = (
         "_accounts", "_attempts", "_clock", "_closed", "_game", "_goals", "_is_introduced", "_isolated",
         "_listens", "_logged", "_name", "_not_introduced", "_on_decision", "_plays_on", "_reflects", "_script",
-        "_time_limit", "_world", "agent", "awaits_result", "closes", "is_quick", "last", "limits", "looks", "reads_choices",
-        "reads_text", "reward", "tally", "thinks",
+        "_time_limit", "_world", "agent", "awaits_result", "closes", "is_quick", "last", "limits", "looks",
+        "reads_choices", "reads_text", "reward", "tally", "thinks",
     )  # fmt: skip
 
     def __init__(
@@ -285,8 +285,8 @@ class Player:
         return decision
 
     async def learn(self, last: LastAction | None, *, over: bool = False) -> None:
-        """In a world of rounds: what came of the action that it chose, if that is known. If the agent fails here, that is
-        logged, because its decision was counted before."""
+        """In a world of rounds: what came of the action that it chose, if that is known. If the agent fails here,
+        that is logged, because its decision was counted before."""
         if not self.awaits_result:
             return
         self.awaits_result = False

@@ -5,6 +5,7 @@ what happened: in the reply, if its choice ended the round, and in every view un
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -59,10 +60,11 @@ class RoundResultsFeature(Feature):
         """What a player did is not shown to the next player of its seat."""
         if RESULTS.is_kept(ctx.state):
             kept, members = RESULTS.read(ctx.state), ctx.state.members
-            for noted in (kept.chosen, kept.done):
-                for seat, one in list(noted.items()):
+            noted: tuple[dict[SeatId, Any], ...] = (kept.chosen, kept.done)
+            for of in noted:
+                for seat, one in list(of.items()):
                     if one.member not in members or members[one.member].seat != seat:
-                        del noted[seat]
+                        del of[seat]
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         RESULTS.drop(ctx.state)

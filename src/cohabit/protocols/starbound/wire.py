@@ -1,7 +1,8 @@
 """The values on the wire between adapter, bridge and game, their limits, and a player's view as an observation.
 
 The game's side is a script in another program, so nothing that it sends is trusted: texts are cut and have no control
-characters, lists are cut, numbers must be finite and in their range, and a value of the wrong type is refused as a whole.
+characters, lists are cut, numbers must be finite and in their range, and a value of the wrong type is refused as a
+whole.
 """
 
 import math

@@ -189,8 +189,8 @@ def _changes(now: Observation, text: str, before: ShownView, world: World) -> st
     rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
     if rest is None:
         return None
-    found = [*filter(None, (said, _last_action(now, before.observation), rest))]
-    return ":\n" + "\n".join(found).rstrip("\n") if found else ""
+    lines = [*filter(None, (said, _last_action(now, before.observation), rest))]
+    return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
 
 
 def _last_action(now: Observation, before: Observation) -> str:
