@@ -45,16 +45,23 @@ async def test_in_the_lab_every_player_reflects_on_the_result_once_a_round_also_
         assert [last and (last.name, last.success) for last in agent.seen] == [None, ("craft", False)]
 
 
-async def test_in_the_lab_players_get_the_rewards_of_their_actions_in_whatever_order_they_chose() -> None:
-    spec = GameSpec("g", "harvest.py", ["a", "b", "c"], config={"rounds": 3})
+@pytest.mark.parametrize("counts", [True, False])
+async def test_in_the_lab_players_get_the_rewards_of_their_actions_in_whatever_order_they_chose(
+    counts: bool, tmp_path: Path
+) -> None:
+    text = (Path(__file__).parents[1] / "worlds_samples" / "harvest.py").read_text()
+    if not counts:  # the world keeps no totals, and says what an action earned
+        text = text.replace("def returns(", "def paid(").replace("success=self.enough)", "reward=2.0)")
+    file = tmp_path / "harvest.py"
+    file.write_text(text)
+    spec = GameSpec("g", str(file), ["a", "b", "c"], config={"rounds": 3})
 
     class Taker(Crafter):
         def decide(self, observation: Observation) -> Action:
             return Action("take", {"baskets": 2})
 
     agents = [Taker(), Taker(), Taker()]
-    source = f"{Path(__file__).parents[1] / 'worlds_samples' / 'harvest.py'}:Harvest"
-    result = await Game(spec, agents=[adapted(agent) for agent in agents], source=source).play()
+    result = await Game(spec, agents=[adapted(agent) for agent in agents]).play()
     assert result.rewards == [6.0, 6.0, 6.0]
     assert [[each.reward for each in agent.results] for agent in agents] == [[2.0] * 3] * 3
 

@@ -5,6 +5,7 @@ what happened: in the reply, if its choice ended the round, and in every view un
 """
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from msgspec import Struct
@@ -80,6 +81,8 @@ def _came_of(room: BaseRoom, seat: SeatId, choice: Choice, totals: Mapping[SeatI
     outcome = room.crash_on_error(room.world.outcome, room.seats[seat])
     if outcome is None:
         return None
+    if not isfinite(outcome.reward):
+        raise ValueError(f"a reward must be a finite number, not {outcome.reward!r}")
     # The room reports rewards after the round, so what was reported last is the total before it.
     reward = totals[seat] - room.state.returns.get(seat, 0.0) if seat in totals else outcome.reward
     achieved = list(outcome.achievements)

@@ -142,12 +142,16 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
 
 def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
     """The outcome of a choice: that of the action, if the round has ended with it."""
-    last = room.last_action(member.seat) if ended and member.seat is not None else None
-    message = f"{chosen.message} {HAPPENS_LATER if not ended else last.message if last is not None else ''}".strip()
-    success, achieved = (last.success, tuple(last.achievements)) if last is not None else (True, ())
-    return msgspec.structs.replace(
-        chosen, message=message, success=success, achievements=achieved, pending=not ended
-    )  # fmt: skip
+    replace = msgspec.structs.replace
+    if not ended:
+        return replace(chosen, message=f"{chosen.message} {HAPPENS_LATER}".strip())
+    last = room.last_action(member.seat) if member.seat is not None else None
+    if last is None:
+        return replace(chosen, pending=False)
+    message, achieved = f"{chosen.message} {last.message}".strip(), tuple(last.achievements)
+    return replace(
+        chosen, message=message, success=last.success, reward=last.reward, achievements=achieved, pending=False
+    )
 
 
 def _by_world(results: Iterable[Told]) -> Iterable[Told]:
