@@ -187,3 +187,25 @@ def test_statecraft_says_which_orders_could_not_be_carried_out() -> None:
     assert other is not None
     assert (last.name, last.success, other.success) == ("submit", False, True)
     assert last.message.startswith("You ordered 1000000 mils; your money was enough for ")
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_view_of_what_has_changed_has_the_last_action_also_if_it_failed_in_the_same_way_again(world: str) -> None:
+    room = open_room(world)
+    name, args = IMPOSSIBLE[world]
+    for at in (10, 20, 30):
+        before = room.call("ann", "view", {}, at=at).id
+        choose(room, "ann", name, at + 1, args)
+        choose(room, "bob", HARMLESS[world], at + 2)
+        changed = room.call("ann", "view", {"since": before}, at=at + 3)
+        assert f"{name} failed: " in changed.text
+        assert REASON[world] in changed.text
+
+
+def test_a_member_that_acts_blindly_is_not_told_what_came_of_it() -> None:
+    room = open_room("planet")
+    room.call("hostess", "narrow", {"member": "ann", "may": ["read_own", "read_all"]}, at=1)
+    assert choose(room, "ann", "craft", 2, {"item": "furnace"}) == ActionResult(True, "Done.", pending=True)
+    choose(room, "bob", "wait", 3)
+    choose(room, "bob", "wait", 4)
+    assert "Furnace" not in choose(room, "ann", "craft", 5, {"item": "furnace"}).message
