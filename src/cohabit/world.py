@@ -89,6 +89,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
         True  # False: the action was done and failed, and may have changed the world; else raise GameRejected
     )
     with_view: bool = True  # False: the message says all that has changed, so the reply has no observation
+    pending: bool = False  # pace rounds: this was chosen, and happens in ``resolve``; then ``outcome`` says how it went
 
 
 class Arrival(Struct, frozen=True, omit_defaults=True):
@@ -198,6 +199,11 @@ class World:
     def resolve(self) -> Sequence[Told]:
         """Pace rounds: every seat has submitted, or time is up."""
         return ()
+
+    def outcome(self, seat: Seat) -> Outcome | None:
+        """Pace rounds: what came of the choice of this seat, in words for its player alone. Called right after
+        ``resolve``, for each seat that chose something (``Outcome.pending``)."""
+        return None
 
     def skip(self, seat: Seat) -> Outcome:
         """Pace turns: this seat ran out of time; apply the rules for a missed turn."""

@@ -253,12 +253,12 @@ async def test_saves_of_a_deleted_room_are_not_there_in_a_new_room_of_its_id(tmp
     async with open_house(tmp_path) as house:
         who = await make_room(house)
         await who["ann"]("hide", {"n": 4711})
-        await who["hostess"]("save_world", {"folder": "x"})
+        await who["hostess"]("save_world", {"name": "x"})
         await who["hostess"]("delete_room", {"confirm": "den"})
         again = await make_room(house)
         assert (await again["hostess"]("list_saves")).items == []
         with pytest.raises(BadArgs, match="unknown save 'x'"):
-            await again["hostess"]("load_world", {"path": "x"})
+            await again["hostess"]("load_world", {"name": "x"})
         assert (await again["ann"]("numbers"))["red"] == []
 
 
@@ -319,17 +319,17 @@ async def test_a_save_does_not_put_one_person_on_two_seats_of_one_hidden_game(sa
         who = await make_room(house, *PEOPLE)
         host, pat = who["hostess"], who["pat"]
         if saved == "before":
-            await host("save_world", {"folder": "x"})
+            await host("save_world", {"name": "x"})
         await pat("sit", {"seat": "red"})
         if saved == "while seated":
-            await host("save_world", {"folder": "x"})
+            await host("save_world", {"name": "x"})
         await pat("stand_up")
         with pytest.raises(GameRejected):
             await pat("sit", {"seat": "blue"})
         await host("rematch")
         await pat("sit", {"seat": "blue"})
         await who["tom"]("sit", {"seat": "red"})
-        await host("load_world", {"path": "x"})
+        await host("load_world", {"name": "x"})
         assert (await pat("whoami")).seat is None
         with pytest.raises(GameRejected):
             await pat("sit", {"seat": "blue"})
@@ -577,7 +577,7 @@ async def test_the_size_of_a_save_is_shown_only_to_members_that_see_everything(w
         who = await make_room(house, ANN, BOB, HOST, GOD, world=world)
         sizes = {}
         for name in ("hostess", "zeus"):
-            made = [await who[name]("save_world", {"folder": "x"}), await who[name]("load_world", {"path": "x"})]
+            made = [await who[name]("save_world", {"name": "x"}), await who[name]("load_world", {"name": "x"})]
             sizes[name] = [one.bytes for one in made]
         assert all(sizes["zeus"])
         assert sizes["hostess"] == (sizes["zeus"] if world == "nim" else [None, None])
@@ -643,9 +643,9 @@ async def test_the_rooms_say_who_is_here_only_to_members_with_read_roster() -> N
 async def test_a_loaded_save_is_not_in_the_events(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house, ANN, BOB, HOST, OWL)
-        await who["hostess"]("save_world", {"folder": "x"})
+        await who["hostess"]("save_world", {"name": "x"})
         reader = await who["owl"].reader(views=False)
-        await who["hostess"]("load_world", {"path": "x"})
+        await who["hostess"]("load_world", {"name": "x"})
         await a_moment()
         item = (await who["owl"]("events", {"last": 1})).items[-1]
         assert (item.do, item.args) == ("loaded", None)

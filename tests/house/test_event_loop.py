@@ -64,8 +64,8 @@ async def a_day(house: House, clock: FakeClock) -> None:
     await who["hostess"]("remove_member", {"member": "cy"})
     await who["hostess"]("revoke_invite", {"invite": line.invite})
     if house.settings.data:
-        await who["zeus"]("save_world", {"folder": "evening"})
-        await who["zeus"]("load_world", {"path": "evening"})
+        await who["zeus"]("save_world", {"name": "evening"})
+        await who["zeus"]("load_world", {"name": "evening"})
         await who["zeus"]("list_saves")
     reader = await bob.reader("")
     async with asyncio.timeout(60):
@@ -121,8 +121,8 @@ async def test_files_of_saves_are_read_and_written_off_the_event_loop(
         monkeypatch.setattr(saves, name, checked)
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD)
-        await who["zeus"]("save_world", {"folder": "x"})
-        await who["zeus"]("load_world", {"path": "x"})
+        await who["zeus"]("save_world", {"name": "x"})
+        await who["zeus"]("load_world", {"name": "x"})
         await who["zeus"]("list_saves")
     assert on_the_loop == []
     assert set(called) == {"_read", "_write", "_names"}

@@ -102,8 +102,8 @@ async def test_a_world_that_raises_while_it_is_saved_or_loaded_is_rolled_back(
         who = await make_room(house, ANN, GOD, world="Exits", config={"where": where, "raises": raises})
         before = house.rooms["den"].room.world.snapshot()
         with pytest.raises(CohabitError) as crash:
-            await who["zeus"]("save_world", {"folder": "x"})
-            await who["zeus"]("load_world", {"path": "x"})
+            await who["zeus"]("save_world", {"name": "x"})
+            await who["zeus"]("load_world", {"name": "x"})
         assert crash.value.code in ("GAME_CRASH", "GAME_REJECTED", "QUARANTINED")
         if crash.value.code == "QUARANTINED":
             await who["zeus"]("reopen_room")

@@ -204,22 +204,22 @@ async def test_a_room_has_a_limit_of_saves_and_one_of_them_can_still_be_replaced
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD, world="nim")
         for name in ("one", "two", "one"):
-            await who["zeus"]("save_world", {"folder": name})
+            await who["zeus"]("save_world", {"name": name})
         with pytest.raises(GameRejected, match="save limit reached"):
-            await who["zeus"]("save_world", {"folder": "three"})
+            await who["zeus"]("save_world", {"name": "three"})
         assert (await who["zeus"]("list_saves")).items == ["one", "two"]
 
 
 async def test_a_save_that_has_grown_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD, world="nim")
-        path = (await who["zeus"]("save_world", {"folder": "one"})).path
-        size = next(tmp_path.rglob(path)).stat().st_size
+        await who["zeus"]("save_world", {"name": "one"})
+        size = next(tmp_path.rglob(f"one/{saves.SAVE_FILE}")).stat().st_size
         monkeypatch.setattr(saves, "MAX_SAVE", size)
-        await who["zeus"]("load_world", {"path": "one"})
+        await who["zeus"]("load_world", {"name": "one"})
         monkeypatch.setattr(saves, "MAX_SAVE", size - 1)
         with pytest.raises(TooLarge, match=f"at most {size - 1} bytes"):
-            await who["zeus"]("load_world", {"path": "one"})
+            await who["zeus"]("load_world", {"name": "one"})
 
 
 async def test_a_save_that_unpacks_to_too_much_is_refused_and_nothing_changes(
@@ -227,11 +227,11 @@ async def test_a_save_that_unpacks_to_too_much_is_refused_and_nothing_changes(
 ) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD, world="nim")
-        await who["zeus"]("save_world", {"folder": "one"})
+        await who["zeus"]("save_world", {"name": "one"})
         before = house.rooms["den"].room.digest()
         monkeypatch.setattr(save_format, "MAX_UNPACKED", 5)
         with pytest.raises(GameRejected, match="truncated or too large"):
-            await who["zeus"]("load_world", {"path": "one"})
+            await who["zeus"]("load_world", {"name": "one"})
         assert house.rooms["den"].room.digest() == before
 
 
@@ -240,14 +240,14 @@ async def test_a_save_that_cannot_be_read_is_the_fault_of_the_disk(
 ) -> None:
     async with open_house(tmp_path) as house:
         who = await make_room(house, player("ann", 0), GOD, world="nim")
-        await who["zeus"]("save_world", {"folder": "one"})
+        await who["zeus"]("save_world", {"name": "one"})
 
         def fail(path: Path) -> bytes:
             raise OSError(5, "Input/output error")
 
         monkeypatch.setattr(Path, "read_bytes", fail)
         with pytest.raises(StorageFailed, match="could not be read: Input/output error"):
-            await who["zeus"]("load_world", {"path": "one"})
+            await who["zeus"]("load_world", {"name": "one"})
 
 
 async def test_the_list_of_rooms_counts_who_is_there_only_for_members_who_see_the_roster() -> None:

@@ -40,11 +40,11 @@ async def test_a_reset_to_the_seed_of_an_earlier_game_unseats_the_player_of_anot
         who = await make_room(house, *PEOPLE, partial_intel=True)
         host, pat = who["hostess"], who["pat"]
         await pat("sit", {"seat": "red"})
-        await host("save_world", {"folder": "x"})
+        await host("save_world", {"name": "x"})
         await pat("stand_up")
         await host("rematch")
         await pat("sit", {"seat": "blue"})
-        await host("load_world", {"path": "x"})
+        await host("load_world", {"name": "x"})
         await pat("sit", {"seat": "red"})
         await host("reset")  # the seed of the rematch, in which pat has played blue
         assert await seat_of(pat) is None
@@ -181,11 +181,11 @@ async def test_a_save_of_a_game_in_which_a_kibitzer_played_ends_its_look_through
         host, pat, kim = who["hostess"], who["pat"], who["kim"]
         await pat("sit", {"seat": "red"})
         await kim("sit", {"seat": "blue"})
-        await host("save_world", {"folder": "x"})
+        await host("save_world", {"name": "x"})
         await kim("stand_up")
         await host("rematch")
         await host("grant", {"member": "kim", "may": KIBITZ, "through": "red"})
-        await host("load_world", {"path": "x"})
+        await host("load_world", {"name": "x"})
         await pat("hide", {"n": 4711})
         assert "4711" not in str(await kim("numbers"))
         assert (await kim("whoami")).grant.get("through") is None

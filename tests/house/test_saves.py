@@ -3,15 +3,18 @@
 import asyncio
 import json
 import os
+import re
 import threading
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from cohabit import saves as save_files
 from cohabit.errors import BadArgs, CohabitError, Disabled, GameRejected, PermissionDenied, TurnNotYours
+from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.house.house import House
 from cohabit.house.lifecycle import saves
 from cohabit.house.lifecycle.saves import SAVE_FILE
@@ -57,13 +60,13 @@ def opened(folder: Path | None) -> Any:
 async def test_a_world_is_saved_under_a_name_and_loaded_again(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        saved = await here.ask("zeus", "save_world", folder="before the end")
+        saved = await here.ask("zeus", "save_world", name="before the end")
         assert (saved.saved, saved.compressed) == (True, True)
         before = here.world.snapshot()
         await here.ask("ann", "take", n=2)
         assert here.world.snapshot() != before
-        loaded = await here.ask("zeus", "load_world", path="before the end")
-        assert (loaded.scheduled, loaded.source, loaded.bytes) == (True, "path", saved.bytes)
+        loaded = await here.ask("zeus", "load_world", name="before the end")
+        assert (loaded.loaded, loaded.name, loaded.bytes) == (True, "before the end", saved.bytes)
         assert here.world.snapshot() == before
         assert (await here.ask("zeus", "list_saves")).items == ["before the end"]
         rows = list(house.store.lines("den", -1))
@@ -75,10 +78,10 @@ async def test_the_bytes_of_a_save_can_be_loaded_in_another_room(tmp_path: Path,
     async with opened(tmp_path) as house:
         one, other = await den(house), await den(house, room="other")
         await one.ask("ann", "take", n=3)
-        await one.ask("zeus", "save_world", folder="a/b/c/d", compress=compress)
+        await one.ask("zeus", "save_world", name="a/b/c/d", compress=compress)
         data = (tmp_path / "saves/den/a/b/c/d" / SAVE_FILE).read_bytes()
-        loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), path="does not count")
-        assert (loaded.source, loaded.path) == ("bytes_b64", None)
+        loaded = await other.ask("zeus", "load_world", bytes_b64=b64encode(data).decode(), name="does not count")
+        assert (loaded.loaded, loaded.name) == (True, None)
         assert one.world.snapshot() == other.world.snapshot()
 
 
@@ -93,16 +96,16 @@ async def test_no_name_leads_out_of_the_saves_of_the_room(tmp_path: Path, name: 
     async with opened(tmp_path) as house:
         here = await den(house)
         before = sorted(tmp_path.rglob("*"))
-        for command, key in (("save_world", "folder"), ("load_world", "path")):
+        for command in ("save_world", "load_world"):
             with pytest.raises(BadArgs):
-                await here.ask("zeus", command, **{key: name})
+                await here.ask("zeus", command, name=name)
         assert sorted(tmp_path.rglob("*")) == before
 
 
 async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="good")
+        await here.ask("zeus", "save_world", name="good")
         saves = tmp_path / "data" / "saves" / "den"
         (tmp_path / "outside").mkdir()
         (saves / "out").symlink_to(tmp_path / "outside")
@@ -110,9 +113,9 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
         (saves / "file" / SAVE_FILE).symlink_to(saves / "good" / SAVE_FILE)
         for name in ("out", "out/more"):
             with pytest.raises(BadArgs):
-                await here.ask("zeus", "save_world", folder=name)
+                await here.ask("zeus", "save_world", name=name)
         with pytest.raises(BadArgs):
-            await here.ask("zeus", "load_world", path="file")
+            await here.ask("zeus", "load_world", name="file")
         assert list((tmp_path / "outside").iterdir()) == []
 
 
@@ -120,7 +123,7 @@ async def test_a_link_leads_nowhere(tmp_path: Path) -> None:
 async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, world: str) -> None:
     async with opened(tmp_path) as house:
         here = await den(house, world, config={"zones_x": 2, "zones_y": 2} if world == "kingdoms" else {})
-        await here.ask("zeus", "save_world", folder="good")
+        await here.ask("zeus", "save_world", name="good")
         data = (tmp_path / "saves" / "den" / "good" / SAVE_FILE).read_bytes()
         before, seq = here.world.snapshot(), house.rooms["den"].room.record.seq
         flipped = bytearray(data)
@@ -133,9 +136,9 @@ async def test_a_damaged_save_is_refused_and_nothing_changes(tmp_path: Path, wor
         with pytest.raises(BadArgs):
             await here.ask("zeus", "load_world")
         with pytest.raises(BadArgs):
-            await here.ask("zeus", "load_world", path="never saved")
+            await here.ask("zeus", "load_world", name="never saved")
         assert (here.world.snapshot(), house.rooms["den"].room.record.seq) == (before, seq)
-        await here.ask("zeus", "load_world", path="good")
+        await here.ask("zeus", "load_world", name="good")
 
 
 def test_a_save_whose_body_was_changed_is_refused_also_if_the_world_could_load_it() -> None:
@@ -153,7 +156,7 @@ def test_a_save_whose_body_was_changed_is_refused_also_if_the_world_could_load_i
 async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         nim, lanterns = await den(house), await den(house, "lanterns", "island")
-        await nim.ask("zeus", "save_world", folder="nim")
+        await nim.ask("zeus", "save_world", name="nim")
         data = (tmp_path / "saves" / "den" / "nim" / SAVE_FILE).read_bytes()
         with pytest.raises(GameRejected, match="is for nim"):
             await lanterns.ask("zeus", "load_world", bytes_b64=b64encode(data).decode())
@@ -162,7 +165,7 @@ async def test_a_save_of_another_world_is_refused(tmp_path: Path) -> None:
 async def test_only_members_with_control_world_can_save_and_load(tmp_path: Path) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        for command, args in (("save_world", {"folder": "x"}), ("load_world", {"path": "x"}), ("list_saves", {})):
+        for command, args in (("save_world", {"name": "x"}), ("load_world", {"name": "x"}), ("list_saves", {})):
             with pytest.raises(PermissionDenied):
                 await here.ask("ann", command, **args)
 
@@ -171,18 +174,18 @@ async def test_the_order_of_turns_holds_for_saves_too_except_for_a_god(tmp_path:
     async with opened(tmp_path) as house:
         here = await den(house, "lanterns", turn_based=True, turn_order=["ann", "bob"])
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         with pytest.raises(TurnNotYours):
-            await here.ask("bob", "save_world", folder="y")
+            await here.ask("bob", "save_world", name="y")
         await here.ask("zeus", "turn_advance")
-        await here.ask("bob", "save_world", folder="y")
+        await here.ask("bob", "save_world", name="y")
 
 
 async def test_a_house_without_a_data_folder_has_no_saves() -> None:
     async with opened(None) as house:
         here = await den(house)
         with pytest.raises(GameRejected, match="--data"):
-            await here.ask("zeus", "save_world", folder="x")
+            await here.ask("zeus", "save_world", name="x")
 
 
 async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everything(tmp_path: Path) -> None:
@@ -190,11 +193,11 @@ async def test_a_save_from_outside_is_loaded_only_by_members_that_may_see_everyt
     async with opened(tmp_path) as house:
         here = await den(house, "lanterns")
         await here.ask("zeus", "widen", member="bob", may=["control_world"])
-        await here.ask("bob", "save_world", folder="x")
+        await here.ask("bob", "save_world", name="x")
         data = b64encode((tmp_path / "saves" / "den" / "x" / SAVE_FILE).read_bytes()).decode()
         with pytest.raises(PermissionDenied, match="read_all"):
             await here.ask("bob", "load_world", bytes_b64=data)
-        await here.ask("bob", "load_world", path="x")
+        await here.ask("bob", "load_world", name="x")
         await here.ask("zeus", "load_world", bytes_b64=data)
 
 
@@ -203,7 +206,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
 ) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         await here.ask("ann", "take", n=1)
         go, read = threading.Event(), saves._read
 
@@ -212,7 +215,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
             return read(place, name)
 
         monkeypatch.setattr(saves, "_read", slow)
-        loading = asyncio.create_task(here.ask("zeus", "load_world", path="x"))
+        loading = asyncio.create_task(here.ask("zeus", "load_world", name="x"))
         await asyncio.sleep(0)
         await here.ask("zeus", "archive")
         before = here.world.snapshot()
@@ -225,7 +228,7 @@ async def test_a_room_that_is_archived_while_a_save_is_read_is_not_loaded(
 async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(tmp_path) as house:
         here = await den(house)
-        await here.ask("zeus", "save_world", folder="x")
+        await here.ask("zeus", "save_world", name="x")
         file = tmp_path / "saves" / "den" / "x" / SAVE_FILE
         before = file.read_bytes()
 
@@ -234,7 +237,7 @@ async def test_a_full_disk_leaves_the_old_save_as_it_was(tmp_path: Path, monkeyp
 
         monkeypatch.setattr("cohabit.house.lifecycle.saves.os.fsync", full)
         with pytest.raises(CohabitError, match="No space left"):
-            await here.ask("zeus", "save_world", folder="x")
+            await here.ask("zeus", "save_world", name="x")
         assert file.read_bytes() == before
         assert [p.name for p in file.parent.iterdir()] == [SAVE_FILE]
 
@@ -250,7 +253,22 @@ async def test_a_save_is_on_disk_whole_before_it_gets_its_name(tmp_path: Path, m
     async with opened(tmp_path) as house:
         here = await den(house)
         monkeypatch.setattr(saves.os, "fsync", noted)
-        await here.ask("zeus", "save_world", folder="one")
+        await here.ask("zeus", "save_world", name="one")
         monkeypatch.undo()
     (file,) = tmp_path.rglob(SAVE_FILE)
     assert file.stat().st_size in synced
+
+
+async def test_saving_and_loading_name_the_save_alike_in_every_room_and_speak_of_its_world(tmp_path: Path) -> None:
+    for command in ("save_world", "load_world"):
+        schema = HOUSE_COMMANDS.by_name[command].schema
+        assert "name" in schema["properties"]
+        assert not {"folder", "path"} & {*schema["properties"]}
+        shown = msgspec.json.encode([HOUSE_COMMANDS.by_name[command].doc, schema]).decode()
+        assert not re.search("worldbox|kingdom|war", shown, re.IGNORECASE)
+    async with opened(tmp_path) as house:
+        here = await den(house)
+        saved = msgspec.to_builtins(await here.ask("zeus", "save_world", name="one"))
+        loaded = msgspec.to_builtins(await here.ask("zeus", "load_world", name="one"))
+        assert (saved.pop("bytes"), saved) == (loaded.pop("bytes"), {"saved": True, "name": "one", "compressed": True})
+        assert loaded == {"loaded": True, "name": "one"}

@@ -61,8 +61,8 @@ async def everything(house: House, clock: FakeClock, store: HeldStore) -> None:
     await late("view")
     await host("remove_member", {"member": "cy"})
     with suppress(CohabitError):
-        await god("save_world", {"folder": "x"})
-        await god("load_world", {"path": "x"})
+        await god("save_world", {"name": "x"})
+        await god("load_world", {"name": "x"})
     store.failing = True
     with pytest.raises(StorageFailed):
         await bob("move")
@@ -101,7 +101,7 @@ HANGS = {
     "move": ("move", {}), "observe": ("view", {}), "to_move": ("move", {}), "is_over": ("move", {}),
     "returns": ("move", {}), "seats_now": ("move", {}), "scope": ("move", {}), "count": ("count", {}),
     "legal": ("view", {}), "goals": ("view", {}), "picture": ("picture", {}), "standings": ("objective_status", {}),
-    "snapshot": ("move", {}), "clock": ("pause", {}), "save": ("save_world", {"folder": "x"}),
+    "snapshot": ("move", {}), "clock": ("pause", {}), "save": ("save_world", {"name": "x"}),
 }  # fmt: skip
 """Where a world hangs, and a call that leads there. It is reached only after the first move."""
 

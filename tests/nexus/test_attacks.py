@@ -137,4 +137,4 @@ async def test_a_host_of_the_nexus_neither_plants_memories_nor_turns_tickets_bac
         with pytest.raises(GameRejected, match="neither saved nor loaded"):
             await house.call(host, "nexus", "load_world", {"bytes_b64": b64encode(data).decode()})
         with pytest.raises(GameRejected, match="neither saved nor loaded"):
-            await house.call(host, "nexus", "save_world", {"folder": "before"})
+            await house.call(host, "nexus", "save_world", {"name": "before"})

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cohabit.errors import BadArgs
-from cohabit.model.travel import DOMAINS, LeftBody
+from cohabit.model.travel import DOMAINS, LeftBody, NewAvatar
 from cohabit.nexus import requests
 from cohabit.nexus.dialects import (
     agent_json,
@@ -319,7 +319,9 @@ WISHES = Wishes(spawn="random", difficulty="hard", goals=("explore", "learn craf
     ],
 )  # fmt: skip
 def test_an_agent_enters_in_the_words_of_each_description(body: dict[str, object]) -> None:
-    assert requests.enter(body) == requests.Enter("a", "g", WISHES)
+    entered = requests.enter(body)
+    assert replace(entered, wishes=replace(entered.wishes, new_avatar=None)) == requests.Enter("a", "g", WISHES)
+    assert entered.wishes.new_avatar == (NewAvatar(spawn_location="random") if "avatarSpec" in body else None)
 
 
 def test_a_list_may_have_twenty_entries() -> None:

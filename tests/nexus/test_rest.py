@@ -18,6 +18,8 @@ from tests.examples import examples
 
 from cohabit.errors import AskerError, every_error
 from cohabit.faces.serve import serve, side_servers
+from cohabit.features.bodies.state import avatars_in
+from cohabit.features.visits.state import VISITS
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.model.admission import EntryPolicy
@@ -456,6 +458,9 @@ async def test_a_host_registers_and_removes_its_room() -> None:
         ),
         ("hostess", {"id": "camp", "status": "busy"}, 400, "`status` is available or maintenance here"),
         ("hostess", {"id": "camp", "transitCompatible": False}, 400, "`transit_compatible` is false"),
+        ("hostess", {"id": "camp", "wsapVersion": "9.9"}, 400, "is not supported; supported are 0.1, 0.1.0"),
+        ("hostess", {"id": "camp", "wsap_version": "0.2"}, 400, "is not supported; supported are 0.1, 0.1.0"),
+        ("hostess", {"id": "camp", "wsapVersion": 0.1}, 400, "`wsap_version` is a text"),
         ("hostess", {"name": "camp"}, 400, "`id` is missing"),
         ("keeper", {"id": "lobby"}, 409, "this room is the Nexus itself"),
         ("cleo", {"id": "lobby"}, 403, "manage_members"),
@@ -469,6 +474,72 @@ async def test_a_game_that_cannot_be_registered_is_refused_with_the_reason(
         assert refused.status_code == status, refused.json()
         assert error in refused.json()["error"]
         assert refused.json()["success"] is False
+
+
+async def test_an_update_of_a_game_keeps_what_it_leaves_out() -> None:
+    async with served() as nexus:
+        for version in ("0.1", "0.1.0"):
+            body = {"id": "camp", "status": "maintenance", "wsapVersion": version}
+            made = (await nexus.ask("POST", "/games", "hostess", json=body)).json()
+            assert (made["description"], made["status"]) == ("A camp in the wild", "maintenance")
+        kept = (await nexus.ask("POST", "/games", "hostess", json={"id": "camp", "maxAgents": 7})).json()
+        assert (kept["description"], kept["status"], kept["maxAgents"]) == ("A camp in the wild", "maintenance", 7)
+        body = {"id": "camp", "description": "", "status": "available"}
+        changed = (await nexus.ask("POST", "/games", "hostess", json=body)).json()
+        assert (changed["description"], changed["status"], changed["maxAgents"]) == ("", "available", 7)
+
+
+async def test_an_avatar_spec_of_the_second_form_makes_a_new_avatar_although_another_one_waits() -> None:
+    async with served() as nexus:
+        await nexus.as_(Nexus, "ann").register()
+        enter = {"agentId": "ann", "gameId": "glade"}
+        first = (await nexus.ask("POST", "/transit/enter", "ann", json=enter)).json()
+        left = await nexus.ask("POST", "/transit/exit", "ann", json={"agentId": "ann", "gameId": "glade"})
+        assert left.status_code == 200, left.json()
+        spec = {
+            "name": "Scout",
+            "appearance": {"hairColour": "red"},
+            "spawnLocation": "random",
+            "skillBonuses": {"x": 9},
+        }
+        made = await nexus.ask("POST", "/transit/enter", "ann", json={**enter, "avatarSpec": spec})
+        assert made.status_code == 200, made.json()
+        assert made.json()["avatarId"] != first["avatarId"]
+        assert made.json()["woken"] is False
+        avatars = avatars_in(nexus.house.rooms["glade"].room.state)
+        scout = avatars[made.json()["avatarId"]]
+        assert (scout.name, scout.appearance, scout.bonuses) == ("Scout", {"hairColour": "red"}, {})
+        assert len([one for one in avatars.values() if one.owner == scout.owner]) == 2
+
+
+@pytest.mark.parametrize(
+    ("wishes", "error"),
+    [
+        ({"avatarSpec": {"name": "x"}, "avatarId": "av-1"}, "but not both"),
+        ({"avatarSpec": "tall"}, "`avatar_spec` is a JSON object"),
+        ({"avatarSpec": {"appearance": "tall"}}, "`appearance` is a JSON object"),
+        ({"avatarSpec": {"appearance": {"x": "y" * 2000}}}, "appearance is too long"),
+        ({"avatarSpec": {"startingLoadout": "tank"}}, "`starting_loadout` is default here"),
+        ({"avatarSpec": {"spawnLocation": "moon"}}, "`spawn_location` is one of"),
+    ],
+)
+async def test_an_avatar_spec_that_cannot_be_met_is_refused_with_the_reason(wishes: dict[str, Any], error: str) -> None:
+    async with served() as nexus:
+        await nexus.as_(Nexus, "ann").register()
+        body = {"agentId": "ann", "gameId": "glade", **wishes}
+        refused = await nexus.ask("POST", "/transit/enter", "ann", json=body)
+        assert refused.status_code == 400, refused.json()
+        assert error in refused.json()["error"]
+
+
+@pytest.mark.parametrize("goals", [["explore, then rest", "craft"], "explore, craft"])
+async def test_goals_and_exit_conditions_are_a_list_or_a_text_with_commas(goals: Any) -> None:
+    async with served() as nexus:
+        await nexus.as_(Nexus, "ann").register()
+        args = {"game_id": "glade", "goals": goals, "exit_conditions": goals}
+        await nexus.call("ann", "lobby", "enter_game", args)
+        (visit,) = VISITS.read(nexus.house.rooms["glade"].room.state).visits.values()
+        assert list(visit.goals) == (goals if isinstance(goals, list) else ["explore", "craft"])
 
 
 # -- requests ---------------------------------------------------------------------------------------

@@ -260,6 +260,9 @@ ROUNDS = """
         self.given = []
         return ()
 
+    def outcome(self, seat: Seat) -> Outcome:
+        return Outcome("added")
+
     @query()
 """
 BY_GOD = """
@@ -289,6 +292,7 @@ KEEPS = {
         after(RESET_END, "self.given = []"),
         before(TAKES, "if by.id in self.given:", "    raise GameRejected('once a round')"),
         after(MADE, "self.given = [*self.given, by.id]"),
+        ('Outcome("added", public', 'Outcome("added", pending=True, public'),
         (OVER, "return [] if sum(self.sums.values()) > 30 else [s for s in self.order if s not in self.given]"),
         ("\n    @query()\n", ROUNDS),
     ],
@@ -377,6 +381,12 @@ WORN = (
     ("hearing_range=1,", 'hearing_range=1, equipment={"head": body.worn} if body.worn else {},'),
 )
 SAMPLES_BROKEN = {
+    "a choice of a round says that it happened": (
+        "harvest.py", "pace", "its Outcome needs pending=True", [(", pending=True", "")]
+    ),
+    "it says nothing of the choices of a round": (
+        "harvest.py", "pace", "calls outcome(), but Harvest has none", [("def outcome(", "def result(")]
+    ),
     "its list of actions grows": (
         "toolbox.py", "actions", "actions() must always list the same ones", [before(LISTED, "used = used[: 1 + len(self.__dict__.get('log', ()))]")]
     ),

@@ -184,11 +184,14 @@ class Choosing(World):
     def choose(self, by: Seat, n: int) -> Outcome:
         \"\"\"Choose a number.\"\"\"
         self.chosen[by.id] = n
-        return Outcome(f"You choose {n}.", public="has chosen")
+        return Outcome(f"You choose {n}.", public="has chosen", pending=True)
 
     def resolve(self) -> Sequence[Told]:
         self.last, self.chosen = [self.chosen.get(seat, 0) for seat in self.order], {}
         return [Told(f"chosen: {self.last}")]
+
+    def outcome(self, seat: Seat) -> Outcome:
+        return Outcome()
 
     def resample(self, eye: Eye, stream: Stream) -> None:
         if eye.sees != "all":

@@ -579,7 +579,11 @@ EDGES: list[tuple[str, dict[str, Any], str | dict[str, Any]]] = [
     ("save_world", {"folder": " "}, "BAD_ARGS"),
     ("save_world", {"folder": "C:x"}, "BAD_ARGS"),
     ("save_world", {"folder": "late/one"}, {"path": "late/one/world.save"}),
-    ("load_world", {"path": "late/one/world.save"}, {"path": "late/one", "source": "path"}),
+    ("save_world", {"name": "two"}, {"name": "two", "folder": "two", "path": "two/world.save"}),
+    ("save_world", {"name": "two", "folder": "two"}, "BAD_ARGS"),
+    ("load_world", {"name": "two", "path": "two"}, "BAD_ARGS"),
+    ("save_world", {}, "BAD_ARGS"),
+    ("load_world", {"path": "late/one/world.save"}, {"name": "late/one", "path": "late/one", "source": "path"}),
     ("save_world", {"folder": "again"}, "GAME_REJECTED"),  # a world is loading
     ("generate_world", {"zone_x": 2, "zone_y": 17}, "BAD_ARGS"),
 ]

@@ -21,6 +21,7 @@ class Harvest(World):
         self.submitted: dict[SeatId, int] = {}
         self.totals: dict[SeatId, float] = dict.fromkeys(self.order, 0.0)
         self.round = 0
+        self.enough = True
 
     def to_move(self) -> Sequence[SeatId]:
         return [] if self.round >= self.rounds else [seat for seat in self.order if seat not in self.submitted]
@@ -35,7 +36,7 @@ class Harvest(World):
         if by.id in self.submitted:
             raise GameRejected("you have submitted already")
         self.submitted[by.id] = baskets
-        return Outcome(f"you take {baskets}")
+        return Outcome(f"you take {baskets}", pending=True)
 
     def resolve(self) -> Sequence[Told]:
         enough = sum(self.submitted.values()) <= 6
@@ -43,7 +44,11 @@ class Harvest(World):
             self.totals[seat] += baskets if enough else 0
         self.submitted = {}
         self.round += 1
+        self.enough = enough
         return [Told(f"round {self.round}: {'a good harvest' if enough else 'the field is empty'}")]
+
+    def outcome(self, seat: Seat) -> Outcome:
+        return Outcome("you have your baskets" if self.enough else "you go away empty", success=self.enough)
 
     def returns(self) -> Mapping[SeatId, float]:
         return dict(self.totals)

@@ -24,7 +24,7 @@ from cohabit.agents.secrets import in_public
 from cohabit.agents.spans import describe, span
 from cohabit.errors import AskerError
 from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.observation import Goal
+from cohabit.model.observation import Goal, LastAction
 
 log = logging.getLogger("cohabit.agents")
 
@@ -69,8 +69,8 @@ class Player:
     __slots__ = (
         "_accounts", "_attempts", "_clock", "_closed", "_game", "_goals", "_is_introduced", "_isolated",
         "_listens", "_logged", "_name", "_not_introduced", "_on_decision", "_plays_on", "_reflects", "_script",
-        "_time_limit", "_world", "agent", "closes", "is_quick", "last", "limits", "looks", "reads_choices",
-        "reads_text", "reward", "tally", "thinks",
+        "_time_limit", "_world", "agent", "awaits_result", "closes", "is_quick", "last", "limits", "looks",
+        "reads_choices", "reads_text", "reward", "tally", "thinks",
     )  # fmt: skip
 
     def __init__(
@@ -93,6 +93,7 @@ class Player:
         self.tally = tally if tally is not None else Tally()
         self.last = NO_DECISION
         self.reward = 0.0  # what its actions earned
+        self.awaits_result = False  # its last action happens when the round ends
         self._on_decision = on_decision
         self._clock = seconds or float  # float() is 0.0: decisions take no time
         self.thinks, self._listens, self.closes, self._accounts = _abilities(type(agent))
@@ -244,7 +245,7 @@ class Player:
                     problem, outcome = refusal.as_text(), "refused"
                 else:
                     outcome = "corrected" if attempt else "passed" if action is None else "chosen"
-                    if result is not None and self._reflects:
+                    if result is not None and self._reflects and not result.pending:
                         began = clock()
                         if failure := await self._failure_to_reflect(result):
                             outcome, first_problem = "failed", failure
@@ -271,6 +272,7 @@ class Player:
     ) -> PlayerDecision:  # fmt: skip
         """The decision, counted and reported. ``took``: seconds, without those in which the action was performed."""
         reward, message = (result.reward, result.message) if result is not None else (0.0, "")
+        self.awaits_result = result is not None and result.pending
         decision = PlayerDecision(turn.number, outcome, action, problem, exchanges, reward, message, turn.turn)
         if self._on_decision is not None:
             try:
@@ -281,6 +283,18 @@ class Player:
         self.last = decision
         self.reward += reward
         return decision
+
+    async def learn(self, last: LastAction | None, *, over: bool = False) -> None:
+        """In a world of rounds: what came of the action that it chose, if that is known. If the agent fails here,
+        that is logged, because its decision was counted before."""
+        if not self.awaits_result:
+            return
+        self.awaits_result = False
+        if last is not None:
+            self.reward += last.reward
+            if self._reflects and self.last.outcome in ("chosen", "corrected"):
+                achieved = list(last.achievements)
+                await self._failure_to_reflect(ActionResult(last.success, last.message, last.reward, achieved, over))
 
     def _unanswered(self) -> list[Exchange]:
         """What the agent asked a model before it was interrupted or failed."""

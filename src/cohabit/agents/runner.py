@@ -115,6 +115,7 @@ class PlayLoop:
             try:
                 seen = await self._wait()
                 if seen.over:
+                    await self.player.learn(seen.observation.last_action, over=True)
                     finished += 1
                     if games is not None and finished >= games:
                         return
@@ -210,6 +211,7 @@ class PlayLoop:
         if seen.over or (self._takes_turns and not seen.your_turn):
             return None
         self._number += 1
+        await self.player.learn(seen.observation.last_action)
         heard = await self._heard()
         turn = Turn(seen.observation, seen.text, self._number, self._game, heard, seen.fall_back, turn=self._turn)
         return await self.player.move(turn, self._act)

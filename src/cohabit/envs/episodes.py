@@ -22,9 +22,9 @@ from cohabit.agents.process import end_idle_processes
 from cohabit.envs.actions import NO_ACTION, Given
 from cohabit.errors import AskerError, BadArgs
 from cohabit.lab.design import check_brain
-from cohabit.lab.game import Game, GameSpec, handle, purposes
+from cohabit.lab.game import Game, GameSpec, LabPlayer, handle, purposes
 from cohabit.model.action import Action, ActionResult
-from cohabit.model.observation import Observation
+from cohabit.model.observation import LastAction, Observation
 from cohabit.model.seat import SeatId
 from cohabit.model.stream import Stream
 from cohabit.registry import check_plays
@@ -66,11 +66,12 @@ class Learner:
         self.refusal: AskerError | None = None
         self.played: Action | None = None
         self.message = ""
+        self.last: LastAction | None = None  # what came of it, in a world of rounds
         self.earned = 0.0  # by its own actions
 
     def expect(self, given: Given) -> None:
         """What the next step has to do."""
-        self.given, self.refusal, self.played, self.message = given, None, None, ""
+        self.given, self.refusal, self.played, self.message, self.last = given, None, None, "", None
 
     def decide(self, observation: Observation) -> Action | None:
         given, self.given = self.given, None
@@ -86,9 +87,16 @@ class Learner:
             self.earned += decision.reward
             self.message = decision.message
 
+    def learned(self, last: LastAction | None) -> None:
+        """What came of it when the round ended."""
+        if last is not None and self.played is not None:
+            self.last, self.message = last, last.message or self.message
+
     def result(self) -> dict[str, Any]:
         """What came of the last step, as information for the caller."""
         found: dict[str, Any] = {"message": self.message} if self.message else {}
+        if self.last is not None:
+            found["last_action"] = self.last.to_structured()
         if self.refusal is not None:
             found["refused"] = {**self.refusal.as_wire(), "played": self.played and deepcopy(self.played.choice)}
         return found
@@ -104,6 +112,12 @@ class StepGame(Game):
     def _heard(self, i: int, decision: PlayerDecision, seconds: float) -> None:
         if i in self._learners:
             self._learners[i].heard(decision)
+
+    async def _learn(self, one: LabPlayer, last: LastAction | None, over: bool) -> None:
+        learner = self._learners.get(self.members.index(one.member))
+        if learner is not None and last is not None:
+            learner.earned += last.reward
+        await super()._learn(one, last, over)
 
     def _act_of(self, member: Member) -> Act:
         act, learner = super()._act_of(member), self._learners.get(self.members.index(member))
@@ -138,6 +152,7 @@ class Episodes:
         self._spec = world.spec
         self._has_returns = overrides(world, "returns")
         self._has_standings = overrides(world, "standings")
+        self._has_rounds = world.pace == "rounds"
         self._waits = world.pace != "clock"  # for the learners that are to move
         self._seeds: Stream | None = None
         self._game: StepGame | None = None
@@ -181,6 +196,8 @@ class Episodes:
             learner.expect(BadArgs(NO_ACTION) if action is None and self._waits else action)
         self.steps += 1
         self._run(self._game.step)
+        for i, learner in self.learners.items() if self._has_rounds else ():
+            learner.learned(self.room.last_action(self.member(i).seat or self._seats[i]))
         self._until_a_learner_moves()
 
     def _until_a_learner_moves(self) -> None:

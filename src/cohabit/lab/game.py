@@ -23,7 +23,7 @@ from cohabit.agents.spans import OpenSpan, span
 from cohabit.errors import BadArgs
 from cohabit.lab.opening import Opening
 from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.observation import Observation
+from cohabit.model.observation import LastAction, Observation
 from cohabit.registry import make_world
 from cohabit.room.command_modules import command_table
 from cohabit.room.record import Line
@@ -198,7 +198,20 @@ class Game:
                     return False
             elif not (await self._moves(movers) or self._go_on(movers)):
                 return False
+            elif room.pace == "rounds":
+                await self._tell_results()
         return True
+
+    async def _tell_results(self) -> None:
+        """Tell the players what came of the actions that they chose for this round."""
+        room, over = self.room, self.room.is_over()
+        for one in self._seated:
+            if one.player.awaits_result:
+                seat = one.member.seat
+                await self._learn(one, room.last_action(seat) if seat is not None else None, over)
+
+    async def _learn(self, one: LabPlayer, last: LastAction | None, over: bool) -> None:
+        await one.player.learn(last, over=over)
 
     def _begin_turn(self) -> None:
         self._span.end()

@@ -140,7 +140,9 @@ class Action(msgspec.Struct, Value, frozen=True, omit_defaults=True, dict=True):
 class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
     """The result of an action. The observation is optional. ``to_move``: whose turn it is now, if there are turns.
 
-    ``view_id``: of a long observation; ``view`` with it as ``since`` returns only what has changed.
+    ``view_id``: of a long observation; ``view`` with it as ``since`` returns only what has changed. ``pending``: in a
+    world of rounds, the action was chosen and happens when the round ends. Then `last_action` of the observation says
+    what came of it; until then ``success`` says that it was accepted.
     """
 
     success: bool
@@ -152,6 +154,7 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
     data: Any = None
     to_move: list[str] = []
     view_id: str = ""
+    pending: bool = False
 
     def to_text(self) -> str:
         """What came of the action, and what is seen now."""

@@ -20,6 +20,7 @@ EventType = Literal["info", "success", "danger", "reward"]
 
 _EVENT_WORDS = {"info": "", "success": "", "danger": "danger: ", "reward": "reward: "}
 """Words and not marks, because a text of changes marks its lines."""
+LAST_ACTION = "YOUR LAST ACTION"
 
 
 class Location(msgspec.Struct, Value, frozen=True, omit_defaults=True):
@@ -144,12 +145,29 @@ class Achievement(msgspec.Struct, Value, frozen=True, omit_defaults=True):
         return one_line(_with_details(label, [self.rarity] if self.rarity else []))
 
 
+class LastAction(msgspec.Struct, Value, frozen=True, omit_defaults=True):
+    """What came of a player's own action in the last round, in a world of rounds."""
+
+    name: str
+    success: bool
+    message: str = ""
+    reward: float = 0.0
+    achievements: list[str] = []
+
+    def __post_init__(self) -> None:
+        _need(self.name, "an action's name")
+
+    def to_text(self) -> str:
+        done = f"{self.name}: {self.message or 'done.'}"
+        return one_line(done if self.success else f"{self.name} failed: {self.message}").removesuffix(":")
+
+
 class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
     """Everything a participant needs for its next decision.
 
     `text` is the world's own description, such as a board or a hand of cards. It comes first in `to_text`
     and keeps its line breaks. `choices` are the legal actions, each as it would be sent, if the world lists
-    them. `text_says_all`: the text says what the other fields say, so `to_text` adds only the goals.
+    them. `text_says_all`: the text says what the other fields say, so `to_text` adds only the goals and `last_action`.
     """
 
     status: dict[str, Any] = {}
@@ -165,6 +183,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
     text: str = ""
     choices: list[dict[str, Any]] = []
     text_says_all: bool = False
+    last_action: LastAction | None = None
 
     def to_text(self) -> str:
         """The observation as text for a model. Empty sections are left out."""
@@ -174,6 +193,8 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
         text = own if self.text_says_all else self._sections(own)
         if self.current_goals:
             text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
+        if self.last_action is not None:
+            text += _section(LAST_ACTION, [self.last_action.to_text()])
         return text
 
     def _sections(self, own: str) -> str:

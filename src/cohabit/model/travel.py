@@ -5,9 +5,10 @@ turn these declarations into gains and bonuses are in ``nexus/``.
 """
 
 import math
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 Domain = Literal[
     "exploration", "resource_management", "combat", "crafting", "survival",
@@ -20,6 +21,8 @@ DOMAINS: tuple[Domain, ...] = get_args(Domain)
 MAX_TIER = 10
 Spawn = Literal["safe", "challenging", "random"]
 Difficulty = Literal["easy", "normal", "hard", "adaptive"]
+MAX_AVATAR_NAME, MAX_APPEARANCE = 40, 1_000
+"""Characters of the name of an avatar, and bytes of JSON of its appearance."""
 
 
 class Lesson(Struct, frozen=True):
@@ -110,6 +113,18 @@ class Entering(Struct, frozen=True):
     count: int
 
 
+class NewAvatar(Struct, frozen=True, omit_defaults=True):
+    """What an agent wants a new body to be like. Its bonuses are not a wish: they come from the agent's skills."""
+
+    name: Annotated[str, Meta(max_length=MAX_AVATAR_NAME, description="default: yours")] = ""
+    appearance: Annotated[dict[str, Any], Meta(description="such as {'hair': 'red'}; others do not see it")] = {}
+    spawn_location: Spawn = "safe"
+
+    def __post_init__(self) -> None:
+        if len(msgspec.json.encode(self.appearance)) > MAX_APPEARANCE:
+            raise ValueError(f"appearance is too long: at most {MAX_APPEARANCE:,} bytes of JSON")
+
+
 class EntryPackage(Struct, frozen=True, omit_defaults=True):
     """What an agent brings into a game. The house makes it from what it knows of the agent; the agent chooses only its
     wishes: the avatar, where to appear, and what it wants to do there."""
@@ -127,6 +142,7 @@ class EntryPackage(Struct, frozen=True, omit_defaults=True):
     damage: float = 1.0  # the factor of that difficulty
     max_steps: int | None = None
     exit_conditions: tuple[str, ...] = ()
+    new_avatar: NewAvatar | None = None  # in a new body, although others may wait
 
     @property
     def items(self) -> dict[str, int]:

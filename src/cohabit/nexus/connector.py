@@ -12,7 +12,7 @@ import msgspec
 from cohabit import errors
 from cohabit.features.visits.state import VISITS
 from cohabit.model.observation import one_line
-from cohabit.model.travel import DOMAINS
+from cohabit.model.travel import DOMAINS, NewAvatar
 from cohabit.nexus import goals
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.packages import bonuses, forget, remember
@@ -129,17 +129,23 @@ class NexusConnector:
         game_id: str,
         spawn_preference: Any = "safe",
         difficulty: Any = "normal",
-        goals: str = "",
+        goals: str | Sequence[str] | None = None,
         avatar_id: str | None = None,
         items: dict[str, int] | None = None,
         max_steps: int | None = None,
-        exit_conditions: Sequence[str] | None = None,
+        exit_conditions: str | Sequence[str] | None = None,
+        avatar_spec: Any = None,
     ) -> dict[str, Any]:
         if game_id == self._room:
             raise errors.GameRejected("you are in the Nexus already; choose a game (list_games)")
-        wanted = tuple(goal.strip() for goal in goals.split(",") if goal.strip())
-        ends = tuple(text for text in (one_line(known).strip() for known in exit_conditions or ()) if text)
-        wishes = Wishes(avatar_id, spawn_preference, difficulty, wanted, items, max_steps, ends)
+        new = msgspec.convert(avatar_spec, NewAvatar | None)
+        if new is not None and avatar_id is not None:
+            raise errors.BadArgs("give avatar_id, for an avatar of yours, or avatar_spec, for a new one, but not both")
+        if new is not None and spawn_preference == "safe":
+            spawn_preference = new.spawn_location
+        wishes = Wishes(
+            avatar_id, spawn_preference, difficulty, _texts(goals), items, max_steps, _texts(exit_conditions), new
+        )  # fmt: skip
         profile, receipt = await self.transit.enter(identity, self._ticket(by), game_id, wishes)
         token = await self._token_for(identity, game_id)
         bonus = dict(profile.session.bonuses) if profile.session is not None else {}
@@ -305,6 +311,12 @@ class NexusConnector:
 def _reached(profile: Profile) -> list[str]:
     """The goals that an agent has reached."""
     return [one.goal for one in profile.goals if one.completed_at is not None]
+
+
+def _texts(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """A list of texts, or one text with commas."""
+    found = given.split(",") if isinstance(given, str) else given or ()
+    return tuple(text for text in (one_line(each).strip() for each in found) if text)
 
 
 def _answer(profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def entry(profile: Profile, travel: Travel, ticket: str, wishes: Wishes, game: G
         damage=damage_for(wishes.difficulty, profile) if travel.difficulty else 1.0,
         max_steps=wishes.max_steps,
         exit_conditions=wishes.exit_conditions,
+        new_avatar=wishes.new_avatar,
     )
 
 

@@ -5,20 +5,22 @@ may be texts with commas, and unknown fields are ignored. ``BadArgs`` says what 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeVar, get_args
 
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
 from cohabit.model.observation import one_line
-from cohabit.model.travel import DOMAINS, Difficulty, Spawn
+from cohabit.model.travel import DOMAINS, MAX_AVATAR_NAME, Difficulty, NewAvatar, Spawn
 from cohabit.nexus.dialects import Dialect
 from cohabit.nexus.values import GameInfo, Status, Wishes
 
 MAX_TEXT = 300  # characters
 MAX_LIST = 20
 MAX_COUNT = 1_000_000_000
+WSAP_VERSIONS = ("0.1", "0.1.0")
+"""The versions of the protocol, as its descriptions write them. They are the same one."""
 LeaveMode = Literal["dormant", "suspend", "despawn"]
 Word = TypeVar("Word", bound=str)
 _UPPER = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -75,6 +77,9 @@ def register_game(body: object) -> GameInfo:
     dimensions = fields.number("dimensions")
     if dimensions not in (None, 2, 3):
         raise BadArgs(f"`dimensions` is 2 or 3, not {dimensions}")
+    version = fields.text("wsap_version") or WSAP_VERSIONS[0]
+    if version not in WSAP_VERSIONS:
+        raise BadArgs(f"`wsap_version` {version[:40]!r} is not supported; supported are {', '.join(WSAP_VERSIONS)}")
     game_id = fields.needed("id", "game_id")
     return GameInfo(
         id=game_id,
@@ -86,11 +91,16 @@ def register_game(body: object) -> GameInfo:
         multiplayer=fields.yes("multiplayer", default=True),
         persistent_world=fields.yes("persistent_world", default=True),
         skill_domains=tuple(domain for domain in DOMAINS if domain in known),
-        wsap_version=fields.text("wsap_version") or "0.1",
+        wsap_version=version,
         transit_compatible=fields.yes("transit_compatible", default=True),
         max_agents=fields.number("max_agents"),
         bridge_url=fields.text("bridge_url") or None,
     )
+
+
+def given(body: object) -> Collection[str]:
+    """The names of the fields that a request has, in snake case."""
+    return _Fields(body).names
 
 
 def enter(body: object) -> Enter:
@@ -120,13 +130,17 @@ def leave(body: object) -> Leave:
 
 def _wishes(fields: "_Fields") -> Wishes:
     inner = fields.inner("preferences")
-    spec = fields.inner("avatar_spec")
+    spec = _avatar_spec(fields.inner("avatar_spec") if fields.has("avatar_spec") else inner.inner("avatar_spec"))
+    avatar = fields.text("avatar_id") or inner.text("avatar_id") or None
+    if avatar is not None and spec is not None:
+        raise BadArgs("send `avatar_id`, for an avatar of yours, or `avatar_spec`, for a new one, but not both")
     spawn = inner.word(get_args(Spawn), "spawn", "spawn_preference") or fields.word(
         get_args(Spawn), "spawn", "spawn_preference"
     )
     return Wishes(
-        avatar=fields.text("avatar_id") or inner.text("avatar_id") or None,
-        spawn=spawn or spec.word(get_args(Spawn), "spawn_location") or "safe",
+        avatar=avatar,
+        new_avatar=spec,
+        spawn=spawn or (spec.spawn_location if spec is not None else "safe"),
         difficulty=inner.word(get_args(Difficulty), "difficulty")
         or fields.word(get_args(Difficulty), "difficulty")
         or "normal",
@@ -135,6 +149,19 @@ def _wishes(fields: "_Fields") -> Wishes:
         max_steps=fields.number("max_steps") or inner.number("max_steps"),
         exit_conditions=fields.texts("exit_conditions") or inner.texts("exit_conditions"),
     )
+
+
+def _avatar_spec(spec: "_Fields") -> NewAvatar | None:
+    """The wish for a new avatar. Skill bonuses in it are ignored: they come from what the agent has done."""
+    if not spec:
+        return None
+    if (loadout := spec.text("starting_loadout")) not in ("", "default"):
+        raise BadArgs(f"`starting_loadout` is default here, not {loadout[:40]!r}")
+    try:
+        name, appearance = spec.text("name")[:MAX_AVATAR_NAME], spec.object("appearance")
+        return NewAvatar(name, appearance, spec.word(get_args(Spawn), "spawn_location") or "safe")
+    except ValueError as wrong:
+        raise BadArgs(f"`avatar_spec`: {wrong}") from None
 
 
 class _Fields:
@@ -147,6 +174,23 @@ class _Fields:
         self._values: dict[str, Any] = {
             _UPPER.sub(r"_\1", name).lower(): value for name, value in exact.items()
         } | exact
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._values.keys()
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def object(self, name: str) -> dict[str, Any]:
+        """An object with any fields, whose names stay as they are."""
+        value = self._values.get(name, {})
+        if not isinstance(value, dict):
+            raise BadArgs(f"`{name}` is a JSON object, not {_kind(value)}")
+        return value
 
     def _first(self, names: tuple[str, ...]) -> tuple[str, Any]:
         return next(((name, self._values[name]) for name in names if name in self._values), (names[0], None))

@@ -174,7 +174,11 @@ class Caller:
             )
         if not game.transit_compatible:
             raise errors.BadArgs("`transit_compatible` is false, so agents could not travel there; do not register it")
-        args: Json = {"description": game.description, "maintenance": game.status == "maintenance"}
+        # What a request leaves out stays as it is.
+        given = requests.given(self._asked.body)
+        args: Json = {"description": game.description} if "description" in given else {}
+        if "status" in given:
+            args["maintenance"] = game.status == "maintenance"
         if game.max_agents is not None:
             args["capacity"] = game.max_agents
         known = self._is_open(game.id)
@@ -211,8 +215,9 @@ class Caller:
             "game_id": wanted.game_id,
             "spawn_preference": wishes.spawn,
             "difficulty": wishes.difficulty,
-            "goals": ", ".join(wishes.goals),
+            "goals": list(wishes.goals),
             "avatar_id": wishes.avatar,
+            "avatar_spec": msgspec.to_builtins(wishes.new_avatar),
             "items": wishes.items,
             "max_steps": wishes.max_steps,
             "exit_conditions": list(wishes.exit_conditions),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from cohabit.model.travel import DOMAINS, Difficulty, Domain, ItemCategory, LeftBody, Rarity, Spawn
+from cohabit.model.travel import DOMAINS, Difficulty, Domain, ItemCategory, LeftBody, NewAvatar, Rarity, Spawn
 
 Status = Literal["available", "busy", "offline", "maintenance"]
 
@@ -176,6 +176,7 @@ class Wishes(Struct, frozen=True, omit_defaults=True):
     items: dict[str, int] | None = None  # what to take along of the carried items, by origin; None: all that fit
     max_steps: int | None = None
     exit_conditions: tuple[str, ...] = ()
+    new_avatar: NewAvatar | None = None  # a new one, like this
 
 
 class Ongoing(Struct, frozen=True, omit_defaults=True):

@@ -15,7 +15,7 @@ from cohabit.features.bodies.avatars import Mode
 from cohabit.features.visits.visits import Destination
 from cohabit.model import plain, travel
 from cohabit.model.action import Action
-from cohabit.model.travel import Difficulty, Spawn
+from cohabit.model.travel import Difficulty, NewAvatar, Spawn
 from cohabit.nexus import goals, values
 from cohabit.nexus.games import travel_named
 from cohabit.nexus.packages import MemoryKind
@@ -30,6 +30,10 @@ MAX_PRESENT = 1_000
 GameId = Annotated[str, Meta(max_length=64, description="the id of a game (see list_games)")]
 GoalId = Annotated[str, Meta(max_length=200, description="the id of a goal")]
 Memory = Annotated[str, Meta(min_length=1, max_length=300)]
+Texts = (
+    Annotated[str, Meta(max_length=500)] | Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)]
+)
+"""A list of texts, or one text with commas."""
 MODES = (
     "what happens to your body there: dormant (asleep in the world, can be hurt), suspend (out of the world until you "
     "return) or despawn (deleted)"
@@ -222,7 +226,7 @@ class Nexus(SeparateWorld):
         game_id: GameId,
         spawn_preference: Spawn = "safe",
         difficulty: Difficulty = "normal",
-        goals: Annotated[str, Meta(max_length=500, description="what you want to do there, separated by commas")] = "",
+        goals: Annotated[Texts | None, Meta(description="what you want to do there: a list, or with commas")] = None,
         avatar_id: Annotated[
             Annotated[str, Meta(max_length=40)] | None, Meta(description="one of your avatars there")
         ] = None,
@@ -237,11 +241,14 @@ class Nexus(SeparateWorld):
             Meta(description="your visit ends after this many steps"),
         ] = None,
         exit_conditions: Annotated[
-            Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=20)] | None,
+            Texts | None,
             Meta(
                 description="your visit ends by itself when one holds: `health < 10%`, `steps >= 200`, `playtime >= "
-                "10 min`, `died`, `goal_complete`. Others are notes for you"
+                "10 min`, `died`, `goal_complete`. Others are notes for you. A list, or with commas"
             ),
+        ] = None,
+        avatar_spec: Annotated[
+            NewAvatar | None, Meta(description="a new avatar, although one of yours may wait there")
         ] = None,
     ) -> None:
         """Travel to a game. You get a body there: the one that you left, or a new one."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.model.action import Action
-from cohabit.model.observation import Observation
+from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
@@ -84,10 +84,11 @@ class BaseRoom(RecordedRoom):
         # Methods that a world does not override are not called.
         own = overridden(type(world))
         self._has_scope, self._has_legal, self._has_goals = "scope" in own, "legal" in own, "goals" in own
-        self._observe = self._observe_with_goals if self._has_goals else world.observe
+        adds = self._has_goals or self.pace == "rounds"  # goals, and the last action of a seat
+        self._observe = self._observe_and_add if adds else world.observe
         self._observe_data = self._observe
         if "observe_data" in own:
-            self._observe_data = self._observe_data_with_goals if self._has_goals else world.observe_data
+            self._observe_data = self._observe_data_and_add if adds else world.observe_data
         # How the text of a view names legal actions; None: the world lists only examples.
         names = self.tools.of if self.tools.prefixed else str
         self._legal_names: Callable[[str], str] | None = names if world.spec.show_legal else None
@@ -336,18 +337,26 @@ class BaseRoom(RecordedRoom):
         fallback: Action | None = self.crash_on_bug(self.world.fallback, seat)
         return fallback
 
-    def _observe_with_goals(self, eye: Eye) -> Observation:
-        return self._with_goals(self.world.observe(eye), eye)
+    def last_action(self, seat: SeatId) -> LastAction | None:
+        """What came of the last action of a seat's player, in a world of rounds."""
+        found = (self.run_hook(last_action, self, seat) for last_action in self.hooks.last_action)
+        return next((last for last in found if last is not None), None)
 
-    def _observe_data_with_goals(self, eye: Eye) -> Observation:
-        return self._with_goals(self.world.observe_data(eye), eye)
+    def _observe_and_add(self, eye: Eye) -> Observation:
+        return self._with_own(self.world.observe(eye), eye)
 
-    def _with_goals(self, seen: Observation, eye: Eye) -> Observation:
+    def _observe_data_and_add(self, eye: Eye) -> Observation:
+        return self._with_own(self.world.observe_data(eye), eye)
+
+    def _with_own(self, seen: Observation, eye: Eye) -> Observation:
+        """The observation with what concerns its seat alone: its goals, and its last action."""
         seat = self.seats.get(eye.seat) if eye.seat is not None else None
-        if seat is not None and not seen.current_goals:
-            goals = self.world.goals(seat)
-            if goals:
-                seen = msgspec.structs.replace(seen, current_goals=list(goals))
+        if seat is None:
+            return seen
+        if self._has_goals and not seen.current_goals and (goals := self.world.goals(seat)):
+            seen = msgspec.structs.replace(seen, current_goals=list(goals))
+        if eye.sees != "public" and (last := self.last_action(seat.id)) is not None:
+            seen = msgspec.structs.replace(seen, last_action=last)
         return seen
 
 

@@ -22,6 +22,7 @@ from msgspec import Struct, structs
 
 from cohabit.bodies import DepartMode
 from cohabit.errors import BadArgs
+from cohabit.model.observation import LastAction
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
@@ -116,6 +117,9 @@ class Feature:
     def acted(self, room: "BaseRoom", member: Member) -> None:
         """A member has acted in the world."""
 
+    def chose(self, room: "BaseRoom", member: Member, action: str) -> None:
+        """A member has chosen an action, which happens when the round ends."""
+
     def round_ended(self, room: "BaseRoom") -> None:
         """The choices of a round were carried out."""
 
@@ -152,6 +156,10 @@ class Feature:
         feature is not active."""
         return {}
 
+    def last_action(self, room: "BaseRoom", seat: SeatId) -> LastAction | None:
+        """What came of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
+        return None
+
     def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
         """Whether a member receives the sound and the screen of another, if its grant allows it."""
         return True
@@ -180,6 +188,7 @@ class Hooks(Struct, frozen=True, eq=False):
 
     follow: tuple[Callable[["Context"], None], ...]
     acted: tuple[Callable[["BaseRoom", Member], None], ...]
+    chose: tuple[Callable[["BaseRoom", Member, str], None], ...]
     round_ended: tuple[Callable[["BaseRoom"], None], ...]
     game_ends: tuple[Callable[["Context", bool], None], ...]
     game_loaded: tuple[Callable[["Context", Mapping[str, SeatId]], None], ...]
@@ -194,6 +203,7 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    last_action: tuple[Callable[["BaseRoom", SeatId], LastAction | None], ...]
     hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
     pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     reply_note: tuple[Callable[["BaseRoom", Member], str], ...]

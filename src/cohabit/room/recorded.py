@@ -63,8 +63,8 @@ class RecordedRoom:
         """Apply an entry."""
         raise NotImplementedError
 
-    def _follow_up(self, at: int, told: list[Told]) -> None:
-        """Update what depends on the world after an entry, such as whose turn it is."""
+    def _follow_up(self, at: int, told: list[Told]) -> bool:
+        """Update what depends on the world after an entry, such as whose turn it is. Returns whether a round ended."""
         raise NotImplementedError
 
     def _digested(self) -> RoomState:

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from cohabit.errors import (
     AskerError,
@@ -254,13 +255,18 @@ class Room(BaseRoom):
             told: list[Told] = []
             member = state.members[by]
             result: Any = self._act(member, command, args, told)
+            chose = self.hooks.chose if result.pending else ()
+            for has_chosen in chose:
+                self.run_hook(has_chosen, self, member, command.name)
             for acted in self.hooks.acted:
                 self.run_hook(acted, self, member)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             if self.pace == "turns" and member.seat in state.waiting_for:
                 state.turn_started = at  # also if the same seat moves again
-            self._follow_up(at, told)
+            ended = self._follow_up(at, told)
+            if result.pending:
+                result = turns.came_of(self, member, result, ended) if chose else replace(result, pending=False)
             if self._has_returns:
                 result = rewards.rewarded(self, by, result, told)
             return result, told
@@ -275,14 +281,15 @@ class Room(BaseRoom):
                 rewards.report_returns(self, context.told)
         return result, context.told
 
-    def _follow_up(self, at: int, told: list[Told]) -> None:
+    def _follow_up(self, at: int, told: list[Told]) -> bool:
         """Run after each entry: resolve a complete round, bind claims, restart the turn timer."""
         state = self.state
         self._turn = None
         if self._views:
             self._views = {}
         to_move = self._to_move = self.world.to_move()
-        if not to_move and self.pace == "rounds" and state.waiting_for:
+        ended = not to_move and self.pace == "rounds" and bool(state.waiting_for)
+        if ended:
             turns.resolve(self, told)
             to_move = self.to_move()
             state.turn_started = at  # also if the same seats are to move again
@@ -303,6 +310,7 @@ class Room(BaseRoom):
             context = Context(self, state, None, at, told)
             for follow in self.hooks.follow:
                 self.run_hook(follow, context)
+        return ended
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -331,14 +339,17 @@ class Room(BaseRoom):
         outcome = result if isinstance(result, Outcome) else msgspec.convert(result, Outcome)
         eye = self._eyes.get(member.id) or self.eye(member)
         if (eye is None or eye.sees == "public") and self.is_blind(member):
-            return ActionResult(outcome.success, "Done." if outcome.success else BLIND)
+            return ActionResult(outcome.success, "Done." if outcome.success else BLIND, pending=outcome.pending)
         if command.result is not None and not wrapped:
             return outcome.data
         if not (look and outcome.with_view):
             done, achieved = self._is_over, [*outcome.achievements]
             if done is None:
                 done = self.is_over()
-            return ActionResult(outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data)
+            return ActionResult(
+                outcome.success, outcome.message, outcome.reward, achieved, done, None, outcome.data,
+                pending=outcome.pending,
+            )  # fmt: skip
         seen = None if eye is None else self._observe(eye)
         if seen is not None and seen.step < 0:
             raise ValueError(f"the step of an observation must be at least 0, not {seen.step}")
@@ -352,7 +363,7 @@ class Room(BaseRoom):
                 message, to_move = f"{message} {ended}".lstrip(), []
         return ActionResult(
             outcome.success, message, outcome.reward, list(outcome.achievements), self.is_over(), seen,
-            outcome.data, to_move, shown,
+            outcome.data, to_move, shown, outcome.pending,
         )  # fmt: skip
 
     # -- system entries and turns ------------------------------------------------------------------

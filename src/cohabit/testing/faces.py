@@ -23,6 +23,7 @@ from cohabit.testing.clock import FakeClock
 
 ISLAND = "island"
 TABLE = "table"
+FIELD = "field"
 SEED = 7
 
 
@@ -41,7 +42,8 @@ class Reference:
     """The house that the claims are about, and the tokens of its members by name.
 
     On the island (Lanterns, with fog): the players ann (amber) and ben (blue), the god zeus, the observer olga,
-    the host hera, and wim, an agent without a role, who may only watch. At the table (Nim): fay and sol.
+    the host hera, and wim, an agent without a role, who may only watch. At the table (Nim): fay and sol. In the field
+    (Planets, a world of rounds): pat and quin.
     """
 
     def __init__(self, house: House, clock: Clock, tokens: dict[str, str]) -> None:
@@ -62,7 +64,7 @@ async def reference_house(
         if isinstance(clock, FakeClock) and clock.between is None:
             clock.between = lambda: _at_rest(house)
         tokens: dict[str, str] = {}
-        for room, scenario in ((ISLAND, island()), (TABLE, table())):
+        for room, scenario in ((ISLAND, island()), (TABLE, table()), (FIELD, field())):
             tokens |= (await house.create_room(scenario, room, SEED))[1]
         yield Reference(house, clock, tokens)
 
@@ -99,6 +101,18 @@ def table() -> Scenario:
         world="nim",
         config={"stones": 5_000},
         agents=[AgentSpec(id="fay", role="player", claim="auto:0"), AgentSpec(id="sol", role="player", claim="auto:1")],
+    )
+
+
+def field() -> Scenario:
+    """A world of rounds."""
+    return Scenario(
+        scenario="planet",
+        world="planet",
+        agents=[
+            AgentSpec(id="pat", role="player", claim="auto:0"),
+            AgentSpec(id="quin", role="player", claim="auto:1"),
+        ],
     )
 
 
@@ -213,6 +227,39 @@ async def claim_only_the_player_whose_turn_it_is_can_move(scene: Scene) -> None:
     expect(await scene.call("fay", "heap") == before - 1, "the move was not made")
     await scene.refused(errors.TurnNotYours, mover, "take", {"n": 1})
     expect((await scene.call(other, "whoami"))["your_turn"] is True, f"it should be the turn of {other}")
+
+
+async def claim_in_rounds_a_choice_is_pending_and_then_its_player_learns_what_came_of_it(scene: Scene) -> None:
+    """A choice that will fail is pending, not a success; when the round has ended its player sees name, success and
+    message in its view, and nobody else does."""
+    chosen = await scene.call("pat", "craft", {"item": "furnace"})
+    expect(chosen.get("pending") is True, f"the choice of pat: {chosen}")
+    ended = await scene.call("quin", "act", {"action": "craft", "params": {"item": "furnace"}})
+    expect((ended.get("pending", False), ended["success"]) == (False, False), f"the choice of quin: {ended}")
+    await scene.call("quin", "wait")
+    following = await scene.call("pat", "wait")
+    expect(following["success"] is True and not following.get("pending"), f"the next choice of pat: {following}")
+    await scene.call("pat", "craft", {"item": "furnace"})
+    await scene.call("quin", "wait")
+    view = await scene.call("pat", "view")
+    last = view["observation"].get("last_action", {})
+    expect((last.get("name"), last.get("success")) == ("craft", False), f"pat's last action: {last}")
+    expect(f"craft failed: {last['message']}" in view["text"], f"pat reads {view['text']!r}")
+    expect(last["message"] not in (await scene.call("quin", "view"))["text"], "quin reads what pat did")
+
+
+async def claim_an_action_may_have_the_field_names_of_wsap(scene: Scene) -> None:
+    """act takes name and parameters as well as action and params, but not both names of one field."""
+    for call in (
+        {"name": "halt"},
+        {"name": "halt", "parameters": {}, "reasoning": "why"},
+        {"action": "halt", "parameters": {}},
+    ):
+        result = await scene.call("ann", "act", call)
+        expect(result["success"] is True, f"{call}: {result}")
+    refusal = await scene.refused(errors.BadArgs, "ann", "act", {"name": "halt", "action": "halt"})
+    expect("name" in refusal.message and "action" in refusal.message, refusal.message)
+    await scene.refused(errors.BadArgs, "ann", "act", {"name": 3})
 
 
 # -- fog ----------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ class Play:
 
     def attempt(self, member: Member, name: str, args: Mapping[str, Any], *, listed: bool = False) -> str:
         """Call an action as this member. Returns a description of the result."""
-        before = self.room.digest()
+        before, awaited = self.room.digest(), self.room.to_move()
         said = f"{member.id} {name} {json.dumps(args, ensure_ascii=False)}"
         try:
             result = self.room.call(member.id, name, dict(args), at=self.at)
@@ -158,6 +158,8 @@ class Play:
                 self.problem("legal", f"legal() lists {name} {dict(args)}, but it is refused: {refusal.as_text()}")
             return f"{said}: {refusal.as_text()}"
         self.accepted += 1
+        if self.room.pace == "rounds" and member.seat in awaited and len(awaited) > 1:
+            self._look_at_choice(member, said, result)
         words = result.message if isinstance(result, ActionResult) else json.dumps(msgspec.to_builtins(result))
         return f"{said}: {words or 'done'}"
 
@@ -233,6 +235,13 @@ class Play:
         strange = [s for s in scored if s not in self.room.state.seats_ever and s not in there]
         if strange or len(scored) != len(dict.fromkeys(scored)):
             self.problem("to_move", f"standings() names {', '.join(scored)}; the seats are {', '.join(there)}")
+
+    def _look_at_choice(self, member: Member, said: str, result: Any) -> None:
+        """In rounds: a seat that was waited for, with others, and is not any more, has only chosen something."""
+        room = self.room
+        chosen = isinstance(result, ActionResult) and member.seat not in room.to_move() and not room.is_over()
+        if chosen and not result.pending:
+            self.problem("pace", f"{said} happens when the round ends, so its Outcome needs pending=True")
 
     def _look_at_returns(self) -> None:
         there = [*self.room.state.seats_ever, *(s.id for s in self.room.state.seats)]

@@ -300,7 +300,7 @@ def test_the_reply_offers_to_submit_again_only_while_that_is_possible():
 
 def test_the_reply_to_a_submission_says_what_to_do_next():
     room = room_of(turns=2)
-    assert room.call("p0", "submit", {}, at=1).message.endswith("Then wait for your turn (wait_for_turn).")
+    assert "Then wait for your turn (wait_for_turn)." in room.call("p0", "submit", {}, at=1).message
     last = room.call("p1", "submit", {}, at=2).message
     assert last.endswith("the turn is resolved. It is your turn again: submit your orders for turn 1.")
     room.call("p0", "submit", {}, at=3)

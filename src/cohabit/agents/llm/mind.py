@@ -177,7 +177,8 @@ class LlmAgent:
     # -- learning ---------------------------------------------------------------------------------
     async def reflect(self, result: ActionResult) -> None:
         if self._last is not None and self.options.memory:
-            self.notebook.remember(self._step, self._last, result.message, result.reward)
+            came = result.message if result.success else f"failed: {result.message}"
+            self.notebook.remember(self._step, self._last, came, result.reward)
 
     async def plan(self, goals: Sequence[Goal]) -> list[str]:
         """Ask for a plan, which is then part of the memory. The game goes on without one; the transcript says why."""

@@ -23,6 +23,8 @@ from cohabit.model.record import Told
 from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.model.timestamps import utc
+from cohabit.model.travel import MAX_APPEARANCE, NewAvatar
+from cohabit.model.travel import MAX_AVATAR_NAME as MAX_NAME
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.play import seats
@@ -31,7 +33,6 @@ from cohabit.world import Arrival, Pace, World
 
 C = Capability
 State = AvatarState
-MAX_NAME = 40
 MAX_DESTROYED = 20
 """How many destroyed avatars of one agent are remembered."""
 MAX_DESPAWNED = 20
@@ -269,8 +270,8 @@ def create_avatar(
     """Create an avatar without jacking in. Its body appears when you do (`jack_in`)."""
     me = ctx.member
     own.check_limit(ctx.room, me, beside=me.seat)
-    if appearance is not None and len(msgspec.json.encode(appearance)) > 1_000:
-        raise BadArgs("appearance is too long: at most 1,000 bytes of JSON")
+    if appearance is not None and len(msgspec.json.encode(appearance)) > MAX_APPEARANCE:
+        raise BadArgs(f"appearance is too long: at most {MAX_APPEARANCE:,} bytes of JSON")
     made = _add(ctx.room, own.owner_of(me), one_line(name or me.name or me.handle), ctx.at)
     made.appearance, made.spawn = appearance or {}, spawn_location
     ctx.tell(f"you created the avatar {made.name} ({made.id})", members=(me.id,))
@@ -304,20 +305,27 @@ def enter_body(
     spawn: str = "",
     *,
     is_first: bool = True,
+    new: NewAvatar | None = None,
 ) -> bool:
     """Seat a member in one of its bodies, or in a new one. Returns whether the body was there before. ``is_first``: see
-    ``seats.arrive``."""
+    ``seats.arrive``. ``new``: in a new one, like this, although others may wait."""
     room = ctx.room
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
     avatar = own.to_take(room, me, avatar_id)
+    if new is not None:
+        own.check_limit(room, me)
+        avatar = None
     arrival = _arrival(room, me, avatar, bonuses, spawn)
+    if new is not None and new.name:
+        arrival = msgspec.structs.replace(arrival, name=one_line(new.name))
     wakes = arrival.returns
     seats.arrive(ctx, me, arrival, is_first=is_first, moves=_is_on_dead_body(room, me))
     seats.remember_seat(room, me)
     assert me.seat is not None
     if avatar is None:
         avatar = _new_avatar(room, me, ctx.at, me.seat)
+        avatar.appearance = dict(new.appearance) if new is not None else {}
     avatar.seat = me.seat
     if not wakes:
         avatar.bonuses, avatar.name = dict(arrival.bonuses), room.seats[me.seat].name or avatar.name

@@ -66,7 +66,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
         visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
         room.features_changed()  # the visit has a say in how its body arrives
         try:
-            woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn)
+            woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn, new=package.new_avatar)
         except BaseException:
             del VISITS.change(state).visits[package.identity]
             if is_first:

@@ -53,11 +53,11 @@ def open_to_nexus(
     description: Annotated[
         Annotated[str, Meta(max_length=500)] | None, Meta(description="what agents in the Nexus read about it")
     ] = None,
-    maintenance: Annotated[bool, Meta(description="no new visitors for now")] = False,
+    maintenance: Annotated[bool | None, Meta(description="no new visitors for now")] = None,
 ) -> OpenToNexus:
     """Let agents come here as players through the Nexus of this house, or stop it. Visitors who are here stay.
 
-    Capacity and description keep their values if you omit them.
+    Capacity, description and maintenance keep their values if you omit them.
     """
     if open and ctx.state.world == NEXUS:
         raise Conflict("this room is the Nexus itself; open the rooms in which agents are to play")
@@ -69,10 +69,10 @@ def open_to_nexus(
         VISITORS,
         known.capacity if capacity is None else capacity,
         known.description if description is None else description,
-        maintenance,
+        known.maintenance if maintenance is None else maintenance,
     )
     kept.nexus = entry if open else None
-    how = "maintenance" if maintenance else f"for {entry.capacity} visitors"
+    how = "maintenance" if entry.maintenance else f"for {entry.capacity} visitors"
     ctx.tell(
         f"{ctx.member.handle} {f'opened this room to the Nexus ({how})' if open else 'closed this room to the Nexus'}"
     )

@@ -7,6 +7,7 @@ import secrets
 import shutil
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -35,9 +36,8 @@ C = Capability
 
 class Saved(Struct, omit_defaults=True):
     saved: bool
-    folder: str
+    name: str
     compressed: bool
-    path: str
     bytes: int | None = None  # only for members who see everything, because it depends on hidden information
 
 
@@ -49,26 +49,36 @@ def _can_load(runner: RoomRunner, member: Member) -> bool:
     return _has_folder(runner, member) or C.READ_ALL in member.held  # who may load an uploaded save
 
 
-@command(
+saving = command(
     category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
     offered_in=_has_folder,
 )  # fmt: skip
+loading = replace(saving, offered_in=_can_load)
+"""How a command that saves, or loads, is declared. A protocol may have other names for its arguments."""
+Compress = Annotated[bool, Meta(description="compress the save")]
+SaveBytes = Annotated[str | None, Meta(description="a base64-encoded save, instead of one of this room's")]
+
+
+@saving
 async def save_world(
     ctx: HouseContext,
-    folder: Annotated[str, Meta(description="the name of the save, such as before-the-war")],
-    compress: Annotated[bool, Meta(description="compress the save")] = True,
+    name: Annotated[str, Meta(description="the name of the save, such as first-evening")],
+    compress: Compress = True,
 ) -> Saved:
-    """Save the world under a name, in the data folder of this house. An older save of that name is replaced."""
-    place = _save_folder(ctx, folder)
+    """Save this room's world under a name, in the data folder of the house. An older save of that name is replaced."""
+    return await save(ctx, name, compress)
+
+
+async def save(ctx: HouseContext, name: str, compress: bool) -> Saved:
+    place = _save_folder(ctx, name)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
     data = await ctx.runner.submit(
         PeekCall(lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played))
     )
     await asyncio.to_thread(_write, place, data)
-    name = folder.strip()
     size = len(data) if _sees_everything(ctx) else None
-    return Saved(saved=True, folder=name, compressed=compress, path=f"{name}/{SAVE_FILE}", bytes=size)
+    return Saved(saved=True, name=name.strip(), compressed=compress, bytes=size)
 
 
 def _sees_everything(ctx: HouseContext) -> bool:
@@ -77,40 +87,38 @@ def _sees_everything(ctx: HouseContext) -> bool:
 
 
 class Loaded(Struct, omit_defaults=True):
-    scheduled: bool
-    source: str
-    note: str
-    path: str | None = None
+    loaded: bool
+    name: str | None = None  # None: the save came with the call
     bytes: int | None = None  # see Saved
 
 
-@command(
-    category="control", where="house", needs=C.CONTROL_WORLD, records=True, world_may_replace=True,
-    offered_in=_can_load,
-)  # fmt: skip
+@loading
 async def load_world(
     ctx: HouseContext,
-    path: Annotated[str | None, Meta(description="the name of a save (see list_saves), or its path")] = None,
-    bytes_b64: Annotated[str | None, Meta(description="a base64-encoded save; takes precedence over path")] = None,
+    name: Annotated[str | None, Meta(description="the name of a save (see list_saves)")] = None,
+    bytes_b64: SaveBytes = None,
 ) -> Loaded:
-    """Replace the world with a save. The members and their seats stay."""
+    """Replace this room's world with a save of it. The members and their seats stay."""
+    return await load(ctx, name, bytes_b64)
+
+
+async def load(ctx: HouseContext, name: str | None, bytes_b64: str | None) -> Loaded:
+    """Load the save in ``bytes_b64``, or else the one with this name."""
     if bytes_b64 is not None:
         if not _sees_everything(ctx):
             raise PermissionDenied(
                 "loading an uploaded save requires read_all, because it reveals hidden information; load one of this "
-                "room's saves by path",
+                "room's saves by its name",
                 needs=[C.READ_ALL],
             )
-        source, data = "bytes_b64", _decoded(bytes_b64)
-    elif path is not None:
-        path = path.strip().removesuffix(f"/{SAVE_FILE}")  # as save_world reported it
-        source, data = "path", await asyncio.to_thread(_read, _save_folder(ctx, path), path)
+        name, data = None, _decoded(bytes_b64)
+    elif name is not None:
+        name = name.strip()
+        data = await asyncio.to_thread(_read, _save_folder(ctx, name), name)
     else:
-        raise BadArgs("give either path, the name of a save, or bytes_b64")
+        raise BadArgs("give either name, the name of a save, or bytes_b64")
     await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
-    named = path if source == "path" else None
-    size = len(data) if _sees_everything(ctx) else None
-    return Loaded(scheduled=True, source=source, note="the world is loaded", path=named, bytes=size)
+    return Loaded(True, name, len(data) if _sees_everything(ctx) else None)
 
 
 class SaveList(Struct):

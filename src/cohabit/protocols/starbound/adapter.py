@@ -13,7 +13,7 @@ from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Observation
 from cohabit.protocols.starbound.actions import ACTIONS
 from cohabit.protocols.starbound.connector import answer_of, sending_to_bridge
-from cohabit.protocols.starbound.wire import DEFAULT_PLAYER, observation_of, read_outcome, read_view
+from cohabit.protocols.starbound.wire import DEFAULT_PLAYER, observation_of, read_object, read_outcome, read_view
 
 T = TypeVar("T")
 DEFAULT_URL = "http://localhost:9999"
@@ -79,15 +79,15 @@ class StarboundAdapter(GameAdapter):
         return self.observe()
 
     def inventory(self) -> dict[str, int]:
-        found: dict[str, int] = self._ask("inventory")["inventory"]
+        found: dict[str, int] = _valid(read_object, self._ask("inventory"))["inventory"]
         return found
 
     def quests(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("quests")["quests"]
+        found: list[dict[str, Any]] = _valid(read_object, self._ask("quests"))["quests"]
         return found
 
     def world(self) -> dict[str, Any]:
-        return self._ask("world")
+        return _valid(read_object, self._ask("world"))
 
     def is_connected(self) -> bool:
         """Whether the bridge runs and a game is connected to it."""

@@ -12,7 +12,7 @@ from cohabit import errors
 from cohabit.house.clock import Clock, in_time
 from cohabit.protocols.starbound.actions import ACTIONS
 from cohabit.protocols.starbound.bridge import START_THE_GAME, TIMED_OUT, TIMEOUT_MS, Bridge
-from cohabit.protocols.starbound.wire import DEFAULT_PLAYER, Kind, as_plain, read_outcome, read_view
+from cohabit.protocols.starbound.wire import DEFAULT_PLAYER, Kind, as_plain, clean, read_object, read_outcome, read_view
 from cohabit.remote import Ask
 
 POLL_MS = 2_000
@@ -105,7 +105,7 @@ class HttpLink:
         try:
             if kind == "act":
                 return as_plain(read_outcome(said))
-            return said if kind == "reset" else as_plain(read_view(said))
+            return read_object(said) if kind == "reset" else as_plain(read_view(said))
         except errors.BadArgs as wrong:
             raise errors.OutcomeUnknown(f"the bridge sent an invalid result: {wrong.message}") from None
 
@@ -150,7 +150,7 @@ def answer_of(response: httpx2.Response) -> dict[str, Any]:
 
 def _refusal(said: dict[str, Any], status: int) -> errors.CohabitError:
     """The error in an answer. Unless it says that nothing was executed, the outcome is unknown."""
-    message = str(said.get("detail") or said["error"])[:1_000]
+    message = clean(str(said.get("detail") or said["error"]))
     if isinstance(said.get("code"), str):
         error = errors.by_code({"code": said["code"], "message": message})
         return error if isinstance(error, errors.AskerError | errors.Unreachable) else errors.OutcomeUnknown(message)

@@ -1,7 +1,8 @@
 """The values on the wire between adapter, bridge and game, their limits, and a player's view as an observation.
 
-The game's side is a script in another program, so nothing that it sends is trusted: texts are cut, lists are cut,
-numbers must be finite, and a value of the wrong type is refused as a whole.
+The game's side is a script in another program, so nothing that it sends is trusted: texts are cut and have no control
+characters, lists are cut, numbers must be finite and in their range, and a value of the wrong type is refused as a
+whole.
 """
 
 import math
@@ -18,6 +19,8 @@ MAX_BODY = 256 * 1024
 """Bytes of a request or of a result."""
 MAX_TEXT, MAX_ITEMS, MAX_DEPTH = 500, 128, 8
 """Characters of a text, and items of a list or an object; deeper nesting is refused."""
+MAX_EVENTS = 8
+"""Events of one action. Of more, the newest are kept."""
 MAX_PLAYER_ID = 80
 DEFAULT_PLAYER = "player"
 """The player of a request that names none, and of a game that polls for everyone."""
@@ -88,10 +91,18 @@ class PlayerView(Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if any(entity.distance < 0 for entity in self.nearby_entities):
             raise ValueError("the distance of an entity must be at least 0")
+        for name in ("health", "energy", "food"):
+            self._check_vital(name, getattr(self, name), getattr(self, f"max_{name}"))
+        if any(count < 0 for count in self.inventory.values()):
+            raise ValueError("the number of an item must be at least 0")
         if not (all(e.type for e in self.nearby_entities) and all(t.type for t in self.nearby_terrain)):
             raise ValueError("a type must not be empty")
         if not all(quest.id for quest in self.quests) or not all(effect.name for effect in self.effects):
             raise ValueError("a quest needs an id and an effect needs a name")
+
+    def _check_vital(self, name: str, value: float | None, most: float | None) -> None:
+        if (value is not None and value < 0) or (most is not None and most < 0):
+            raise ValueError(f"{name} and max_{name} must be at least 0")
 
 
 class GameEvent(Struct, frozen=True, omit_defaults=True):
@@ -118,6 +129,8 @@ def read_view(sent: Any) -> PlayerView:
 
 def read_outcome(sent: Any) -> ActOutcome:
     """Check the result of an action. Raises BAD_ARGS that says what is wrong."""
+    if isinstance(sent, dict) and isinstance(sent.get("events"), list):
+        sent = {**sent, "events": sent["events"][-MAX_EVENTS:]}
     plain = _with_lists(_bounded(sent), ActOutcome)
     if isinstance(plain, dict):
         if isinstance(plain.get("observation"), dict):
@@ -182,7 +195,7 @@ def _bounded(value: Any, depth: int = 0) -> Any:
         raise BadArgs("the value is nested too deeply")
     match value:
         case str():
-            return value[:MAX_TEXT]
+            return clean(value)
         case float():
             if not math.isfinite(value):
                 raise BadArgs("a number is not finite")
@@ -192,8 +205,15 @@ def _bounded(value: Any, depth: int = 0) -> Any:
         case list():
             return [_bounded(item, depth + 1) for item in value[:MAX_ITEMS]]
         case dict():
-            return {str(k)[:MAX_TEXT]: _bounded(v, depth + 1) for k, v in list(value.items())[:MAX_ITEMS]}
+            return {clean(str(k)): _bounded(v, depth + 1) for k, v in list(value.items())[:MAX_ITEMS]}
     return value
+
+
+def clean(text: str) -> str:
+    """A short text. Control characters, and others that cannot be seen, become spaces: line breaks could look like
+    sections of a view, and escape sequences are for terminals."""
+    short = text[:MAX_TEXT]
+    return short if short.isprintable() else "".join(c if c.isprintable() else " " for c in short)
 
 
 def _converted(plain: Any, to: type[T]) -> T:
@@ -267,6 +287,8 @@ def read_request(body: bytes) -> Asked:
         said.pop("parameters", None)
     known = {name: said[name] for name in Asked.__struct_fields__ if said.get(name) is not None}
     asked = _converted(known, Asked)
+    if len(asked.action) > MAX_PLAYER_ID or not asked.action.isprintable():
+        raise BadArgs(f"action must be a text of at most {MAX_PLAYER_ID} printable characters")
     return msgspec.structs.replace(
         asked, player_id=checked_player(asked.player_id), parameters=_bounded(asked.parameters)
     )

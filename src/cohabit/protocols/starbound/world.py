@@ -8,12 +8,10 @@ import msgspec
 from cohabit.adapter import arguments_of
 from cohabit.model.action import Action
 from cohabit.protocols.starbound.actions import ACTIONS, type_of
-from cohabit.protocols.starbound.wire import PlayerView, observation_of
+from cohabit.protocols.starbound.wire import MAX_EVENTS, PlayerView, observation_of
 from cohabit.remote import Ask, Plan, Polled, Sent, SeparateWorld
 from cohabit.world import ActionSpec, Eye, Observation, Outcome, Seat, SeatId, Told, WorldSpec
 
-MAX_EVENTS = 8
-"""Recent events that a player is shown."""
 SELDOM_USED = frozenset(
     {"move_left", "move_right", "alt_attack", "unequip", "open_crafting", "track_quest", "use_tech"}
 )  # fmt: skip

@@ -4,13 +4,17 @@ Such an answer has all fields of the command of the same name in other rooms, pl
 clients can read it.
 """
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from cohabit.errors import BadArgs
 from cohabit.features.objectives import ObjectiveStatus
 from cohabit.features.objectives import objective_status as known_objectives
 from cohabit.house.calls import command_list
 from cohabit.house.calls.context import HouseContext
+from cohabit.house.lifecycle import saves
 from cohabit.model.grant import Capability, names_held
 from cohabit.protocols.worldbox.names import PERMISSIONS, role_on_wire
 from cohabit.remote import RemoteWorld
@@ -161,6 +165,59 @@ def objective_status(ctx: Context) -> KingdomObjectives:
         ],
         kingdoms=[standing.data for standing in known.standings],
     )
+
+
+class SavedFolder(saves.Saved, kw_only=True, omit_defaults=True):
+    folder: str
+    path: str
+
+
+SameAs = Annotated[str | None, Meta(description="the same, as in other rooms")]
+
+
+@saves.saving
+async def save_world(
+    ctx: HouseContext,
+    folder: Annotated[str | None, Meta(description="the name of the save, such as before-the-war")] = None,
+    compress: saves.Compress = True,
+    name: SameAs = None,
+) -> SavedFolder:
+    """Save the world under a name, in the data folder of the house. An older save of that name is replaced."""
+    wanted = _one_of("folder", folder, name)
+    if wanted is None:
+        raise BadArgs("save_world: give the name of the save, as `folder` or as `name`")
+    made = await saves.save(ctx, wanted, compress)
+    return SavedFolder(**asdict(made), folder=made.name, path=f"{made.name}/{saves.SAVE_FILE}")
+
+
+class LoadedPath(saves.Loaded, kw_only=True, omit_defaults=True):
+    scheduled: bool
+    source: str
+    note: str
+    path: str | None = None
+
+
+@saves.loading
+async def load_world(
+    ctx: HouseContext,
+    path: Annotated[str | None, Meta(description="the name of a save (see list_saves), or its path")] = None,
+    bytes_b64: saves.SaveBytes = None,
+    name: SameAs = None,
+) -> LoadedPath:
+    """Replace the world with a save. The members and their seats stay."""
+    wanted = _one_of("path", path, name)
+    # `save_world` reports a path, too.
+    wanted = wanted.strip().removesuffix(f"/{saves.SAVE_FILE}") if wanted is not None else None
+    made = await saves.load(ctx, wanted, bytes_b64)
+    source = "path" if made.name is not None else "bytes_b64"
+    return LoadedPath(**asdict(made), scheduled=True, source=source, note="the world is loaded", path=made.name)
+
+
+def _one_of(other: str, given: str | None, name: str | None) -> str | None:
+    """The name of a save: clients of the bridge call it ``other``."""
+    if given is not None and name is not None:
+        raise BadArgs(f"`name` and `{other}` are two names of the same argument; send one of them")
+    return name if given is None else given
 
 
 class VersionedCapabilities(command_list.Capabilities, kw_only=True):

@@ -18,11 +18,15 @@ C = Capability
 
 
 class NamedAction(Struct, forbid_unknown_fields=True):
-    """An action in the WSAP format."""
+    """An action as a model answers with it: the field names of WSAP's answers."""
 
     action: str
     params: dict[str, Any] = {}
     reasoning: str | None = None
+
+
+OTHER_NAMES = {"name": "action", "parameters": "params"}
+"""The field names of WSAP's type ``Action``, which is accepted too."""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -46,6 +50,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
         return name, params, why[:MAX_MESSAGE]
     if isinstance(args, Action):
         args = {"action": args.name, "params": args.parameters, "reasoning": args.reasoning}
+    args = _with_usual_names(args)
     try:
         wrapped = _decode(_encode(args))  # through JSON, as all arguments
     except (TypeError, ValueError, OverflowError, RecursionError) as wrong:
@@ -54,6 +59,16 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     if wrapped.action == "act":
         raise BadArgs("act cannot call itself")
     return wrapped.action, wrapped.params, wrapped.reasoning and wrapped.reasoning[:MAX_MESSAGE]
+
+
+def _with_usual_names(args: Any) -> Any:
+    """The arguments with the field names of ``NamedAction``. Each field may have either of its names."""
+    if not isinstance(args, dict) or OTHER_NAMES.keys().isdisjoint(args):
+        return args
+    for other, usual in OTHER_NAMES.items():
+        if other in args and usual in args:
+            raise BadArgs(f"act: {other!r} and {usual!r} are two names of the same field; send one of them")
+    return {OTHER_NAMES.get(name, name): value for name, value in args.items()}
 
 
 @command(

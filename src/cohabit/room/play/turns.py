@@ -12,8 +12,10 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
 from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import turn_ends
+from cohabit.world import Outcome
 
 C = Capability
+HAPPENS_LATER = "This happens when the round ends."
 
 
 def late(room: BaseRoom) -> list[Member]:
@@ -136,6 +138,20 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
     for round_ended in room.hooks.round_ended:
         room.run_hook(round_ended, room)
     room.roster_changed()
+
+
+def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
+    """The outcome of a choice: that of the action, if the round has ended with it."""
+    replace = msgspec.structs.replace
+    if not ended:
+        return replace(chosen, message=f"{chosen.message} {HAPPENS_LATER}".strip())
+    last = room.last_action(member.seat) if member.seat is not None else None
+    if last is None:
+        return replace(chosen, pending=False)
+    message, achieved = f"{chosen.message} {last.message}".strip(), tuple(last.achievements)
+    return replace(
+        chosen, message=message, success=last.success, reward=last.reward, achievements=achieved, pending=False
+    )
 
 
 def _by_world(results: Iterable[Told]) -> Iterable[Told]:

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import GameRejected
 from cohabit.model.grant import Capability
-from cohabit.model.observation import Observation, one_line
+from cohabit.model.observation import LAST_ACTION, Observation, one_line
 from cohabit.model.text_changes import changes
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Ready, Resource, WaitMs, command, command_of
@@ -160,7 +160,7 @@ def _seconds_until(then: int, at: int) -> int:
 
 def _is_news(heading: str) -> bool:
     """Whether a section tells what happened in the last step, and not how things are."""
-    return heading.startswith(("NEWS", "MESSAGES", "LETTERS")) or heading.endswith("LAST TURN")
+    return heading.startswith(("NEWS", "MESSAGES", "LETTERS", LAST_ACTION)) or heading.endswith("LAST TURN")
 
 
 def _only_changes(reply: ViewReply, since: str, before: ShownView, world: World) -> None:
@@ -189,7 +189,14 @@ def _changes(now: Observation, text: str, before: ShownView, world: World) -> st
     rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
     if rest is None:
         return None
-    return f":\n{said}\n{rest}".rstrip("\n") if said or rest else ""
+    lines = [*filter(None, (said, _last_action(now, before.observation), rest))]
+    return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
+
+
+def _last_action(now: Observation, before: Observation) -> str:
+    """A line about the reader's own action, if it is a new one."""
+    last, is_new = now.last_action, (now.step, now.last_action) != (before.step, before.last_action)
+    return f"{LAST_ACTION}: {last.to_text()}" if last is not None and is_new else ""
 
 
 def _not_yet(result: Any) -> bool:

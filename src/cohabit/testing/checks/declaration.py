@@ -43,17 +43,19 @@ def check_spec(trial: Trial) -> str:
 
 
 def check_pace(trial: Trial) -> str:
-    """The pace is valid, depends only on the config, and the world has the method that it needs."""
+    """The pace is valid, depends only on the config, and the world has the methods that it needs. In rounds, a choice
+    is pending until the round ends, and then has an outcome."""
     world, other = trial.world, make_world(trial.source, trial.config)
     pace, cls = world.pace, type(world)
     if pace not in get_args(Pace):
         raise CheckFailed(f"pace is {pace!r}; it must be one of {', '.join(get_args(Pace))}")
     if other.pace != pace:
         raise CheckFailed(f"two worlds with the same config have the paces {pace!r} and {other.pace!r}")
-    needs = {"clock": "advance", "rounds": "resolve"}.get(pace)
-    if needs and getattr(cls, needs) is getattr(World, needs):
-        raise CheckFailed(f"pace {pace!r} calls {needs}(), but {cls.__name__} has none")
+    for needs in {"clock": ("advance",), "rounds": ("resolve", "outcome")}.get(pace, ()):
+        if getattr(cls, needs) is getattr(World, needs):
+            raise CheckFailed(f"pace {pace!r} calls {needs}(), but {cls.__name__} has none")
     if not trial.stopped:
+        trial.first_problem("pace")
         for play in trial.plays:
             if play.room.world.pace != pace:
                 raise CheckFailed(

@@ -24,7 +24,12 @@ _DEATHS = {
 
 def action_text(number: int, player: Player) -> str:
     """The reply to an action: what came of it."""
-    return events_text(player) or _gain_text(player) or f"{rules.ACTIONS[number]}: done."
+    return outcome_text(player) or f"{rules.ACTIONS[number]}: done."
+
+
+def outcome_text(player: Player) -> str:
+    """What came of an action; empty if it had the usual effect and there is nothing to add."""
+    return events_text(player) or _gain_text(player)
 
 
 def _gain_text(player: Player) -> str:

@@ -23,7 +23,7 @@ from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
-from cohabit.worlds.crafter.events import death_text
+from cohabit.worlds.crafter.events import death_text, outcome_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, inventory_of, observation_of
 from cohabit.worlds.crafter.player import Player
@@ -262,7 +262,7 @@ class CrafterShared(EmbodiedWorld):
         instead = "" if before is None else f" instead of {_name(before)}"
         waiting = len(self.to_move())
         when = f"waiting for {waiting} of {len(self._present())} players" if waiting else "all have chosen"
-        return Outcome(f"You chose {_name(choice)}{instead}; {when}.")
+        return Outcome(f"You chose {_name(choice)}{instead}; {when}.", pending=True)
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
@@ -298,6 +298,11 @@ class CrafterShared(EmbodiedWorld):
                 trade.leave_behind(game.land, player)
                 told.append(Told(f"player {player.name} {death_text(player)}"))
         return told
+
+    def outcome(self, seat: Seat) -> Outcome:
+        player = self._player(seat.id)
+        achieved = tuple(ACHIEVEMENTS[number] for number in player.new)
+        return Outcome(outcome_text(player), achievements=achieved, success=player.failure is None)
 
     def _count_rewards(self, players: Sequence[Player]) -> None:
         """Add up the rewards. With shared or rival goals only the first time counts that anybody unlocks something."""

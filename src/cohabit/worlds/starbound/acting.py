@@ -24,13 +24,15 @@ FIXTURES = (
 _SIDES = {"left": -1, "right": 1, "up": 0, "": 0}
 
 
-def act(game: Game, body: Body, name: str, args: Mapping[str, Any]) -> None:
-    """Do what was chosen; if that is impossible, the body is told why."""
+def act(game: Game, body: Body, name: str, args: Mapping[str, Any]) -> str:
+    """Do what was chosen; if that is impossible, the body is told why. Returns the reason; empty: it was done."""
     try:
         _ACTIONS[name](game, body, **args)
     except Failed as why:
         body.count("failed")
         body.tell(f"{name} failed: {why}.")
+        return str(why)
+    return ""
 
 
 def _move(game: Game, body: Body, direction: str, tiles: int = 1) -> None:

@@ -24,6 +24,8 @@ from cohabit.worlds.starbound.text import changes_text
 from cohabit.worlds.starbound.tiles import TO_LETTERS
 from cohabit.worlds.starbound.travel import TRAVEL
 
+NOT_DONE = "You died before you could do it."
+
 
 class Planet(PlanetBodies):
     """Planets seen from the side. Gather, dig, build, craft, fight, and travel from planet to planet in your ship.
@@ -78,6 +80,7 @@ class Planet(PlanetBodies):
         self.game = Game(seed, self.fighting)
         self.chosen: dict[SeatId, Choice] = {}
         self.totals: dict[SeatId, float] = {}
+        self._acted: dict[SeatId, str] = {}  # of the last step, for `outcome`; not in a snapshot
         for seat in seats:
             self._new_body(seat.name if seat.name != seat.id else "")
 
@@ -107,19 +110,28 @@ class Planet(PlanetBodies):
         awaited = len(self._awaited())
         waiting = awaited - len(self.chosen)
         when = f"waiting for {waiting} of {awaited} players" if waiting > 0 else "all have chosen"
-        return Outcome(f"You chose {name}{instead}; {when}.")
+        return Outcome(f"You chose {name}{instead}; {when}.", pending=True)
 
     def resolve(self) -> Sequence[Told]:
         if not self._present():
             return ()  # time stands still while nobody is here
         chosen, self.chosen = self.chosen, {}
         living = [body for body in self.game.bodies if body.alive]
-        for seat, reward in step(self.game, chosen).items():
+        rewards, self._acted = step(self.game, chosen)
+        for seat, reward in rewards.items():
             self.totals[seat] = self.totals.get(seat, 0.0) + reward
         self._wake_the_dead()
         return [
             Told(f"{body.name} {harm.CAUSES.get(body.fate.cause, 'died')}") for body in living if body.fate is not None
         ]
+
+    def outcome(self, seat: Seat) -> Outcome:
+        body = self._body_of(seat.id)
+        if seat.id not in self._acted:
+            return Outcome(NOT_DONE, success=False)
+        if why := self._acted[seat.id]:
+            return Outcome(f"{why[0].upper()}{why[1:]}.", success=False)
+        return Outcome(" ".join(words for _, words in body.events))
 
     def _wake_the_dead(self) -> None:
         for body in self._present() if self.respawn_after else ():

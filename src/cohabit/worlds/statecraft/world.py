@@ -169,8 +169,9 @@ class Statecraft(World):
         told = Told(f"{by.id} has submitted its orders", "turn")
         pledges = pledge_notes(by.id, messages_sent, self.order)
         return Outcome(
-            self._confirmation([*map(problem, dropped), *pledges]), told=(told,), data={"dropped": _rows(dropped)}
-        )
+            self._confirmation([*map(problem, dropped), *pledges]), told=(told,), data={"dropped": _rows(dropped)},
+            pending=True,
+        )  # fmt: skip
 
     def _confirmation(self, notes: Sequence[str]) -> str:
         sentences = [f"Orders for turn {self.state.turn} submitted.", *notes]
@@ -195,6 +196,11 @@ class Statecraft(World):
         self.keeps_word = update_ratings(self.keeps_word, self.last.ledgers.d_keeps_word_report)
         self.aggressor = update_ratings(self.aggressor, self.last.ledgers.d_aggressor_report)
         return [*self._tell_news(self.last), *self._tell_messages(self.last), *self._tell_result()]
+
+    def outcome(self, seat: Seat) -> Outcome:
+        assert self.last is not None
+        refused = refusals(self.last, seat.id)
+        return Outcome(" ".join(refused), success=not refused)
 
     def _tell_news(self, turn: TurnResult) -> list[Told]:
         """The public news; then, for each nation alone, what else it may know and what was refused."""
