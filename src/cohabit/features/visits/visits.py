@@ -34,6 +34,12 @@ Destination = Annotated[
 ]
 
 
+def in_another_game(game: str) -> str:
+    """Why an agent cannot play here."""
+    how = "return from it (`leave_game` in the Nexus, or `exit_game` there), or leave your body or seat there"
+    return f"you are in the game {game}, and in one game at a time: {how} (`jack_out` or `stand_up`)"
+
+
 # -- for hosts ----------------------------------------------------------------------------------------
 class OpenToNexus(Struct, omit_defaults=True):
     open: bool
