@@ -16,7 +16,7 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cohabit.errors import AskerError, every_error
+from cohabit.errors import AskerError, Quarantined, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
@@ -384,12 +384,12 @@ async def test_from_a_game_that_goes_offline_an_agent_returns_without_anything()
             409,
             "the game camp is online; leave it there with exit_game",
         )
-        await nexus.call("hostess", "camp", "archive")
+        nexus.house.rooms["camp"].stop(Quarantined("its world hangs"))
         assert (await ann.games())["camp"] == "offline"
         with pytest.raises(Refused, match="the game camp is offline") as refused:
             await ann.leave()
         assert refused.value.status == 503
-        with pytest.raises(Refused, match="you are in the game camp"):
+        with pytest.raises(Refused, match="the game camp, where you were, is offline"):
             await ann.enter("glade")
         left = await nexus.ask("POST", "/transit/exit", "ann", json=give_up)
         assert (left.status_code, left.json()["transitPackage"]) == (200, None)

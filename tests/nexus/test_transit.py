@@ -388,8 +388,39 @@ async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
         await world.rest()
         reason = await refused(world, "ann", "nexus", "give_up_game")
         assert reason.message == "the game mines is online; leave it there with exit_game"
-        await world("host", "mines", "archive")
+        world.house.rooms["mines"].stop(Quarantined("its world hangs"))
         await world("ann", "nexus", "give_up_game")
+        await world.house.reopen_room("mines")
+        await world.rest()
+        await world.check()
+
+
+@pytest.mark.parametrize("moment", ["at once", "after a crash"])
+async def test_an_agent_whose_game_is_archived_is_in_the_nexus_with_its_deeds_and_can_go_on(moment: str) -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("ann", "mines", "take", item="coin")
+        await world("ann", "mines", "go", place="ledge")  # where nobody can leave its body
+        await world("host", "mines", "archive")
+        if moment == "after a crash":
+            await world.kill()
+        await world.rest()
+        profile = world.profile("ann")
+        assert profile.session is None
+        assert profile.worlds["mines"].deeds["take"] == 1
+        assert profile.visits[-1].reason == "archived"
+        assert "the game is offline" in (await world("ann", "nexus", "view")).text
+        await world.check()
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "exit_game")
+        await world.rest()
+        await world("host", "mines", "unarchive")
+        await world.rest()
+        assert "the game is offline" not in (await world("ann", "nexus", "view")).text
+        entered = await world("ann", "nexus", "enter_game", game_id="mines")
+        assert entered.data["woken"]
+        assert world.all_items() == items
         await world.rest()
         await world.check()
 

@@ -85,7 +85,9 @@ class Transit:
                 one.ticket for one in (*of_it, VISITS.read(state).visits.get(profile.agent_id)) if one is not None
             }
             if runner.failure is not None and tickets - known:
-                raise errors.GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
+                raise errors.GameRejected(
+                    f"the game {runner.id}, where you were, is offline; wait until it is back, or return without anything (give_up_game)"
+                )
 
     def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
         """In the queue of the game's room: admit the agent if it is no member, and seat it."""

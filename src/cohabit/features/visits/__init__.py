@@ -67,9 +67,11 @@ class VisitsFeature(Feature):
                 visit.until += gap
 
     def due(self, room: BaseRoom) -> Iterator[Due]:
-        if room.state.archived:
-            return
         kept = VISITS.read(room.state)
+        if room.state.archived:
+            for identity in kept.visits:
+                yield 0, "visit_archived", {"identity": identity}
+            return
         for identity in kept.due:
             yield 0, "visit_over", {"identity": identity}
         for identity, visit in kept.visits.items():
