@@ -15,6 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from cohabit import errors
+from cohabit.bodies import EmbodiedWorld
+from cohabit.features.bodies.own import why_no_body
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
@@ -86,7 +88,8 @@ class Transit:
             }
             if runner.failure is not None and tickets - known:
                 raise errors.GameRejected(
-                    f"the game {runner.id}, where you were, is offline; wait until it is back, or return without anything (give_up_game)"
+                    f"the game {runner.id}, where you were, is offline; wait until it is back, or return without "
+                    "anything (give_up_game)"
                 )
 
     def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
@@ -102,6 +105,8 @@ class Transit:
             raise errors.PermissionDenied("a host has blocked you in this game")
         if (knock := state.knock_of(identity)) is not None and knock.denied:
             raise errors.PermissionDenied("a host has denied you entry to this game")
+        if isinstance(room.world, EmbodiedWorld) and (why := why_no_body(room, identity)):
+            raise errors.GameRejected(why)
         if other := self.places.elsewhere(room.id, identity):
             raise errors.GameRejected(in_another_game(other))
         admitted = room.member_of(identity) is None

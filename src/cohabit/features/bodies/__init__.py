@@ -11,14 +11,24 @@ from collections.abc import Mapping
 
 from cohabit.bodies import DepartMode, EmbodiedWorld
 from cohabit.features.bodies import actions, avatars
-from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
+from cohabit.features.bodies.own import (
+    avatars_of,
+    check_limit,
+    has_waiting,
+    owner_of,
+    why_no_body,
+    why_no_new_body,
+)
 from cohabit.features.bodies.state import BODIES, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
+from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
 from cohabit.room.state import Member
+
+TAKES_A_BODY = frozenset(("sit", "jack_in", "transfer"))
 
 
 class BodiesFeature(Feature):
@@ -69,6 +79,19 @@ class BodiesFeature(Feature):
             if avatar.by == member.id:
                 avatar.left_as = mode
         return mode
+
+    def refuses(self, room: BaseRoom, member: Member, command: Command) -> Decision | None:
+        """The rules of the world about death and about turning hold for every way into a body. A replay does not ask,
+        so rooms whose record is older keep what happened in them."""
+        why = ""
+        if command.name == "look" and world_of(room).turning_takes_time:
+            why = "turning takes a step here: use the actions of this world, such as moving in that direction"
+        elif command.name == "create_avatar":
+            why = why_no_new_body(room, member)
+        elif command.name in TAKES_A_BODY and avatars.controlled(room, member) is None:
+            is_new = command.name != "transfer" and not has_waiting(room, member)
+            why = why_no_new_body(room, member) if is_new else why_no_body(room, owner_of(member))
+        return Decision("GAME_REJECTED", why) if why else None
 
     def without_seat(self, member: Member, command: Command) -> str:
         return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"

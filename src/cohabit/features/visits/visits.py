@@ -113,7 +113,9 @@ def _is_visiting(room: BaseRoom, member: Member) -> bool:
     return visit_of(room.state, member.identity) is not None
 
 
-@command(category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting)
+@command(
+    category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting, check_here=avatars.check_despawn
+)
 def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",
