@@ -4,13 +4,14 @@ state       what a room keeps of them
 avatars     what there is, and how it follows from seats and bodies; jacking in and out
 own         which avatars a member has
 actions     what a body can do in every such world
+sleep       players who are absent, and rounds that do not wait for them
 views       what an agent is shown of its avatars
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cohabit.bodies import DepartMode, EmbodiedWorld
-from cohabit.features.bodies import actions, avatars
+from cohabit.features.bodies import actions, avatars, sleep
 from cohabit.features.bodies.own import (
     avatars_of,
     check_limit,
@@ -19,7 +20,7 @@ from cohabit.features.bodies.own import (
     why_no_body,
     why_no_new_body,
 )
-from cohabit.features.bodies.state import BODIES, avatars_in
+from cohabit.features.bodies.state import BODIES, Bodies, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
@@ -27,6 +28,9 @@ from cohabit.room.commands import Command
 from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
 from cohabit.room.state import Member
+from cohabit.room.timers import Due
+from cohabit.scenario import Scenario
+from cohabit.world import World
 
 TAKES_A_BODY = frozenset(("sit", "jack_in", "transfer"))
 
@@ -34,19 +38,33 @@ TAKES_A_BODY = frozenset(("sit", "jack_in", "transfer"))
 class BodiesFeature(Feature):
     name = "bodies"
     room_slice = BODIES
-    modules = (avatars, actions)
+    modules = (avatars, actions, sleep)
 
     def active(self, room: BaseRoom) -> bool:
         return isinstance(room.world, EmbodiedWorld)
 
+    def opening(self, scenario: Scenario, world: World) -> Bodies | None:
+        seconds = scenario.sleep_seconds
+        if not seconds or not isinstance(world, EmbodiedWorld) or world.pace != "rounds":
+            return None
+        return Bodies(sleep_ms=seconds * 1000)
+
     def follow(self, ctx: Context) -> None:
         avatars.follow(ctx)
+        sleep.follow(ctx)
+
+    def due(self, room: BaseRoom) -> Iterator[Due]:
+        return sleep.due(room)
+
+    def round_ended(self, room: BaseRoom) -> None:
+        sleep.round_ended(room)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
         """Count an action of a body. In rounds, a choice counts once."""
         avatar = avatars.controlled(room, member) if has_chosen(room, member) else None
         if avatar is not None:
             avatar.actions += 1
+        sleep.acted(room, member)
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         if not is_loaded:
