@@ -107,7 +107,7 @@ async def test_an_agent_travels_by_the_multi_game_protocol() -> None:
             await ann.play(action)
         first = ann.session
         steps, gained, total = await ann.leave()
-        assert (steps, [*gained], total) == (4, ["survival"], 4)
+        assert (steps, gained, total) == (4, {}, 4)  # nothing was achieved
         await ann.enter("glade")
         assert ann.session != first
         await ann.play("noop")
@@ -168,7 +168,7 @@ async def test_an_agent_travels_by_the_specification_in_camel_case() -> None:
             await bob.play(action)
         package = await bob.leave()
         assert package["sessionStats"]["steps"] == package["totalSteps"] == 4
-        assert package["skillGains"]["survival"] == package["skills"]["survival"] > 0
+        assert (package["skillGains"], package["skills"]["survival"]) == ({}, 0)  # nothing was achieved
         after = await bob.observe()
         assert after["agent"]["gamesVisited"] == ["camp"]
         assert after["agent"]["currentGameId"] is None
@@ -176,17 +176,17 @@ async def test_an_agent_travels_by_the_specification_in_camel_case() -> None:
 
 
 async def test_an_agent_travels_by_the_reference_server() -> None:
-    async with served(world=CRAFTER) as nexus:
+    async with served() as nexus:
         cleo = nexus.as_(Reference, "cleo")
         await cleo.register()
         assert await cleo.games() == {"camp": "available", "glade": "available"}
         assert (await cleo.observe())["suggested_games"][0]["game_id"] in ("camp", "glade")
         await cleo.enter("glade")
-        for action in STEPS:
-            await cleo.play(action)
+        for _ in range(4):
+            await cleo.play(*STEP)
         package = await cleo.leave("glade")
         assert package["total_steps"] == 4
-        assert package["skills"]["survival"] > 0
+        assert package["skills"]["exploration"] > 0
         seen = await cleo.observe()
         assert seen["agent"] == seen["agent"] | {"total_steps": 4, "games_visited": ["glade"], "name": "cleo"}
         assert (await cleo.identity())["skills"] == package["skills"]

@@ -251,10 +251,11 @@ async def test_an_agent_is_back_in_the_nexus_when_its_steps_are_used_up_without_
 
 async def test_an_agent_is_back_in_the_nexus_when_it_has_reached_a_meta_goal() -> None:
     async with journeys() as world:
-        await visit(world, "ann", "caves")
+        await visit(world, "ann", "caves", "gold")
         await world("ann", "nexus", "set_goal", goal="world_walker")
         await world("host", "zoo", "open_to_nexus", open=False)
         await world("ann", "nexus", "enter_game", game_id="mines", exit_conditions=["goal_complete"])
+        await world("ann", "mines", "take", item="iron")
         await world.rest()
         world.check_place("ann")
         assert world.profile("ann").titles == ["World Walker"]
@@ -324,8 +325,8 @@ async def test_a_review_has_nothing_of_the_bookkeeping_of_a_profile() -> None:
 
 async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:
     async with journeys() as world:
-        for game in ("caves", "mines"):
-            await visit(world, "ann", game)
+        for game, item in (("caves", "gold"), ("mines", "iron")):
+            await visit(world, "ann", game, item)
         await world("host", "zoo", "open_to_nexus", open=False)
         done = await world("ann", "nexus", "set_goal", goal="world_walker")
         assert done.message == "You have reached world_walker."
