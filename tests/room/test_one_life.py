@@ -66,6 +66,7 @@ def test_leaving_the_room_and_joining_again_gives_no_second_life(how: str) -> No
     for way in WAYS[:3]:
         with pytest.raises(GameRejected, match=LOST):
             room.call(back, way, at=6)
+    assert alive(room) == []
 
 
 def test_nobody_keeps_a_second_body_for_later_where_nobody_respawns() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError
+from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.features.bodies.state import BODIES
 from cohabit.room.room import Room
 from cohabit.scenario import parse_scenario
@@ -167,7 +167,7 @@ def test_a_host_changes_after_how_long_bodies_sleep_also_in_a_room_that_had_no_s
         room.call(who, "jack_in", at=0)
     room.settle(5 * TURN)
     assert asleep(room) == []
-    with pytest.raises(CohabitError):
+    with pytest.raises(PermissionDenied):
         room.call("ann", "sleep_after", {"seconds": 60}, at=5 * TURN)
     room.call("hostess", "sleep_after", {"seconds": 60}, at=5 * TURN + 1)
     room.settle(5 * TURN + 1)
