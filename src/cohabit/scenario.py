@@ -89,6 +89,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     stand_in_seconds: int = 30
     hide_brains: bool = False  # players see that a bot plays a seat, but not which one
     pause_seconds: int = 30
+    sleep_seconds: int | None = None  # after how long rounds do not wait for a silent body; None: as the house says
     speed: str = "x1"  # initial speed of a real-time world
     rematch_seconds: int | None = None  # the delay between the end of a game and the next one
     nexus: OpenedToNexus | bool = False  # whether agents can come through the Nexus of the house
@@ -220,7 +221,15 @@ def check_scenario(scenario: Scenario) -> Scenario:
         raise BadArgs("step_ticks: in a room with turn_based, use ticks_per_turn")
     if scenario.turn_order is not None and not scenario.turn_order:
         raise BadArgs("turn_order: must not be empty; omit it or list at least one agent")
-    for key in ("turn_seconds", "rematch_seconds", "ticks_per_turn", "step_ticks", "stand_in_seconds", "pause_seconds"):
+    for key in (
+        "turn_seconds",
+        "rematch_seconds",
+        "ticks_per_turn",
+        "step_ticks",
+        "stand_in_seconds",
+        "pause_seconds",
+        "sleep_seconds",
+    ):
         number = getattr(scenario, key)
         if number is not None and number < 1 and key in ("turn_seconds", "rematch_seconds"):
             raise BadArgs(f"{key}: must be at least 1")

@@ -740,6 +740,9 @@ async def test_an_archived_room_asks_its_world_nothing_more() -> None:
         await y.clock.advance(2 * FakeConnector.poll_ms)
         assert (await refused(y.who["zeus"]("ring"))).code == "DISABLED"
         assert y.site.asked == []
+        await y.who["zeus"]("unarchive")
+        await y.clock.advance(2 * FakeConnector.poll_ms)
+        assert y.site.asked, "it is polled again"
 
 
 async def test_a_deleted_room_tells_its_callers_and_its_connector() -> None:

@@ -231,8 +231,8 @@ class Journeys:
                 assert VISITS.read(room.state).visits[identity].ticket == session.ticket
                 assert member is not None, f"{who} visits {game} and is no member"
         own = "caves" if who == "bob" else None  # where it is a member, and may have a body without the Nexus
-        elsewhere = [where for where in bound if where[0] != own and (session is None or where[0] != session.game)]
-        assert not elsewhere, f"{who} is {session} and has the bodies {bound}"
+        allowed = own if session is None else session.game
+        assert {game for game, _ in bound} <= {allowed}, f"{who} is {session} and has the bodies {bound}"
         seats = [m.seat for m in self.room("nexus").state.members.values() if m.identity == identity]
         known = self.room("nexus").world.present.get(seats[0] or "") if seats else None  # type: ignore[attr-defined]
         if known is not None and known.profile is not None:

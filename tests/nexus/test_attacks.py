@@ -108,6 +108,22 @@ async def test_entering_again_and_again_does_not_collect_what_bonuses_give() -> 
         assert [(item.origin, item.count) for item in made.profile("ann").carried] == [("planet:stone_sword", 1)]
 
 
+@pytest.mark.parametrize("how", ["jump", "exit_game"])
+async def test_travelling_gives_nobody_a_second_life_where_the_dead_cannot_come_back(how: str) -> None:
+    async with travels() as made:
+        host = {"id": "host", "role": "host", "kind": "human"}
+        await made.make("grave", made.games["caves"], [host], config={"respawns": False}, nexus=True)
+        await made("ann", "nexus", "enter_game", game_id="grave")
+        await made("ann", "grave", how, **({"mode": "despawn"} if how == "exit_game" else {}))
+        if how == "jump":
+            await made("ann", "grave", "exit_game")
+        await made.rest()
+        with pytest.raises(GameRejected, match="nobody comes back to life in this game"):
+            await made("ann", "nexus", "enter_game", game_id="grave")
+        assert not VISITS.read(made.room("grave").state).visits
+        await made("ann", "nexus", "enter_game", game_id="mines")
+
+
 async def test_a_host_gets_the_body_of_no_agent_by_naming_a_member_like_its_identity() -> None:
     async with travels() as made:
         await made("ann", "nexus", "enter_game", game_id="mines")

@@ -152,7 +152,7 @@ def test_a_goal_shows_its_requirements_progress_and_rewards() -> None:
     assert wayfarer == {
         "id": "wayfarer", "description": "Survive 50 steps in each of 2 kinds of game.", "type": "exploration",
         "requirements": [{"type": "survive_steps", "target": 50, "what": "", "games": "any", "count": 2}],
-        "progress": {"share": 0.6, "detail": "1 of 2 kinds of game: planets 10 of 50"},
+        "progress": {"share": 0.35, "detail": "0 of 2 kinds of game: crafter 25 of 50, planets 10 of 50"},
         "rewards": ["Title: Wayfarer", "health +0.1 where a game has it"], "completed": False,
     }  # fmt: skip
     assert (own["id"], own["description"], own["requirements"], own["rewards"]) == ("own-1", "see the sea", [], [])
@@ -176,7 +176,7 @@ def test_the_view_of_the_nexus_has_the_fields_of_each_description() -> None:
         60,
     )
     assert session["achievements"] == ["crafter:collect_diamond"]
-    assert set(session["skillGains"]) == {"exploration", "survival", "adaptation"}
+    assert set(session["skillGains"]) == {"exploration", "survival"}
 
 
 # -- transit --------------------------------------------------------------------------------------------------

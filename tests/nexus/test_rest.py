@@ -16,7 +16,7 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cohabit.errors import AskerError, every_error
+from cohabit.errors import AskerError, Quarantined, every_error
 from cohabit.faces.serve import serve, side_servers
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
@@ -109,7 +109,7 @@ async def test_an_agent_travels_by_the_multi_game_protocol() -> None:
             await ann.play(action)
         first = ann.session
         steps, gained, total = await ann.leave()
-        assert (steps, [*gained], total) == (4, ["survival"], 4)
+        assert (steps, gained, total) == (4, {}, 4)  # nothing was achieved
         await ann.enter("glade")
         assert ann.session != first
         await ann.play("noop")
@@ -170,7 +170,7 @@ async def test_an_agent_travels_by_the_specification_in_camel_case() -> None:
             await bob.play(action)
         package = await bob.leave()
         assert package["sessionStats"]["steps"] == package["totalSteps"] == 4
-        assert package["skillGains"]["survival"] == package["skills"]["survival"] > 0
+        assert (package["skillGains"], package["skills"]["survival"]) == ({}, 0)  # nothing was achieved
         after = await bob.observe()
         assert after["agent"]["gamesVisited"] == ["camp"]
         assert after["agent"]["currentGameId"] is None
@@ -178,17 +178,17 @@ async def test_an_agent_travels_by_the_specification_in_camel_case() -> None:
 
 
 async def test_an_agent_travels_by_the_reference_server() -> None:
-    async with served(world=CRAFTER) as nexus:
+    async with served() as nexus:
         cleo = nexus.as_(Reference, "cleo")
         await cleo.register()
         assert await cleo.games() == {"camp": "available", "glade": "available"}
         assert (await cleo.observe())["suggested_games"][0]["game_id"] in ("camp", "glade")
         await cleo.enter("glade")
-        for action in STEPS:
-            await cleo.play(action)
+        for _ in range(4):
+            await cleo.play(*STEP)
         package = await cleo.leave("glade")
         assert package["total_steps"] == 4
-        assert package["skills"]["survival"] > 0
+        assert package["skills"]["exploration"] > 0
         seen = await cleo.observe()
         assert seen["agent"] == seen["agent"] | {"total_steps": 4, "games_visited": ["glade"], "name": "cleo"}
         assert (await cleo.identity())["skills"] == package["skills"]
@@ -386,12 +386,12 @@ async def test_from_a_game_that_goes_offline_an_agent_returns_without_anything()
             409,
             "the game camp is online; leave it there with exit_game",
         )
-        await nexus.call("hostess", "camp", "archive")
+        nexus.house.rooms["camp"].stop(Quarantined("its world hangs"))
         assert (await ann.games())["camp"] == "offline"
         with pytest.raises(Refused, match="the game camp is offline") as refused:
             await ann.leave()
         assert refused.value.status == 503
-        with pytest.raises(Refused, match="you are in the game camp"):
+        with pytest.raises(Refused, match="the game camp, where you were, is offline"):
             await ann.enter("glade")
         left = await nexus.ask("POST", "/transit/exit", "ann", json=give_up)
         assert (left.status_code, left.json()["transitPackage"]) == (200, None)

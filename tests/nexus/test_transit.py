@@ -251,10 +251,11 @@ async def test_an_agent_is_back_in_the_nexus_when_its_steps_are_used_up_without_
 
 async def test_an_agent_is_back_in_the_nexus_when_it_has_reached_a_meta_goal() -> None:
     async with journeys() as world:
-        await visit(world, "ann", "caves")
+        await visit(world, "ann", "caves", "gold")
         await world("ann", "nexus", "set_goal", goal="world_walker")
         await world("host", "zoo", "open_to_nexus", open=False)
         await world("ann", "nexus", "enter_game", game_id="mines", exit_conditions=["goal_complete"])
+        await world("ann", "mines", "take", item="iron")
         await world.rest()
         world.check_place("ann")
         assert world.profile("ann").titles == ["World Walker"]
@@ -324,8 +325,8 @@ async def test_a_review_has_nothing_of_the_bookkeeping_of_a_profile() -> None:
 
 async def test_a_goal_that_is_reached_at_once_is_reported_as_reached() -> None:
     async with journeys() as world:
-        for game in ("caves", "mines"):
-            await visit(world, "ann", game)
+        for game, item in (("caves", "gold"), ("mines", "iron")):
+            await visit(world, "ann", game, item)
         await world("host", "zoo", "open_to_nexus", open=False)
         done = await world("ann", "nexus", "set_goal", goal="world_walker")
         assert done.message == "You have reached world_walker."
@@ -388,8 +389,39 @@ async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
         await world.rest()
         reason = await refused(world, "ann", "nexus", "give_up_game")
         assert reason.message == "the game mines is online; leave it there with exit_game"
-        await world("host", "mines", "archive")
+        world.house.rooms["mines"].stop(Quarantined("its world hangs"))
         await world("ann", "nexus", "give_up_game")
+        await world.house.reopen_room("mines")
+        await world.rest()
+        await world.check()
+
+
+@pytest.mark.parametrize("moment", ["at once", "after a crash"])
+async def test_an_agent_whose_game_is_archived_is_in_the_nexus_with_its_deeds_and_can_go_on(moment: str) -> None:
+    async with journeys() as world:
+        items = world.all_items()
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("ann", "mines", "take", item="coin")
+        await world("ann", "mines", "go", place="ledge")  # where nobody can leave its body
+        await world("host", "mines", "archive")
+        if moment == "after a crash":
+            await world.kill()
+        await world.rest()
+        profile = world.profile("ann")
+        assert profile.session is None
+        assert profile.worlds["mines"].deeds["take"] == 1
+        assert profile.visits[-1].reason == "archived"
+        assert "the game is offline" in (await world("ann", "nexus", "view")).text
+        await world.check()
+        await world("ann", "nexus", "enter_game", game_id="caves")
+        await world("ann", "caves", "exit_game")
+        await world.rest()
+        await world("host", "mines", "unarchive")
+        await world.rest()
+        assert "the game is offline" not in (await world("ann", "nexus", "view")).text
+        entered = await world("ann", "nexus", "enter_game", game_id="mines")
+        assert entered.data["woken"]
+        assert world.all_items() == items
         await world.rest()
         await world.check()
 

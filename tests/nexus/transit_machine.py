@@ -160,9 +160,9 @@ class TransitMachine(RuleBasedStateMachine):
     def game_comes_back(self, game: str) -> None:
         self._do(lambda: self.world.house.reopen_room(game))
 
-    @rule()
-    def host_archives(self) -> None:
-        self._do(lambda: self.world("host", "zoo", "archive"))
+    @rule(what=st.sampled_from(["archive", "unarchive"]))
+    def host_archives(self, what: str) -> None:
+        self._do(lambda: self.world("host", "zoo", what))
 
     @rule()
     def game_is_deleted_and_made_again(self) -> None:

@@ -274,8 +274,8 @@ def test_where_nobody_comes_back_to_life_a_dead_avatar_stays_dead() -> None:
     caves("ann", "jump")
     assert "Your avatar ann died (combat)." in caves.heard("ann")
     assert caves("ann", "death").respawn_options == []
-    assert "nobody comes back to life in this world" in caves.refused("ann", "respawn").message
-    assert "nobody comes back to life in this world" in caves.refused("ann", "respawn", option="hall").message
+    assert "nobody comes back to life in this game" in caves.refused("ann", "respawn").message
+    assert "nobody comes back to life in this game" in caves.refused("ann", "respawn", option="hall").message
 
 
 def test_the_death_of_a_body_that_lives_again_without_its_agent_cannot_be_read() -> None:

@@ -312,6 +312,11 @@ def test_a_refused_transfer_changes_nothing_whichever_part_is_refused() -> None:
     assert replayed(caves.room).digest() == caves.room.digest()
 
 
+def _with_respawns(world: str) -> dict[str, bool]:
+    """Where an agent can have several bodies."""
+    return {"respawns": True} if world == "crafter_shared" else {}
+
+
 def _roll_back(room: Room, lines: int = 0) -> None:
     raise AssertionError("a refusal that is known before anything changes has nothing to undo")
 
@@ -320,7 +325,7 @@ def _roll_back(room: Room, lines: int = 0) -> None:
 def test_a_refused_transfer_undoes_nothing_where_the_world_can_tell_before(
     world: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = make_room(ANN, BOB, HOST, GOD, world=world)
+    room = make_room(ANN, BOB, HOST, GOD, world=world, config=_with_respawns(world))
     for who in ("ann", "bob"):
         room.call(who, "jack_in", at=1)
     other = room.call("ann", "create_avatar", at=1).avatar_id
@@ -342,7 +347,7 @@ def test_a_refused_transfer_undoes_nothing_where_the_world_can_tell_before(
 def test_the_body_that_is_left_makes_place_for_the_other_in_a_full_world(
     world: str, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = make_room(ANN, BOB, HOST, world=world)
+    room = make_room(ANN, BOB, HOST, world=world, config=_with_respawns(world))
     for who in ("ann", "bob"):
         room.call(who, "jack_in", at=1)
     other = room.call("ann", "create_avatar", at=1).avatar_id
@@ -353,7 +358,7 @@ def test_the_body_that_is_left_makes_place_for_the_other_in_a_full_world(
 def test_a_transfer_back_to_a_body_that_was_just_suspended_is_refused_before_anything_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    room = make_room(ANN, BOB, HOST, world="crafter_shared")
+    room = make_room(ANN, BOB, HOST, world="crafter_shared", config={"respawns": True})
     for who in ("ann", "bob"):
         room.call(who, "jack_in", at=1)
     first = room.call("ann", "avatars", at=1).active_avatar_id

@@ -39,9 +39,8 @@ def test_an_agent_creates_an_avatar_jacks_in_plays_and_leaves_its_body_asleep() 
 def test_the_actions_of_the_adapter_are_those_of_the_game_and_of_every_avatar() -> None:
     game = as_avatar_adapter("crafter_shared", seed=3)
     names = game.action_space.names()
-    assert {"move_left", "do", "jack_out", "look", "emote", "inspect_self"} <= set(names)
+    assert {"move_left", "do", "jack_out", "emote", "inspect_self"} <= set(names)
     game.jack_in("ann")
-    assert game.act(Action("look", {"target": "up"})).message == "You face up."
     assert game.act(Action("emote", {"emote": "wave"})).message == "You wave."
     assert game.act(Action("jack_out", {"mode": "suspend"})).success
     assert game.roster("ann").get_active() is None

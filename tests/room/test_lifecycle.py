@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import BadArgs, Disabled, PermissionDenied
+from cohabit.errors import BadArgs, Disabled, GameRejected, PermissionDenied
 
 from .making import BLUE, EVERYBODY, GOD, HOST, RED, entries, make_room, replayed, told_last
 
@@ -92,6 +92,20 @@ def test_an_archived_room_has_no_turn_clock() -> None:
     room = make_room(RED, BLUE, HOST, world="nim", turn_seconds=10)
     room.call("hostess", "archive", at=1)
     assert room.next_deadline() is None
+
+
+def test_a_room_comes_back_from_the_archive_as_it_was_and_no_time_has_passed_in_it() -> None:
+    room = make_room(RED, BLUE, HOST, world="nim", turn_seconds=10)
+    room.call("ann", "take", {"n": 1}, at=1000)
+    room.call("hostess", "archive", at=4000)
+    with pytest.raises(PermissionDenied):
+        room.call("ann", "unarchive", at=5000)
+    assert not room.call("hostess", "unarchive", at=1_000_000).archived
+    assert room.next_deadline() == 1_000_000 + 7000, "bob has what was left of his time"
+    room.call("bob", "take", {"n": 1}, at=1_000_001)
+    with pytest.raises(GameRejected, match="not archived"):
+        room.call("hostess", "unarchive", at=1_000_002)
+    assert replayed(room).digest() == room.digest()
 
 
 def test_a_finished_game_is_followed_by_the_next_where_the_scenario_says_so() -> None:

@@ -337,12 +337,33 @@ def test_a_visit_without_a_body_ends_too() -> None:
     assert (package.reason, package.avatar_state) == ("playtime >= 1", "dormant")
 
 
-def test_an_archived_room_ends_no_visits() -> None:
+@pytest.mark.parametrize("place", ["hall", "ledge", "pit"])
+def test_archiving_a_room_ends_its_visits_with_what_was_done_wherever_the_body_is(place: str) -> None:
     room = game()
-    enter(room, exit_conditions=["playtime >= 1"])
+    enter(room)
+    act(room, "take", item="gold")
+    act(room, "go", place=place)
     act(room, "archive", "hostess")
-    assert room.settle(5_000) == 5_000
-    assert ADA in VISITS.read(room.state).visits
+    package = ended(room, 5_000)
+    assert package is not None
+    assert (package.reason, package.deeds["take"]) == ("archived", 1)
+    assert package.avatar_state == ("dormant" if place == "ledge" else "suspended")
+    assert not any(avatar.by for avatar in avatars_in(room.state).values())
+    assert room.next_deadline() is None
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_body_in_an_archived_room_can_be_entered_again_when_the_room_is_back() -> None:
+    room = game()
+    enter(room)
+    act(room, "take", item="gold")
+    act(room, "archive", "hostess")
+    package = ended(room, 5_000)
+    assert package is not None
+    room.system("visit_closed", {"ticket": package.ticket}, 5_001)
+    room.call("hostess", "unarchive", at=900_000)
+    enter(room, at=900_001)
+    assert room.world.body(room.member_of(ADA).seat).inventory == {"gold": 1}  # type: ignore[union-attr]
 
 
 def test_an_agent_that_gets_no_body_is_on_no_visit_and_can_come_later() -> None:

@@ -47,7 +47,7 @@ def _can_be_played(room: BaseRoom, member: Member) -> bool:
     return member.stand_in is not None and not member.played_by_bot
 
 
-def _not_by_an_agent(room: object, args: dict[str, Any], via: str | None) -> None:
+def _not_by_an_agent(room: object, by: Member, args: dict[str, Any], via: str | None) -> None:
     if via is not None:
         raise PermissionDenied("only the member itself can take over or hand back its seat")
 

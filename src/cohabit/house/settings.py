@@ -127,6 +127,10 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         str, _doc("features that every new room has besides the built-in ones: files or names, separated by commas")
     ] = ""
     away_ms: Annotated[int, _doc("a member counts as away after this long without a call", ge=1)] = 60_000
+    sleep_seconds: Annotated[
+        int,
+        _doc("in new rooms with bodies and rounds: a body sleeps after this long without a call; 0: never", ge=0),
+    ] = 120
     beat_ms: Annotated[int, _doc("tick interval of real-time worlds", ge=10)] = 200
 
     @property

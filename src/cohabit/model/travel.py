@@ -80,6 +80,7 @@ class Travel(Struct, frozen=True, kw_only=True):
     genre: tuple[str, ...] = ()
     dimensions: Literal[2, 3] = 2
     lessons: dict[str, Lesson] = {}  # by deed; see ``EmbodiedWorld.deeds``. The room counts the deed "steps"
+    passive: tuple[str, ...] = ()  # deeds that come by waiting, such as nights; see ``nexus/skills``
     items: dict[str, Portable] = {}  # by the name of the item in this world
     bonuses: tuple[BonusRule, ...] = ()
     common_bonuses: tuple[str, ...] = ()  # others that this world applies, which completed meta-goals give: "health"

@@ -43,6 +43,8 @@ class NexusConnector:
         self.transit = Transit(house, room, self._refresh)
         self._recovered: asyncio.Task[None] = asyncio.get_running_loop().create_task(self.transit.recover())
         house.rooms.events.listeners[VISITS.feature] = self.transit.looked_at
+        places = self.transit.places
+        house.rooms.events.elsewhere = lambda runner, member: places.elsewhere(runner.id, member.identity)
 
     @classmethod
     def for_room(cls, house: "Services", room: str, config: Mapping[str, Any]) -> "NexusConnector":
@@ -96,6 +98,7 @@ class NexusConnector:
         await asyncio.gather(self._recovered, return_exceptions=True)
         await self.transit.close()
         self._house.rooms.events.listeners.pop(VISITS.feature, None)
+        self._house.rooms.events.elsewhere = lambda runner, member: ""
 
     def _refresh(self) -> None:
         """A profile has changed: show that in the room."""

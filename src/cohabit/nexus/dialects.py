@@ -171,9 +171,11 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
     recent = [_visit(visit, names, dialect) for visit in reversed(me.visits[-VISITS_KEPT:])]
     known["active_meta_goals"] = [goal_json(goal, dialect) for goal in active(me)]
     known["recent_games" if dialect == "A" else "recent_sessions"] = recent
+    offline = {game.id for game in view.available_games if game.status == "offline"}
     known["avatars"] = [  # the bodies that wait, as they were when the agent left
         cased(dialect, {"game_id": game, "avatar_id": one.avatar_id, "name": one.name, "state": one.state})
         for game, left in me.bodies.items()
+        if game not in offline
         for one in left
     ]
     return cased(dialect, known)

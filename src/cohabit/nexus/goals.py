@@ -103,8 +103,8 @@ def still_needed(goal: MetaGoal, profile: Profile, games: Sequence[GameInfo]) ->
 
 
 def known_worlds(games: Sequence[GameInfo]) -> list[str]:
-    """The kinds of game that agents can travel to."""
-    return list(dict.fromkeys(game.kind for game in games if game.transit_compatible))
+    """The kinds of game that agents can travel to and that teach something."""
+    return list(dict.fromkeys(game.kind for game in games if game.transit_compatible and game.skill_domains))
 
 
 def _rewarded(profile: Profile, goal: MetaGoal, games: Sequence[GameInfo], ongoing: Ongoing | None, at: int) -> Profile:
@@ -162,7 +162,7 @@ def _steps(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) 
 def _visits(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
     amounts = {world: float(totals.visits) for world, totals in profile.worlds.items()}
     if ongoing:
-        _add(amounts, ongoing.world, 1)
+        _add(amounts, ongoing.world, ongoing.visits)
     return amounts, "visits"
 
 

@@ -15,7 +15,7 @@ from cohabit.model.observation import one_line
 from cohabit.model.travel import BonusRule, Difficulty, EntryPackage, ExitPackage, LeftBody, Travel
 from cohabit.nexus.goals import GOALS, progressed
 from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
-from cohabit.nexus.skills import VISITS_KEPT, earned, evidence, gains, learn, lifetime
+from cohabit.nexus.skills import VISITS_KEPT, earned, evidence, gains, learn, lifetime, with_visit
 from cohabit.nexus.values import GameInfo, Ongoing, Onward, Profile, Session, Visit, Wishes, WorldTotals
 
 GAMES_WITH_BODIES = 50
@@ -66,15 +66,14 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
     if session is None or session.ticket != package.ticket or profile.agent_id != package.identity:
         return profile
     before = profile.worlds.get(package.world, WorldTotals())
-    totals = WorldTotals(
-        visits=before.visits + 1,
-        steps=before.steps + package.steps,
+    totals = replace(
+        with_visit(before, travel, package.steps, package.deeds),
         playtime_ms=before.playtime_ms + package.playtime_ms,
         deaths=before.deaths + package.deaths,
-        deeds=_sum(before.deeds, package.deeds),
     )
-    taught = gains(travel, lifetime(before), lifetime(totals), profile)
-    proof = evidence(package.game, travel, lifetime(before), lifetime(totals), profile, package.at)
+    known, now = lifetime(before, travel), lifetime(totals, travel)
+    taught = gains(travel, known, now, profile)
+    proof = evidence(package.game, travel, known, now, profile, package.at)
     achievements = earned(profile, travel, package)
     visit = Visit(
         package.game, package.world, package.at, package.playtime_ms, package.steps, package.reason,
@@ -127,12 +126,9 @@ def onward_ticket(ticket: str) -> str:
 def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapping[str, int]) -> Ongoing:
     """What an agent has done in a visit that is still going on, and what it has learned by that."""
     before = profile.worlds.get(world, WorldTotals())
-    now = replace(before, steps=before.steps + steps, deeds=_sum(before.deeds, deeds))
-    return Ongoing(world, steps, dict(deeds), gains=gains(travel, lifetime(before), lifetime(now), profile))
-
-
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({*one, *other})}
+    now = with_visit(before, travel, steps, deeds)
+    taught = gains(travel, lifetime(before, travel), lifetime(now, travel), profile)
+    return Ongoing(world, now.steps - before.steps, dict(deeds), gains=taught, visits=now.visits - before.visits)
 
 
 def _check_entry(profile: Profile, game: GameInfo) -> None:

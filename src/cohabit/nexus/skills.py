@@ -6,6 +6,10 @@ level ``s`` by ``(1 - s) * (1 - e ** -p)``.
 
 Only the number of deeds over the agent's whole life in that world counts. Therefore it makes no difference in which
 order the deeds were done, in how many visits or with how many bodies, and repeating one deed soon teaches nothing.
+
+Time alone teaches nothing. Steps, and deeds that come by waiting (``Travel.passive``), count only as far as the agent
+has done something: each different deed of the lessons lets ``STEPS_PER_DEED`` steps count, and one of each passive
+deed. A visit counts if anything was done in it that the world teaches.
 """
 
 import math
@@ -16,7 +20,8 @@ from msgspec.structs import replace
 from cohabit.model.travel import DOMAINS, Domain, ExitPackage, Lesson, Travel
 from cohabit.nexus.values import Achievement, Evidence, Profile, WorldTotals
 
-LESSONS_PER_DEED = 10.0  # reached with 1,023 repetitions
+LESSONS_PER_DEED = 3.0  # reached with 7 repetitions
+STEPS_PER_DEED = 25
 EVIDENCE_KEPT = 50
 VISITS_KEPT = 20
 STEPS = "steps"  # a deed that the room counts
@@ -27,9 +32,35 @@ NEW_WORLD_LESSON = Lesson("adaptation", 0.1)
 _DIGITS = 9  # levels are rounded, so that they are the same on every machine
 
 
-def lifetime(totals: WorldTotals) -> dict[str, int]:
-    """The deeds of an agent in one world, with its steps."""
-    return {**totals.deeds, STEPS: totals.steps}
+def lifetime(totals: WorldTotals, travel: Travel | None = None) -> dict[str, int]:
+    """The deeds of an agent in one world that count, with its steps."""
+    found = {**totals.deeds, STEPS: totals.steps}
+    for deed in travel.passive if travel is not None else ():
+        if deed in found:
+            found[deed] = min(found[deed], len(active_deeds(travel or Travel(), totals.deeds)))
+    return found
+
+
+def active_deeds(travel: Travel, deeds: Mapping[str, int]) -> list[str]:
+    """The different deeds that a world teaches something by, without those that come by waiting."""
+    waits = {STEPS, *travel.passive}
+    return [deed for deed in travel.lessons if deed not in waits and deeds.get(deed, 0) > 0]
+
+
+def with_visit(before: WorldTotals, travel: Travel, steps: int, deeds: Mapping[str, int]) -> WorldTotals:
+    """The totals after a visit, or so far in it. What counted once counts for good."""
+    done = {name: before.deeds.get(name, 0) + deeds.get(name, 0) for name in sorted({*before.deeds, *deeds})}
+    walked = before.steps + before.idle_steps + steps
+    counted = max(before.steps, min(walked, STEPS_PER_DEED * len(active_deeds(travel, done))))
+    played = bool(active_deeds(travel, deeds))
+    return replace(
+        before,
+        visits=before.visits + played,
+        idle_visits=before.idle_visits + (not played),
+        steps=counted,
+        idle_steps=walked - counted,
+        deeds=done,
+    )
 
 
 def worth(count: int) -> float:

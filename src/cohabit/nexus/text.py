@@ -130,10 +130,11 @@ def goal_of(progress: GoalProgress) -> Goal:
 
 def _bodies(view: NexusView) -> list[str]:
     """Where an agent has left bodies. What has become of them since, only their games know."""
-    games = {game.id for game in view.available_games}
+    games = {game.id: game.status for game in view.available_games}
     lines = []
     for game, left in view.agent.bodies.items():
-        closed = "" if game in games else "; the game is not open now"
+        closed = "; the game is offline" if games.get(game) == "offline" else ""
+        closed = closed if game in games else "; the game is not open now"
         lines += [f"{game}: {one_line(one.name)} ({one.avatar_id}), {one.state} when you left{closed}" for one in left]
     return [*lines, WAKING] if lines else []
 

@@ -15,9 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from cohabit import errors
+from cohabit.bodies import EmbodiedWorld
+from cohabit.features.bodies.own import why_no_body
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
-from cohabit.features.visits.visits import ongoing
+from cohabit.features.visits.visits import in_another_game, ongoing
 from cohabit.house.access.credentials import revoke_and_store
 from cohabit.house.access.gate import handle_for
 from cohabit.house.running.calls import SystemCall
@@ -31,6 +33,7 @@ from cohabit.model.travel import EntryPackage, ExitPackage
 from cohabit.nexus import goals
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.packages import began, entry, leave, leave_late, so_far
+from cohabit.nexus.places import Places
 from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
 from cohabit.room.room import Room
@@ -54,6 +57,7 @@ class Transit:
         self._room = room
         self._changed = changed
         self.profiles = Profiles(house)
+        self.places = Places(house, self.profiles)
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking: dict[str, bool] = {}  # identities whose profile is being brought up to date, and if once more
 
@@ -83,7 +87,10 @@ class Transit:
                 one.ticket for one in (*of_it, VISITS.read(state).visits.get(profile.agent_id)) if one is not None
             }
             if runner.failure is not None and tickets - known:
-                raise errors.GameRejected(f"the game {runner.id}, where you were, is offline; wait until it is back")
+                raise errors.GameRejected(
+                    f"the game {runner.id}, where you were, is offline; wait until it is back, or return without "
+                    "anything (give_up_game)"
+                )
 
     def _arrive(self, package: EntryPackage, room: Room, at: int) -> Receipt:
         """In the queue of the game's room: admit the agent if it is no member, and seat it."""
@@ -98,6 +105,10 @@ class Transit:
             raise errors.PermissionDenied("a host has blocked you in this game")
         if (knock := state.knock_of(identity)) is not None and knock.denied:
             raise errors.PermissionDenied("a host has denied you entry to this game")
+        if isinstance(room.world, EmbodiedWorld) and (why := why_no_body(room, identity)):
+            raise errors.GameRejected(why)
+        if other := self.places.elsewhere(room.id, identity):
+            raise errors.GameRejected(in_another_game(other))
         admitted = room.member_of(identity) is None
         if admitted:
             if room.members_limit is not None and len(state.members) >= room.members_limit:

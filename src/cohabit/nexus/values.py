@@ -117,11 +117,13 @@ class Onward(Struct, frozen=True, omit_defaults=True):
 class WorldTotals(Struct, omit_defaults=True):
     """What an agent has done in one world, over all its visits."""
 
-    visits: int = 0
-    steps: int = 0
+    visits: int = 0  # in which it did something that the world teaches
+    steps: int = 0  # that count; see ``skills``
     playtime_ms: int = 0
     deaths: int = 0
     deeds: dict[str, int] = field(default_factory=dict)
+    idle_visits: int = 0
+    idle_steps: int = 0  # that do not count yet
 
 
 class Profile(Struct, omit_defaults=True):
@@ -151,7 +153,7 @@ class Profile(Struct, omit_defaults=True):
 
     @property
     def total_steps(self) -> int:
-        return sum(world.steps for world in self.worlds.values())
+        return sum(world.steps + world.idle_steps for world in self.worlds.values())
 
     @property
     def total_playtime_ms(self) -> int:
@@ -183,10 +185,11 @@ class Ongoing(Struct, frozen=True, omit_defaults=True):
     """What an agent has done so far in the game that it is in."""
 
     world: str
-    steps: int = 0
+    steps: int = 0  # that count
     deeds: dict[str, int] = {}  # during this visit
     achievements: tuple[str, ...] = ()  # names of those that ``deeds`` does not have
     gains: dict[Domain, float] = {}
+    visits: int = 1  # 0: it does not count yet
 
 
 class Suggestion(Struct, frozen=True):

@@ -46,8 +46,9 @@ class BaseRoom(RecordedRoom):
         "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
         "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
         "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
-        "callable_here", "check_brain", "counts_calls", "digest_every", "features", "has_arrivals", "has_moving_seats",
-        "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version", "seats", "shown", "tools",
+        "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
+        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version",
+        "seats", "shown", "tools",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
@@ -64,6 +65,7 @@ class BaseRoom(RecordedRoom):
         self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed
+        self.elsewhere: Callable[[Member], str] = lambda member: ""  # the room in which it plays instead, by the house
         self.members_limit: int | None = None  # set by the house, as the check of brains is
         self.digest_every = DIGEST_EVERY
         self.commands = commands

@@ -94,8 +94,8 @@ class Options:
     choices: Callable[[type[World]], Mapping[str, Sequence[str]]] | None = None  # values of parameters in such a world
     offered_if: Ready | None = None  # False: it would only be refused, so lists of commands leave it out
     offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
-    check_here: Callable[[Any, dict[str, Any], str | None], None] | None = None
-    """Takes the room, the arguments and ``via``; refuses what this house does not allow. No part of a replay."""
+    check_here: Callable[[Any, Member, dict[str, Any], str | None], None] | None = None
+    """Takes the room, the caller, the arguments and ``via``; refuses what is not allowed now. No part of a replay."""
     audit: str = ""  # the kind of change in the audit log; empty: it changes no permissions
     system: bool = False  # a system entry: members cannot call it
     args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it

@@ -164,7 +164,7 @@ class Room(BaseRoom):
             raise TooLarge(f"{command.name}: the arguments are too large: {problem}", command=command.name)
         checked = command.check(args)
         if command.check_here is not None:
-            command.check_here(self, checked, via)
+            command.check_here(self, member, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         return member, command, checked, why, wrapped, None

@@ -12,7 +12,7 @@ from cohabit.room.access.members import drop_member, forget_former
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
 from cohabit.room.play import turns
-from cohabit.room.play.games import begin, begin_again, next_seed, resume
+from cohabit.room.play.games import begin, begin_again, next_seed, resume, stood_still
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import handle_of
 from cohabit.world import Outcome, Seat
@@ -32,17 +32,7 @@ def open_(ctx: Context, state: dict[str, Any]) -> None:
 @system_entry()
 def opened(ctx: Context, gap: int) -> None:
     """The house is back after ``gap`` ms: shift the timers by the downtime."""
-    state = ctx.state
-    state.turn_started += gap
-    if state.paused:
-        state.paused_at += gap
-    if state.over_since is not None:
-        state.over_since += gap
-    for member in state.members.values():
-        if member.away_since is not None:
-            member.away_since += gap
-    for after_downtime in ctx.room.hooks.after_downtime:
-        ctx.room.run_hook(after_downtime, ctx.room, gap)
+    stood_still(ctx.room, gap)
 
 
 @system_entry()

@@ -45,9 +45,10 @@ export class Manage {
     }
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.run("rematch", "A new game has begun."));
-    this.archive = confirmButton("Archive", "Archive this room permanently? It stays readable.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed."));
+    this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed."));
+    this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
     this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
-      this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.requests.asking);
+      this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.unarchive, this.requests.asking);
     this.element = h("div", { class: "manage" }, this.bar, this.result, this.requests.element, this.parts.map((part) => part.section));
   }
 
@@ -71,7 +72,8 @@ export class Manage {
     }
     this.lock.hidden = !may("set_entry");
     this.rematch.hidden = !may("rematch");
-    this.archive.hidden = !may("archive");
+    this.archive.hidden = !may("archive") || may("unarchive");
+    this.unarchive.hidden = !may("unarchive");
     this.requests.draw(this.me, this.session, this.commands);
     this.audit.draw(this.me, this.session);
     this.bar.hidden = [...this.bar.children].every((child) => child.hidden);

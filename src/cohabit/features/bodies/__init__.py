@@ -4,39 +4,67 @@ state       what a room keeps of them
 avatars     what there is, and how it follows from seats and bodies; jacking in and out
 own         which avatars a member has
 actions     what a body can do in every such world
+sleep       players who are absent, and rounds that do not wait for them
 views       what an agent is shown of its avatars
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cohabit.bodies import DepartMode, EmbodiedWorld
-from cohabit.features.bodies import actions, avatars
-from cohabit.features.bodies.own import avatars_of, check_limit, owner_of
-from cohabit.features.bodies.state import BODIES, avatars_in
+from cohabit.features.bodies import actions, avatars, sleep
+from cohabit.features.bodies.own import (
+    avatars_of,
+    check_limit,
+    has_waiting,
+    owner_of,
+    why_no_body,
+    why_no_new_body,
+)
+from cohabit.features.bodies.state import BODIES, Bodies, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
 from cohabit.model.seat import Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command
+from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
 from cohabit.room.state import Member
+from cohabit.room.timers import Due
+from cohabit.scenario import Scenario
+from cohabit.world import World
+
+TAKES_A_BODY = frozenset(("sit", "jack_in", "transfer"))
 
 
 class BodiesFeature(Feature):
     name = "bodies"
     room_slice = BODIES
-    modules = (avatars, actions)
+    modules = (avatars, actions, sleep)
 
     def active(self, room: BaseRoom) -> bool:
         return isinstance(room.world, EmbodiedWorld)
 
+    def opening(self, scenario: Scenario, world: World) -> Bodies | None:
+        seconds = scenario.sleep_seconds
+        if not seconds or not isinstance(world, EmbodiedWorld) or world.pace != "rounds":
+            return None
+        return Bodies(sleep_ms=seconds * 1000)
+
     def follow(self, ctx: Context) -> None:
         avatars.follow(ctx)
+        sleep.follow(ctx)
+
+    def due(self, room: BaseRoom) -> Iterator[Due]:
+        return sleep.due(room)
+
+    def round_ended(self, room: BaseRoom) -> None:
+        sleep.round_ended(room)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
         """Count an action of a body. In rounds, a choice counts once."""
         avatar = avatars.controlled(room, member) if has_chosen(room, member) else None
         if avatar is not None:
             avatar.actions += 1
+        sleep.acted(room, member)
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         if not is_loaded:
@@ -69,6 +97,19 @@ class BodiesFeature(Feature):
             if avatar.by == member.id:
                 avatar.left_as = mode
         return mode
+
+    def refuses(self, room: BaseRoom, member: Member, command: Command) -> Decision | None:
+        """The rules of the world about death and about turning hold for every way into a body. A replay does not ask,
+        so rooms whose record is older keep what happened in them."""
+        why = ""
+        if command.name == "look" and world_of(room).turning_takes_time:
+            why = "turning takes a step here: use the actions of this world, such as moving in that direction"
+        elif command.name == "create_avatar":
+            why = why_no_new_body(room, member)
+        elif command.name in TAKES_A_BODY and avatars.controlled(room, member) is None:
+            is_new = command.name != "transfer" and not has_waiting(room, member)
+            why = why_no_new_body(room, member) if is_new else why_no_body(room, owner_of(member))
+        return Decision("GAME_REJECTED", why) if why else None
 
     def without_seat(self, member: Member, command: Command) -> str:
         return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"

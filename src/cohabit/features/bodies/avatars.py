@@ -15,7 +15,7 @@ from cohabit.bodies import BodyState, EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, Conflict, GameRejected, UnknownAsset
 from cohabit.features.bodies import own
 from cohabit.features.bodies.state import BODIES, Bodies, Career, OwnedAvatar, avatars_in
-from cohabit.features.bodies.views import embodied, shown, world_of
+from cohabit.features.bodies.views import embodied, has_bodies, shown, world_of
 from cohabit.model.avatar import Avatar, AvatarRoster, AvatarState, DeathEvent, JackInResult, JackOutResult
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
@@ -239,7 +239,7 @@ def roster(room: BaseRoom, member: Member) -> AvatarRoster:
     active = controlled(room, member)
     return AvatarRoster(
         member.handle, room.id, [shown(room, avatar, member) for avatar in avatars], active.id if active else None,
-        world_of(room).avatars_per_agent,
+        world_of(room).avatars_per_agent if world_of(room).respawns else 1,
     )  # fmt: skip
 
 
@@ -348,12 +348,25 @@ def _arrival(
     return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=is_embodied)
+def check_despawn(room: BaseRoom, me: Member, args: dict[str, Any], via: str | None) -> None:
+    """Refuse to despawn a hurt body where its agent could have a new one, which is not hurt."""
+    held = controlled(room, me) if args.get("mode") == "despawn" and has_bodies(room) else None
+    if held is None or not world_of(room).respawns:
+        return
+    body: BodyState = room.crash_on_error(world_of(room).body, held.seat)
+    if body.health < body.max_health:
+        raise GameRejected(f"{held.name} is hurt, and only an unhurt body can be despawned; leave it dormant")
+
+
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=is_embodied, check_here=check_despawn
+)
 def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     """Leave your body. It must be safe: not falling, not fighting.
 
     dormant: it stays in the world asleep, and can be hurt. suspend: it is out of the world until you return.
-    despawn: it is deleted, with everything that it carries.
+    despawn: it is deleted, with everything that it carries. It must not be hurt; where the dead cannot come back,
+    you get no other one in this game.
     """
     me = ctx.member
     avatar = required(ctx.room, me)
@@ -363,7 +376,9 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
     return JackOutResult(True, avatar.state, f"{avatar.name} {told}.", stats)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_has_another)
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_has_another, check_here=check_despawn
+)
 def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackInResult:
     """Leave your body as by `jack_out`, and take control of another avatar of yours. If one of the two is not possible,
     nothing changes."""
@@ -418,34 +433,36 @@ def respawn(
         raise Conflict("your avatar lives")
     avatar = _dead_avatar(room, me)
     chosen = _respawn_option(room, avatar, option)
+    come_back(ctx, me, avatar, chosen)
+    ctx.tell(f"{me.handle} respawns", "roster")
+    return jacked_in(room, me, "Your avatar lives again.")
+
+
+def come_back(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
+    """A member returns to its dead body, which lives again."""
+    room = ctx.room
     arrives = me.seat != avatar.seat
     if arrives:
         own.check_limit(room, me)
         seats.arrive(ctx, me, Arrival(avatar.name, avatar.seat, returns=True), moves=_is_on_dead_body(room, me))
         seats.remember_seat(room, me)
     try:
-        revive(ctx, me, avatar, chosen)
+        world_of(room).respawn(room.seats[avatar.seat], option)
     except AskerError:
         if arrives:  # a refusal changes nothing, so it must not have arrived
             room.roll_back()
         raise
-    ctx.tell(f"{me.handle} respawns", "roster")
-    return jacked_in(room, me, "Your avatar lives again.")
+    _bind(room, avatar, me, ctx.at)
 
 
 def _respawn_option(room: BaseRoom, avatar: OwnedAvatar, option: str | None) -> str:
     options = [known.id for known in room.crash_on_error(world_of(room).body, avatar.seat).respawn_options]
     if not options:
-        raise GameRejected("nobody comes back to life in this world; create another avatar (`jack_in`)")
+        why = own.why_no_body(room, avatar.owner)
+        raise GameRejected(why or "nobody comes back to life in this world; take a new body (`jack_in`)")
     if option is not None and option not in options:
         raise UnknownAsset(f"choose one of: {', '.join(options)}", did_you_mean=nearest(option[:40], options, 2))
     return option or options[0]
-
-
-def revive(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> None:
-    room = ctx.room
-    world_of(room).respawn(room.seats[avatar.seat], option)
-    _bind(room, avatar, me, ctx.at)
 
 
 def _dead_avatar(room: BaseRoom, me: Member) -> OwnedAvatar:

@@ -35,6 +35,30 @@ def newest_dead(room: BaseRoom, me: Member) -> OwnedAvatar | None:
     return newest(dead) if dead else None
 
 
+def why_no_body(room: BaseRoom, owner: str) -> str:
+    """Why an agent gets no body any more in this game, its own or another; empty: it can."""
+    if _world(room).respawns:
+        return ""
+    lost = next((a for a in avatars_of(room, owner) if a.state is State.DESTROYED), None)
+    if lost is None:
+        return ""
+    how = "was despawned" if lost.despawned else "died"
+    return f"your body {lost.name} {how}, and nobody comes back to life in this game; you can watch"
+
+
+def why_no_new_body(room: BaseRoom, me: Member) -> str:
+    """Why a member gets no further body; empty: it can, or it has none yet."""
+    if why := why_no_body(room, owner_of(me)):
+        return why
+    if not _world(room).respawns and any(avatars_of(room, owner_of(me))):
+        return "in this game every agent has one body, because nobody comes back to life; use the one that you have"
+    return ""
+
+
+def has_waiting(room: BaseRoom, me: Member) -> bool:
+    return any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(me)))
+
+
 def to_take(room: BaseRoom, me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
     """The avatar of a member to jack into; None: a new one. A member has at most one that does not wait for it."""
     own = list(avatars_of(room, owner_of(me)))
@@ -69,5 +93,9 @@ def _kept(room: BaseRoom, me: Member, beside: SeatId | None) -> int:
 
 
 def _limit(room: BaseRoom) -> int:
+    return _world(room).avatars_per_agent
+
+
+def _world(room: BaseRoom) -> EmbodiedWorld:
     assert isinstance(room.world, EmbodiedWorld)
-    return room.world.avatars_per_agent
+    return room.world

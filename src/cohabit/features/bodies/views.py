@@ -1,7 +1,7 @@
 """What an agent is shown of its avatars: each one, and the world through the one that it controls."""
 
 from cohabit.bodies import BodyState, EmbodiedWorld
-from cohabit.features.bodies.own import WAITING, avatars_of, newest_dead, owner_of
+from cohabit.features.bodies.own import WAITING, avatars_of, newest_dead, owner_of, why_no_body
 from cohabit.features.bodies.state import OwnedAvatar
 from cohabit.model.avatar import Avatar, EmbodiedObservation
 from cohabit.model.grant import Capability
@@ -65,6 +65,8 @@ def bodies_text(room: BaseRoom, me: Member) -> str:
     """A line for a member that controls no body, or could change it for another one of its own."""
     if Capability.ACT not in me.held or me.handed_over or room.is_over():
         return ""
+    if why := why_no_body(room, owner_of(me)):
+        return f"{why[0].upper()}{why[1:]}."
     if by_features(room, me, command_of(sit)).code:
         return ""
     own = list(avatars_of(room, owner_of(me)))

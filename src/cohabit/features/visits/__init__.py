@@ -24,6 +24,8 @@ from cohabit.room.timers import Due
 from cohabit.scenario import OpenedToNexus, Scenario
 from cohabit.world import Arrival, World
 
+LEAVES_A_BODY = frozenset(("jack_out", "stand_up"))
+
 
 class VisitsFeature(Feature):
     name = "visits"
@@ -65,9 +67,11 @@ class VisitsFeature(Feature):
                 visit.until += gap
 
     def due(self, room: BaseRoom) -> Iterator[Due]:
-        if room.state.archived:
-            return
         kept = VISITS.read(room.state)
+        if room.state.archived:
+            for identity in kept.visits:
+                yield 0, "visit_archived", {"identity": identity}
+            return
         for identity in kept.due:
             yield 0, "visit_over", {"identity": identity}
         for identity, visit in kept.visits.items():
@@ -75,10 +79,16 @@ class VisitsFeature(Feature):
                 yield visit.until, "visit_time_up", {"identity": identity}
 
     def refuses(self, room: BaseRoom, member: Member, command: Command) -> Decision | None:
-        """A visitor that has left cannot act any more: that would be in no package."""
-        acts = command.records and Capability.ACT in command.needed
-        if acts and has_only_to_leave(room.state, member.identity):
+        """A visitor that has left cannot act any more: that would be in no package. An agent in another game of the
+        Nexus cannot act here, whoever gave it a body here and how."""
+        if not command.records or Capability.ACT not in command.needed:
+            return None
+        if has_only_to_leave(room.state, member.identity):
             return Decision("PERMISSION_DENIED", "your visit is over: you are on your way to the Nexus")
+        if command.name in LEAVES_A_BODY or (command.is_action and member.seat is None):
+            return None
+        if other := room.elsewhere(member):
+            return Decision("PERMISSION_DENIED", visits.in_another_game(other))
         return None
 
     def arrival(self, room: BaseRoom, member: Member, arrival: Arrival) -> Arrival:

@@ -14,6 +14,7 @@ from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
 from cohabit.features.bodies import avatars
 from cohabit.features.bodies.state import career_of
+from cohabit.features.bodies.views import has_bodies
 from cohabit.features.visits import ends
 from cohabit.features.visits.state import VISITS, Visit, visit_of
 from cohabit.features.visits.visits import end_visit, leave_place
@@ -183,6 +184,22 @@ def visit_over(ctx: Context, identity: str) -> None:
     end_visit(ctx.room, ctx.at, identity, visit.ends)
     ctx.tell(f"Your visit is over ({visit.ends}). You are on your way to the Nexus.", ACCOUNT, members=(member.id,))
     ctx.tell(f"{member.handle} leaves for the Nexus", "roster")
+
+
+@system_entry()
+def visit_archived(ctx: Context, identity: str) -> None:
+    """The room was archived: nothing happens in it any more, so a visit ends whether its body is safe or not."""
+    if visit_of(ctx.state, identity) is None:
+        return
+    member = ctx.room.member_of(identity)
+    if member is not None:
+        if member.claim is None:
+            seats.leave_seat(ctx.room, member, "removed")
+        if has_bodies(ctx.room):
+            avatars.follow(ctx)  # ends the session of its body
+        text = "Your visit is over: this game is archived. You are on your way to the Nexus."
+        ctx.tell(text, ACCOUNT, members=(member.id,))
+    end_visit(ctx.room, ctx.at, identity, "archived")
 
 
 @system_entry(audit="removed")

@@ -34,6 +34,12 @@ Destination = Annotated[
 ]
 
 
+def in_another_game(game: str) -> str:
+    """Why an agent cannot play here."""
+    how = "return from it (`leave_game` in the Nexus, or `exit_game` there), or leave your body or seat there"
+    return f"you are in the game {game}, and in one game at a time: {how} (`jack_out` or `stand_up`)"
+
+
 # -- for hosts ----------------------------------------------------------------------------------------
 class OpenToNexus(Struct, omit_defaults=True):
     open: bool
@@ -107,7 +113,9 @@ def _is_visiting(room: BaseRoom, member: Member) -> bool:
     return visit_of(room.state, member.identity) is not None
 
 
-@command(category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting)
+@command(
+    category="meta", records=True, offered_if=_is_visiting, listed_if=_is_visiting, check_here=avatars.check_despawn
+)
 def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",

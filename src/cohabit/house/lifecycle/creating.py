@@ -52,6 +52,8 @@ async def create_room(
     with house.rooms.reserve(name):
         people = {a.id: _identity_of(house.identities, a, owner) for a in scenario.agents}
         ids = {agent: identity.id for agent, identity in people.items()}
+        if scenario.sleep_seconds is None:
+            scenario = msgspec.structs.replace(scenario, sleep_seconds=house.settings.sleep_seconds)
         make = partial(_new_room, scenario, name, seed, now, ids, split_names(house.settings.features))
         try:
             room, snapshot = await run_in_thread(f"room {name}", make, house.rooms.loading_s)

@@ -135,6 +135,7 @@ class RemoteRunner:
         self._polling = asyncio.Lock()
         self._refreshing = False  # a poll is planned
         self._timer: Timer | None = None
+        self._was_archived = False  # so it is not polled any more
         self.poll_error: errors.CohabitError | None = None  # why the last poll failed
         finder: object = connector
         for sent in world.all_pending():
@@ -171,8 +172,9 @@ class RemoteRunner:
         return SystemCall("answered", {**outcome, **self._whose(sent.by)})
 
     def roster_changed(self) -> None:
-        """Members came, went or changed seats."""
-        if self._world.refresh_for_members:
+        """Members came, went or changed seats, or the room is back from the archive."""
+        if self._world.refresh_for_members or self._was_archived:
+            self._was_archived = False
             self.refresh()
 
     def refresh(self) -> None:
@@ -466,6 +468,7 @@ class RemoteRunner:
     async def _poll_and_schedule(self) -> None:
         """Poll now, and schedule the next poll. The world of an archived room is not polled."""
         if self._runner.room.state.archived:
+            self._was_archived = True
             return
         try:
             await self.poll()

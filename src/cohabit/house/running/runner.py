@@ -51,6 +51,7 @@ class RoomEvents:
         self.on_removed: Callable[[RoomRunner, Sequence[Member]], None] = lambda runner, members: None
         self.on_lines: Callable[[RoomRunner, Sequence[Line]], None] | None = None  # they are durable
         self.on_slow: Callable[[RoomRunner, list[Call]], None] = lambda runner, calls: settle_all(calls, runner.failure)
+        self.elsewhere: Callable[[RoomRunner, Member], str] = lambda runner, member: ""  # where it plays instead
         self.listeners: dict[str, Callable[[RoomRunner], None]] = {}  # by feature: it announces something in a room
 
 
@@ -67,6 +68,7 @@ class RoomRunner:
         self.outboxes = shared.outboxes
         self.commands = room.callable_here = _all_commands(room, shared.commands)
         room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
+        room.elsewhere = lambda member: events.elsewhere(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
         self.failure: errors.CohabitError | None = None
         self.history = History(room.id, room.record, settings.recent_entries, writer.lines_of, clock)

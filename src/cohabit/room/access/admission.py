@@ -94,7 +94,7 @@ def lobby(ctx: Context) -> Lobby:
     return Lobby([KnockLine(k.id, k.name, k.kind, k.how, k.since, k.denied) for k in ctx.state.knocks.values()])
 
 
-def _has_space(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
+def _has_space(room: BaseRoom, by: Member, args: dict[str, Any], via: str | None) -> None:
     if room.members_limit is not None and len(room.state.members) >= room.members_limit:
         raise PermissionDenied("this room is full")
 

@@ -47,7 +47,7 @@ def check_invitation(
     return named
 
 
-def _may_add(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
+def _may_add(room: BaseRoom, by: Member, args: dict[str, Any], via: str | None) -> None:
     if args.get("claim") is not None:
         check_new_claim(room, args["claim"])
     if args.get("stand_in") is not None:

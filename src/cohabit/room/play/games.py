@@ -26,6 +26,21 @@ def next_seed(ctx: Context) -> str:
     return blake2b(state.seed.encode(), key=secret, digest_size=16, person=b"rematch").hexdigest()
 
 
+def stood_still(room: BaseRoom, gap: int) -> None:
+    """No time has passed in the room for ``gap`` ms: shift the timers."""
+    state = room.state
+    state.turn_started += gap
+    if state.paused:
+        state.paused_at += gap
+    if state.over_since is not None:
+        state.over_since += gap
+    for member in state.members.values():
+        if member.away_since is not None:
+            member.away_since += gap
+    for after_downtime in room.hooks.after_downtime:
+        room.run_hook(after_downtime, room, gap)
+
+
 def begin_again(ctx: Context, seed: str) -> None:
     """Start another game in the same room."""
     state, room = ctx.state, ctx.room

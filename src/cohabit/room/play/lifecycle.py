@@ -1,15 +1,16 @@
-"""Commands that begin another game or end the room: reset, rematch, archive."""
+"""Commands that begin another game or end the room: reset, rematch, archive, unarchive."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import GameRejected, PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.remote import RemoteWorld
-from cohabit.room.base import Context
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command
-from cohabit.room.play.games import begin_again, next_seed
+from cohabit.room.play.games import begin_again, next_seed, stood_still
+from cohabit.room.state import Member
 from cohabit.scenario import parse_seed
 from cohabit.world import Pace, World
 
@@ -68,7 +69,24 @@ class Archived(Struct):
 
 @command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True)
 def archive(ctx: Context) -> Archived:
-    """Archive the room permanently. It stays readable but cannot be changed."""
+    """Archive the room. It stays readable but cannot be changed, until `unarchive`. Visits end."""
     ctx.state.archived = True
     ctx.tell(f"{ctx.member.handle} archived this room")
     return Archived(True)
+
+
+def _is_archived(room: BaseRoom, member: Member) -> bool:
+    return room.state.archived
+
+
+@command(
+    category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True, offered_if=_is_archived
+)
+def unarchive(ctx: Context) -> Archived:
+    """Bring an archived room back. No time has passed in it."""
+    if not ctx.state.archived:
+        raise GameRejected("this room is not archived")
+    ctx.state.archived = False
+    stood_still(ctx.room, ctx.at - ctx.room.record.at)
+    ctx.tell(f"{ctx.member.handle} brought this room back from the archive")
+    return Archived(False)

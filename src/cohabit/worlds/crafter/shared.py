@@ -69,6 +69,7 @@ class CrafterShared(EmbodiedWorld):
     )  # fmt: skip
 
     travel = TRAVEL
+    turning_takes_time = True  # one turns by moving, as in the game for one player
 
     def __init__(
         self,
