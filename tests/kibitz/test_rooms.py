@@ -232,7 +232,7 @@ async def test_opening_a_room_fails_if_the_house_or_the_room_or_the_token_is_not
 
 
 async def test_an_agent_that_sees_nothing_sees_once_it_discloses_its_backend(rooms: Rooms, language: str) -> None:
-    await rooms.call("hal", "require_disclosure")
+    await rooms.call("hal", "require_disclosure", required=True)
     async with rooms.agent(language, "eve") as eve:
         await eve.do("setMeta", {"backend": "Claude", "egress": True})
         await eve.until(lambda event: event[0] == "roster" and any(p["id"] == "pat" for p in event[1]))
