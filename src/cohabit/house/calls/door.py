@@ -199,18 +199,29 @@ class Door:
             if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
                 self._identities.check(target.credential, self._clock.now())
         except CohabitError as wrong:
-            if target.maybe_runner is not None and target.maybe_member is not None:
-                target.maybe_runner.refused(target.maybe_member.id, command.name, wrong)
-            else:
-                self._count(wrong)
-                if target.maybe_runner is not None and command.joins:  # hosts see who tried to join
-                    target.maybe_runner.refused(NEWCOMER, command.name, wrong)
+            self._refused(target, wrong)
             raise
         return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
         once = Call(target.member.id, call.name, call.args, call.key, credential=call.credential)
         return await target.runner.submit(once)
+
+    def _refused(self, target: HouseContext, wrong: CohabitError) -> None:
+        """Write a refusal to the audit: of the room, or of the house for a house-wide identity."""
+        house, who, name = self.services, target.credential, target.command.name
+        runner, member = target.maybe_runner, target.maybe_member
+        if runner is None and (own := house.rooms.get(who.room or "")) is not None:  # a member who calls the house
+            runner, member = own, own.room.member_of(who.identity)
+        if runner is not None and member is not None:
+            runner.refused(member.id, name, wrong)
+            return
+        self._count(wrong)
+        if runner is None:
+            known = house.ledger.runner.room.member_of(who.identity)
+            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong)
+        elif target.command.joins:  # hosts see who tried to join
+            runner.refused(NEWCOMER, name, wrong)
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1
