@@ -67,7 +67,7 @@ Key = tuple[int, bool, int]
 class Found(Struct, frozen=True):
     key: Key
     line: AuditLine
-    seq: int = -1  # of the entry that has it; -1: it is in memory
+    seq: int  # of the entry that has it; -1: it is in memory
 
 
 class About(Struct, frozen=True):

@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 WINDOW_MS = 60_000
-LINES_PER_MEMBER, LINES_OF_NEWCOMERS = 100, 20
+LINES_PER_MEMBER, LINES_OF_NEWCOMERS = 300, 20
 MANY = "(many)"
 """A member has this many lines a minute; after that its refusals share one for each code, with this name."""
 NEWCOMER = "(newcomer)"
