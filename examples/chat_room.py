@@ -47,12 +47,12 @@ async def main() -> None:
             said.append(await say(clio, "clio", "One more thing …"))
 
             changes = [e["text"] for e in (await hera.call("events"))["items"] if e["do"] in ("widen", "narrow")]
-            audit = await hera.call("audit")
+            audit = await hera.call("audit", {"kinds": ["refusals"]})
             print("on record:", *changes, sep="\n  ")
-            print("refused:", *(f"{r['member']} {r['command']} {r['code']}" for r in audit["refusals"]), sep="\n  ")
+            print("refused:", *(f"{r['member']} {r['command']} {r['code']}" for r in audit["lines"]), sep="\n  ")
             print("max received:", *(f"{m['from']}: {m['content']}" for m in received["items"]), sep="\n  ")
 
-    refused = sum(r.get("count", 1) for r in audit["refusals"])
+    refused = sum(r.get("count", 1) for r in audit["lines"])
     worked = said == [True, False, True, False] and len(changes) == 2 and refused == 2
     print(f"{'ok' if worked else 'WRONG'}: the agent could send messages only while it had permission")
 

@@ -159,9 +159,10 @@ STRUCT_OPTIONS = ("frozen", "kw_only", "gc", "eq", "slots", "omit_defaults")
 
 
 DOCUMENTED_LIMITS = {
-    "FAIR_BYTES", "HOUR_MS", "INBOX_LIMIT", "KEYS_KEPT", "LOG_EVERY_MS", "MAX_PENDING_CALLS",
-    "MAX_QUEUED_CALLS_OF_MEMBER", "MAX_SAVE", "MAX_SAVES", "MAX_WAIT_MS", "REFUSALS_KEPT", "SLOW_FOR_MS",
-    "STAND_IN_STEP_MS", "TOKEN_LENGTH", "WINDOW_MS",
+    "ARRIVALS", "FAIR_BYTES", "FORGERIES", "GUESSES", "GUESSES_OF_ALL", "HOUR_MS", "INBOX_LIMIT", "KEYS_KEPT",
+    "LINES_OF_NEWCOMERS", "LINES_PER_MEMBER", "LOG_EVERY_MS", "MAX_PENDING_CALLS", "MAX_QUEUED_CALLS_OF_MEMBER",
+    "MAX_SAVE", "MAX_SAVES", "MAX_WAIT_MS", "MIN_CHOSEN", "REFUSALS_KEPT", "SLOW_FOR_MS", "STAND_IN_STEP_MS",
+    "TOKEN_LENGTH", "WINDOW_MS",
 }  # fmt: skip
 """Numbers that the documentation states; `tests/house/test_documented_limits.py` has them too."""
 

@@ -37,7 +37,7 @@ OWN = ROOT / "tests" / "corpus" / "tree.py"
 tree = importlib.import_module("tests.corpus.tree" if OWN.exists() else f"{__package__}.tree")
 READS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("capabilities", {}), ("view", {}), ("whoami", {}), ("events", {"last": 60}), ("roster", {}), ("session_info", {}),
-    ("audit", {}), ("audit_log", {}), ("recv_messages", {}), ("requests", {}), ("permissions", {}), ("entry", {}),
+    ("audit", {}), ("recv_messages", {}), ("requests", {}), ("permissions", {}), ("entry", {}),
     ("lobby", {}), ("invites", {}), ("avatars", {}), ("inspect_self", {}), ("death", {}), ("app_schemas", {}),
     ("app_view", {}), ("objective_status", {}), ("agents", {}), ("list_speeds", {}), ("introduction", {}),
     ("rules", {}), ("review_self", {}), ("list_games", {}), ("list_saves", {}), ("rooms", {}),

@@ -16,7 +16,7 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("app_view", {}), ("app_schemas", {}), ("requests", {}), ("audit", {}), ("objective_status", {}), ("deals", {}),
 ]  # fmt: skip
 HOUSE_READS: list[tuple[str, dict[str, Any]]] = [
-    ("events", {}), ("events", {"last": 300}), ("observe", {}), ("audit_log", {}), ("capabilities", {}), ("invites", {}),
+    ("events", {}), ("events", {"last": 300}), ("observe", {}), ("capabilities", {}), ("invites", {}),
 ]  # fmt: skip
 
 

@@ -143,7 +143,7 @@ async def test_rotating_replaces_a_members_token_tells_the_member_and_leaves_the
             here.house.identify(here.tokens["ada"])
         here.house.identify(here.tokens["you"])
         events = await here.house.call(credential, "den", "events")
-        assert "a host of this house replaced your token" in [item.text for item in events.items]
+        assert "operator (a host of this house) replaced your token" in [item.text for item in events.items]
 
 
 async def test_a_token_for_a_room_is_for_one_of_its_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

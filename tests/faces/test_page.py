@@ -232,7 +232,7 @@ def test_an_invite_link_for_several_people_makes_each_visitor_a_member_of_its_ow
     third.get_by_label("Your name").fill("Gus")
     third.get_by_role("button", name="Join").click()
     expect(
-        third.get_by_role("alert").filter(has_text="This token was revoked; ask your host for a new one.")
+        third.get_by_role("alert").filter(has_text="This invite has been used up; ask your host for a new one.")
     ).to_be_visible()
 
 
@@ -273,7 +273,7 @@ def test_an_invite_that_was_revoked_is_refused_with_a_reason(house: Running, vis
     made = house.call("hal", "invite", id="gus", kind="human")
     house.call("hal", "revoke_invite", invite=made.invite)
     page = visit(house.link_with(made.token))
-    expect(page.get_by_role("alert").filter(has_text="Sign-in failed: this token was revoked")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Sign-in failed: this invite was revoked")).to_be_visible()
 
 
 def test_an_invite_that_cannot_be_accepted_shows_the_reason(house: Running, visit: Visit) -> None:

@@ -40,6 +40,8 @@ ANN, BOB = player("ann", 0), player("bob", 1)
 HOST = {"id": "hostess", "role": "host", "kind": "human"}
 OWL = {"id": "owl", "role": "observer"}
 GOD = {"id": "zeus", "role": "god"}
+REFUSALS = {"kinds": ["refusals"]}
+"""What of the audit: the refused calls."""
 
 
 @asynccontextmanager

@@ -8,6 +8,8 @@ import pytest
 
 from cohabit.features.messages import INBOX_LIMIT
 from cohabit.features.stand_ins import STAND_IN_STEP_MS
+from cohabit.house.access.codes import MIN_CHOSEN
+from cohabit.house.access.entry_limits import ARRIVALS, FORGERIES, GUESSES, GUESSES_OF_ALL
 from cohabit.house.lifecycle.saves import MAX_SAVE, MAX_SAVES
 from cohabit.house.overload import LOG_EVERY_MS
 from cohabit.house.running.quotas import FAIR_BYTES
@@ -16,7 +18,7 @@ from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.watchdog import SLOW_FOR_MS
 from cohabit.house.store.identities import TOKEN_LENGTH
 from cohabit.room.access.budget import HOUR_MS
-from cohabit.room.access.refusals import REFUSALS_KEPT, WINDOW_MS
+from cohabit.room.access.refusals import LINES_OF_NEWCOMERS, LINES_PER_MEMBER, REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.commands import MAX_WAIT_MS
 from cohabit.room.replies import KEYS_KEPT
 
@@ -33,11 +35,18 @@ DOCUMENTED = [
     ("MAX_SAVE", MAX_SAVE, 64 * MIB, "operations.md", "size of a save | 100; 64 MiB"),
     ("MAX_SAVES", MAX_SAVES, 100, "operations.md", "size of a save | 100; 64 MiB"),
     ("MAX_WAIT_MS", MAX_WAIT_MS, 30_000, "agents.md", "(`wait_ms`, at most 30,000)"),
+    ("LINES_PER_MEMBER", LINES_PER_MEMBER, 300, "operations.md", "minute | 300 of a member, 20 of all"),
+    ("LINES_OF_NEWCOMERS", LINES_OF_NEWCOMERS, 20, "operations.md", "minute | 300 of a member, 20 of all"),
+    ("GUESSES", GUESSES, 10, "security.md", "ten wrong codes a minute"),
+    ("GUESSES_OF_ALL", GUESSES_OF_ALL, 300, "security.md", "From 300 wrong codes a minute"),
+    ("FORGERIES", FORGERIES, 120, "security.md", "120 assertions without a valid signature"),
+    ("ARRIVALS", ARRIVALS, 120, "security.md", "120 arrivals"),
+    ("MIN_CHOSEN", MIN_CHOSEN, 8, "rooms.md", "at least 8 letters and digits"),
     ("REFUSALS_KEPT", REFUSALS_KEPT, 500, "operations.md", "| refusals in a room's audit | 500 |"),
     ("SLOW_FOR_MS", SLOW_FOR_MS, 60_000, "worlds.md", "it runs on a thread for a minute"),
     ("STAND_IN_STEP_MS", STAND_IN_STEP_MS, 10_000, "rooms.md", "after 10 s, or half of `turn_seconds`"),
     ("TOKEN_LENGTH", TOKEN_LENGTH, 48, "security.md", "Tokens have 48 random characters"),
-    ("WINDOW_MS", WINDOW_MS, 60_000, "rooms.md", "refusals within a minute share one line"),
+    ("WINDOW_MS", WINDOW_MS, 60_000, "rooms.md", "refused for the same reason within a minute, is one line"),
 ]
 
 

@@ -56,7 +56,7 @@ async def test_every_call_is_counted_and_so_is_every_refusal_that_no_room_counts
         for _ in range(2):
             with pytest.raises(UnknownRoom):
                 await nobody("view")
-        with pytest.raises(UnknownCommand):  # the audit log of the room has it
+        with pytest.raises(UnknownCommand):  # the audit of the room has it
             await who["ann"]("no_such_thing")
         assert house.door.calls == calls + 1 + 1 + 2 + 1
         assert house.door.refusals == {**refused, "UNKNOWN_ROOM": 2}

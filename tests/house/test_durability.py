@@ -12,7 +12,7 @@ from cohabit.errors import Busy, CohabitError, GameRejected, PermissionDenied, Q
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
-from .making import HeldStore, a_moment, back_again, deeds, make_room, open_house, stored_room
+from .making import REFUSALS, HeldStore, a_moment, back_again, deeds, make_room, open_house, stored_room
 
 
 @pytest.mark.parametrize("world", ["Secrets", "Stuck"])
@@ -356,7 +356,7 @@ async def test_refusals_reach_the_audit_on_disk(tmp_path: Path) -> None:
                 await clock.advance(2000)
     async with open_house(tmp_path) as house:
         who = back_again(house, who)
-        lines = (await who["hostess"]("audit")).refusals
+        lines = (await who["hostess"]("audit", REFUSALS)).lines
         assert {(r.member, r.command) for r in lines} == {("ann", "reset"), ("ann", "archive")}
 
 
@@ -379,7 +379,7 @@ async def test_refusals_of_house_commands_are_audited_and_counted_once_like_thos
         assert Counter(house.door.refusals) + Counter(house.rooms["den"].room.audit.totals) == totals
         await clock.advance(2000)
     async with open_house(tmp_path) as house:
-        lines = (await back_again(house, who)["hostess"]("audit")).refusals
+        lines = (await back_again(house, who)["hostess"]("audit", REFUSALS)).lines
         audited = [(r.member, r.command, r.code) for r in reversed(lines) for _ in range(r.count)]
         expected = [(n, "?" if code == "UNKNOWN_COMMAND" else c, code) for n, c, _, code in refused]
         assert sorted(audited) == sorted(expected)

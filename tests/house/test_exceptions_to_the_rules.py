@@ -36,7 +36,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "app_schemas", "app_view", "audit", "audit_log", "avatars", "capabilities", "check_inventory", "death", "entry", "events", "front_end",
+        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "death", "entry", "events", "front_end",
          "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "next_view", "objective_status",
          "observe", "permissions", "picture", "recv_messages", "requests", "rooms", "roster", "rules", "schemas", "session_info",
          "view",

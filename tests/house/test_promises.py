@@ -96,7 +96,6 @@ ASKING = [
     ("revoke", {"member": NEAR}),
     ("clear_grant", {"member": NEAR}),
     ("audit", {"member": NEAR}),
-    ("audit_log", {"member": NEAR}),
     ("send_data", {"to": NEAR, "data": 1}),
     ("say", {"to": NEAR, "text": "hello"}),
     ("rotate_token", {"member": NEAR}),

@@ -31,7 +31,19 @@ from cohabit.house.streams.cursors import seal
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import START, FakeClock
 
-from .making import ANN, HOST, Client, HeldStore, back_again, deeds, make_room, open_house, player, stored_room
+from .making import (
+    ANN,
+    HOST,
+    REFUSALS,
+    Client,
+    HeldStore,
+    back_again,
+    deeds,
+    make_room,
+    open_house,
+    player,
+    stored_room,
+)
 
 
 def damage(folder: Path, sql: str, *args: object) -> None:
@@ -484,7 +496,7 @@ async def test_a_deleted_room_is_gone_with_its_tokens_and_its_id_is_free(tmp_pat
             await who["ann"]("view")
         again = await make_room(house, ANN, HOST, player("cy", 1))
         assert (await again["ann"]("numbers"))["red"] == []
-        assert (await again["hostess"]("audit")).refusals == []
+        assert (await again["hostess"]("audit", REFUSALS)).lines == []
     async with open_house(tmp_path) as house:
         assert list(house.rooms) == ["den"]
         assert "cy" in house.rooms["den"].room.state.members

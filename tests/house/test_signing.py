@@ -277,10 +277,10 @@ async def test_used_challenges_are_forgotten_when_they_have_expired() -> None:
 
 
 # -- codes and names --------------------------------------------------------------------------------
-def test_a_made_code_has_two_groups_of_three_characters_that_do_not_look_alike() -> None:
+def test_a_made_code_has_three_groups_of_three_characters_that_do_not_look_alike() -> None:
     made = [codes.make_code() for _ in range(200)]
     assert {len(group) for code in made for group in code.split("-")} == {3}
-    assert {len(code.split("-")) for code in made} == {2}
+    assert {len(code.split("-")) for code in made} == {3}
     assert not set("".join(made)) & set("ILO01")
     assert len(set(made)) > 190
 
@@ -332,26 +332,33 @@ async def test_too_many_attempts_are_locked_out_and_then_a_new_window_begins() -
     assert not attempts.is_exhausted("den")
 
 
-async def test_attempts_that_were_taken_back_or_are_older_than_a_window_do_not_count() -> None:
+async def test_attempts_older_than_a_window_do_not_count_nor_do_those_of_others() -> None:
     clock = FakeClock()
     attempts = Attempts(clock, 3, 1_000)
-    attempts.take_back("den")
-    for _ in range(3):
-        attempts.add("den")
-        attempts.take_back("den")
-    for _ in range(2):
-        attempts.add("den")
+    for caller in ("eve", "eve", "bob", "bob"):
+        attempts.add("den", caller)
+    assert not attempts.is_exhausted("den", "eve")
+    assert attempts.is_exhausted("den", "eve", limit=2)
+    assert not attempts.is_exhausted("den", "ann", limit=1)
     await clock.advance(1_000)
-    attempts.take_back("den")
     for _ in range(2):
-        assert not attempts.is_exhausted("den")
-        attempts.add("den")
-    assert not attempts.is_exhausted("den")
-    attempts.take_back("den")
-    for _ in range(2):
-        assert not attempts.is_exhausted("den")
-        attempts.add("den")
-    assert attempts.is_exhausted("den")
+        attempts.add("den", "eve")
+    assert not attempts.is_exhausted("den", "eve")
+    attempts.add("den", "eve")
+    assert attempts.is_exhausted("den", "eve")
+
+
+async def test_attempts_of_very_many_callers_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "MAX_CALLERS", 10)
+    clock = FakeClock()
+    attempts = Attempts(clock, 1, 1_000)
+    for number in range(50):
+        attempts.add("den", f"c{number}")
+        assert attempts.is_exhausted("den", f"c{number}")
+        assert len(attempts._windows) <= 10
+    await clock.advance(1_000)
+    attempts.add("den", "eve")
+    assert len(attempts._windows) == 1
 
 
 # -- another implementation -------------------------------------------------------------------------

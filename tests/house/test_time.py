@@ -22,6 +22,7 @@ from .making import (
     BOB,
     HOST,
     OWL,
+    REFUSALS,
     Client,
     HeldStore,
     a_moment,
@@ -86,7 +87,7 @@ async def test_a_wait_has_a_limit_and_a_longer_one_is_refused_and_audited(wait_m
                 await who["bob"](name, {"wait_ms": wait_ms})
         with pytest.raises(BadArgs):
             await who["bob"]("events", {"wait_ms": wait_ms})
-        refused = (await who["hostess"]("audit")).refusals
+        refused = (await who["hostess"]("audit", REFUSALS)).lines
         assert {r.command for r in refused} >= {"recv_messages", "wait_for_turn"}
 
 

@@ -286,7 +286,7 @@ async def test_a_member_is_told_of_a_new_token_whatever_its_grant_is() -> None:
         await who["hostess"]("grant", {"member": "bob", "may": ["watch"]})
         await extra(house, "bob", label="second phone")
         heard = events(await who["bob"]("events"))
-        assert "a host of this house created a token for you" in heard
+        assert "operator (a host of this house) created a token for you" in heard
         assert not any("token of bob" in text for text in heard), "that needs read_roster"
 
 
@@ -400,7 +400,7 @@ async def test_the_operator_of_a_house_that_is_not_running_replaces_a_lost_token
         assert not deeds(house.rooms["den"].room, "turn_timeout"), "time passed in a dormant house"
     async with open_house(tmp_path) as house:
         hostess = Client(house, "den", "hostess", made.token)
-        assert "a host of this house replaced your token" in events(await hostess("events"))
+        assert "operator (a host of this house) replaced your token" in events(await hostess("events"))
         assert (await hostess("reset")).game == 2
         with pytest.raises(Unauthorized):
             await back_again(house, who)["hostess"]("whoami")

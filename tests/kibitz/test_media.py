@@ -79,7 +79,7 @@ def framed(lane: bytes, sender: str, payload: bytes) -> bytes:
 
 
 async def audited(house: Served, who: str) -> list[tuple[str, str, int]]:
-    refusals = (await house.act("hostess", "audit", {"member": who})).refusals
+    refusals = (await house.act("hostess", "audit", {"member": who, "kinds": ["refusals"]})).lines
     return [(line.command, line.code, line.count) for line in refusals]
 
 

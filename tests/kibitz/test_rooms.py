@@ -69,7 +69,10 @@ class Rooms:
 
     async def refused(self, who: str) -> list[tuple[str, str]]:
         """The refusals of a member in the audit: commands and codes."""
-        return [(line.command, line.code) for line in (await self.call("hal", "audit", member=who)).refusals]
+        return [
+            (line.command, line.code)
+            for line in (await self.call("hal", "audit", member=who, kinds=["refusals"])).lines
+        ]
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -144,14 +147,16 @@ async def test_the_roster_says_who_is_an_agent_and_what_it_discloses(rooms: Room
         }  # fmt: skip
         assert people["hal"]["role"] == "host"
         assert people["pat"]["meta"] == {}
-        assert [change.kind for change in (await rooms.call("hal", "audit_log", member="eve")).changes] == ["disclosed"]
+        assert [line.what for line in (await rooms.call("hal", "audit", member="eve", kinds=["changes"])).lines] == [
+            "disclosed"
+        ]
 
 
 async def test_an_agent_that_discloses_nothing_says_nothing(rooms: Rooms, language: str) -> None:
     async with rooms.agent(language, "eve") as eve:
         await rooms.call("pat", "say", text="hello")
         await eve.perceives("chat", "pat", "hello")
-        assert not (await rooms.call("hal", "audit_log", member="eve")).changes
+        assert not (await rooms.call("hal", "audit", member="eve", kinds=["changes"])).lines
 
 
 async def test_read_only_raises_in_the_client_and_is_refused_by_the_house(rooms: Rooms, language: str) -> None:
@@ -232,7 +237,7 @@ async def test_opening_a_room_fails_if_the_house_or_the_room_or_the_token_is_not
 
 
 async def test_an_agent_that_sees_nothing_sees_once_it_discloses_its_backend(rooms: Rooms, language: str) -> None:
-    await rooms.call("hal", "require_disclosure")
+    await rooms.call("hal", "require_disclosure", required=True)
     async with rooms.agent(language, "eve") as eve:
         await eve.do("setMeta", {"backend": "Claude", "egress": True})
         await eve.until(lambda event: event[0] == "roster" and any(p["id"] == "pat" for p in event[1]))

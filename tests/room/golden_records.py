@@ -37,7 +37,7 @@ def nim() -> Room:
 def people() -> Room:
     """Consent, disclosure, chat limits, apps, grants, and members who come and go."""
     room = make_room(ANN, BOB, HOST, BOT, {"id": "painter", "role": "app"}, world="tictactoe")
-    room.call("hostess", "require_disclosure", {}, at=1)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1)
     room.call("bot", "disclose", {"backend": "tiny-7b"}, at=2)
     request = room.call("bot", "ask", {"may": ["send_broadcast"], "why": "to greet"}, at=3).request
     room.call("hostess", "allow", {"request": request, "seconds": 60}, at=4)

@@ -54,7 +54,7 @@ def test_a_host_sees_what_every_member_may_do_and_what_agents_have_disclosed() -
     room = room_with_agent()
     room.call("bot", "disclose", {"backend": "tiny-7b"}, at=1)
     room.call("hostess", "widen", {"member": "bot", "may": ["send_broadcast"], "expires_in_s": 60}, at=1000)
-    room.call("hostess", "require_disclosure", {}, at=1001)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1001)
     reply = room.call("hostess", "permissions", {}, at=1002)
     bot = next(line for line in reply.members if line.member == "bot")
     assert set(bot.held) - set(bot.by_role) == {C.SEND_BROADCAST}

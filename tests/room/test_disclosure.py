@@ -3,10 +3,11 @@
 import pytest
 
 from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied
+from cohabit.features.disclosure import DISCLOSURE
 from cohabit.model.grant import ACT, PERCEIVE
 from cohabit.room.room import Room
 
-from .making import BLUE, HOST, RED, make_room, told_last
+from .making import BLUE, HOST, RED, entries, make_room, told_last
 
 AGENT = {"id": "bot", "kind": "agent", "identity": "i-bot", "role": "player", "claim": None}
 
@@ -18,7 +19,7 @@ def room_with_agent() -> Room:
 def test_an_agent_that_has_not_disclosed_its_backend_perceives_nothing_where_that_is_required() -> None:
     room = room_with_agent()
     before = room.state.require_member("bot").held
-    reply = room.call("hostess", "require_disclosure", at=1)
+    reply = room.call("hostess", "require_disclosure", {"required": True}, at=1)
     assert reply.undisclosed == ["bot"]
     assert room.state.require_member("bot").held.isdisjoint(PERCEIVE)
     assert room.state.require_member("bot").held & set(ACT) == before & set(ACT)
@@ -40,12 +41,12 @@ def test_a_backend_implies_that_what_it_sees_leaves_the_house() -> None:
 
 def test_people_and_built_in_players_need_not_disclose_anything() -> None:
     room = make_room(RED, {**BLUE, "kind": "human", "identity": "i-bob"}, HOST)
-    assert room.call("hostess", "require_disclosure", at=1).undisclosed == []
+    assert room.call("hostess", "require_disclosure", {"required": True}, at=1).undisclosed == []
 
 
 def test_an_agent_that_joins_later_is_withheld_too_and_a_replay_agrees() -> None:
     room = room_with_agent()
-    room.call("hostess", "require_disclosure", at=1)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1)
     room.system("admitted", {"handle": "late", "kind": "agent", "identity": "i-late"}, 2)
     assert room.state.require_member("late").held.isdisjoint(PERCEIVE)
     room.call("hostess", "require_disclosure", {"required": False}, at=3)
@@ -66,7 +67,7 @@ def test_a_withheld_agent_learns_nothing_from_the_replies_to_its_own_actions() -
         for n, name in enumerate(("ann", "ben", "cat", "dan"))
     ]
     room = make_room(*seats, HOST, world="whist")
-    room.call("hostess", "require_disclosure", at=1)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1)
     for name in ("ann", "ben", "cat", "dan"):
         reply = room.call(name, "cut", at=2)
         assert (reply.message, reply.observation, reply.data) == ("Done.", None, None)
@@ -91,7 +92,7 @@ def test_a_disclosure_is_no_way_to_talk() -> None:
 
 def test_a_withheld_agent_is_told_what_to_do() -> None:
     room = room_with_agent()
-    room.call("hostess", "require_disclosure", at=1)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1)
     with pytest.raises(PermissionDenied, match="call disclose"):
         room.call("bot", "view", at=2)
 
@@ -121,7 +122,7 @@ def test_a_host_that_discloses_something_is_told_once() -> None:
 
 def test_everybody_is_told_whether_a_disclosure_is_required_and_those_who_owe_one_what_to_do() -> None:
     room = room_with_agent()
-    room.call("hostess", "require_disclosure", at=1)
+    room.call("hostess", "require_disclosure", {"required": True}, at=1)
     told = told_last(room)
     assert told["ann"] == ["hostess requires agents to disclose their backend"]
     assert told["bot"] == ["this room requires agents to disclose their backend; call disclose"]
@@ -132,7 +133,7 @@ def test_everybody_is_told_whether_a_disclosure_is_required_and_those_who_owe_on
 def test_an_agent_whose_backend_a_host_has_named_counts_as_disclosed_and_as_sending_outside() -> None:
     room = make_room(RED, BLUE, HOST, {"id": "bot", "kind": "agent", "identity": "i-bot", "backend": "Claude"})
     room.call("hostess", "add_member", {"id": "new", "backend": "Claude"}, at=1)
-    assert room.call("hostess", "require_disclosure", at=1).undisclosed == []
+    assert room.call("hostess", "require_disclosure", {"required": True}, at=1).undisclosed == []
     shown = {line.member: line for line in room.call("hostess", "permissions", at=2).members}
     assert (shown["bot"].disclosed, shown["bot"].egress) == (True, True)
     assert (shown["ann"].disclosed, shown["ann"].egress) == (False, False)
@@ -150,3 +151,15 @@ def test_a_player_that_sees_what_is_public_is_told_what_it_did_where_everything_
     room.call("hostess", "narrow", {"member": "ann", "may": ["read_own"]}, at=1)
     reply = room.call("ann", name, args, at=2)
     assert (reply.message != "Done.", reply.observation is not None) == (shown, shown)
+
+
+def test_a_call_that_does_not_say_whether_to_require_it_changes_nothing() -> None:
+    room = room_with_agent()
+    for empty in ({}, None):
+        with pytest.raises(BadArgs, match="required"):
+            room.call("hostess", "require_disclosure", empty, at=1)
+    assert not entries(room, "require_disclosure")
+    assert room.call("hostess", "require_disclosure", {"required": True}, at=2).required
+    with pytest.raises(BadArgs, match="required"):
+        room.call("hostess", "require_disclosure", {}, at=3)
+    assert DISCLOSURE.read(room.state).required

@@ -1,5 +1,7 @@
 """A client that lost a reply repeats the call with the same key, and the action is done once."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -7,8 +9,9 @@ from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameRejected
 from cohabit.room.replies import KEYS_KEPT
+from cohabit.room.room import Room
 
-from .making import BLUE, HOST, RED, entries, make_room, replayed, restored
+from .making import BLUE, GOD, HOST, RED, entries, make_room, replayed, restored, saved
 
 
 def test_the_same_key_gives_the_same_answer_and_acts_once() -> None:
@@ -165,3 +168,51 @@ def test_each_key_acts_at_most_once_in_any_order_of_calls(calls: list[tuple[str,
             assert n != expected
     assert len(entries(room, "hide")) == len(acted)
     assert replayed(room).digest() == room.digest()
+
+
+# -- another game ---------------------------------------------------------------------------------
+def loaded(room: Room, at: int) -> None:
+    room.system("loaded", {"by": "zeus", "save": saved(room)}, at)
+
+
+def next_game_by_itself(room: Room, at: int) -> None:
+    room.system("rematch_due", {}, at)
+
+
+NEW_GAMES: dict[str, Callable[[Room, int], object]] = {
+    "reset": lambda room, at: room.call("zeus", "reset", at=at),
+    "reset with another seed": lambda room, at: room.call("zeus", "reset", {"seed": 5}, at=at),
+    "rematch": lambda room, at: room.call("zeus", "rematch", at=at),
+    "the next game begins by itself": next_game_by_itself,
+    "a save is loaded": loaded,
+}
+
+
+@pytest.mark.uses("retries")
+@pytest.mark.parametrize("how", NEW_GAMES)
+def test_a_new_game_gives_no_reply_of_an_old_one_and_does_not_repeat_its_calls(how: str) -> None:
+    room = make_room(RED, BLUE, GOD, world="nim")
+    room.call("ann", "take", {"n": 1}, at=1, key="move-1")
+    NEW_GAMES[how](room, 2)
+    taken = len(entries(room, "take"))
+    for same in (room, restored(room), replayed(room)):
+        with pytest.raises(Conflict, match=r"'move-1' was used in an earlier game .* use a new one"):
+            same.call("ann", "take", {"n": 1}, at=3, key="move-1")
+        assert len(entries(room, "take")) == taken
+    if how != "a save is loaded":  # there it is bob's turn
+        room.call("ann", "take", {"n": 1}, at=4, key="move-2")
+        assert len(entries(room, "take")) == taken + 1
+
+
+@pytest.mark.uses("retries", "messages")
+def test_the_call_that_began_a_game_and_messages_can_still_be_repeated_in_it() -> None:
+    room = make_room(RED, BLUE, GOD, HOST, world="nim")
+    said = room.call("ann", "send_message", {"to": "bob", "content": "x"}, at=1, key="word")
+    grant = room.call("hostess", "narrow", {"member": "ann", "may": ["send_broadcast"]}, at=1, key="less")
+    begun = room.call("zeus", "reset", at=2, key="again")
+    assert msgspec.to_builtins(room.call("zeus", "reset", at=3, key="again")) == msgspec.to_builtins(begun)
+    assert room.state.games == 2
+    again = room.call("ann", "send_message", {"to": "bob", "content": "x"}, at=4, key="word")
+    assert msgspec.to_builtins(again) == msgspec.to_builtins(said)
+    same = room.call("hostess", "narrow", {"member": "ann", "may": ["send_broadcast"]}, at=4, key="less")
+    assert msgspec.to_builtins(same) == msgspec.to_builtins(grant)

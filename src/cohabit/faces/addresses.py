@@ -1,7 +1,7 @@
 """The address of a house, as clients reach it."""
 
 import socket
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import msgspec
 
@@ -58,6 +58,12 @@ def plain_address(host: str) -> str:
     except ValueError:
         return host
     return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def network_of(host: str) -> str:
+    """Whom a limit per address is for: an IPv4 address, or the /64 network of an IPv6 address, which one client has."""
+    plain = plain_address(host)
+    return str(ip_network(f"{plain}/64", strict=False)) if is_address(plain) and ":" in plain else plain
 
 
 def plain_client(client: tuple[str, int] | None) -> tuple[str, int] | None:

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from cohabit.errors import BadArgs, TooLarge, UnknownCommand
+from cohabit.faces.addresses import network_of
 from cohabit.faces.guard import answering, bearer
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
@@ -49,7 +50,8 @@ def http_routes(house: House) -> list[Route]:
 
     async def come_in(request: Request) -> Response:
         args = _body_args(await short_body(request, MAX_JOIN_BODY))
-        return _json({"ok": True, "result": await knock(house.door, args, bearer(request.headers))})
+        address = network_of(request.client.host) if request.client is not None else ""
+        return _json({"ok": True, "result": await knock(house.door, args, bearer(request.headers), address)})
 
     async def challenge(request: Request) -> Response:
         room = request.query_params.get("room", "")

@@ -80,8 +80,11 @@ class DisclosurePolicy(Struct):
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
-def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
-    """Require agents to disclose their backend (`disclose`). Agents that have not done so perceive nothing."""
+def require_disclosure(
+    ctx: Context, required: Annotated[bool, Meta(description="true: agents must disclose; false: they need not")]
+) -> DisclosurePolicy:
+    """Require agents to disclose their backend (`disclose`), or stop that. If it is required, agents that have not
+    done so perceive nothing."""
     DISCLOSURE.change(ctx.state).required = required
     for member in ctx.state.members.values():
         withhold(ctx.state, member)

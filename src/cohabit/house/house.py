@@ -10,7 +10,8 @@ from typing import Any
 
 from cohabit.feature_registry import load_features
 from cohabit.house.access import credentials
-from cohabit.house.access.gate import Gate
+from cohabit.house.access.entry_limits import Gate
+from cohabit.house.access.gate import note_invalid_invite
 from cohabit.house.access.signing import HouseKey
 from cohabit.house.agents.agent_status import AgentStatuses
 from cohabit.house.agents.bots import Bots
@@ -80,6 +81,7 @@ class House:
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own, asyncio.Lock()
         )
         self.door = Door(self.services, self.overload)
+        self.door.on_invalid = partial(note_invalid_invite, self.services)
         self._connect()
 
     def _connect(self) -> None:

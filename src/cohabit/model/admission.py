@@ -59,6 +59,7 @@ class Admission(Struct, omit_defaults=True, forbid_unknown_fields=True):
     expires_in_s: int | None = None
     backend: str | None = None
     egress: bool = False
+    how: str = ""  # in words, for the audit
 
 
 class Knock(Struct, omit_defaults=True):

@@ -43,6 +43,7 @@ class Asked(Struct):
     token: str | None = None
     case: str = ""  # camel or snake; empty: not said
     key: str | None = None  # of a call that may be repeated
+    address: str = ""  # of the caller
 
 
 class Answer(NamedTuple):
@@ -121,7 +122,8 @@ class Caller:
             credential = self._credential()
             if credential.identity:
                 self._check_own(wanted.agent_id, await self._own_names(credential))
-        joined = await knock(self._house.door, {"room": self._room, "name": wanted.agent_id[:64]}, self._asked.token)
+        args, asked = {"room": self._room, "name": wanted.agent_id[:64]}, self._asked
+        joined = await knock(self._house.door, args, asked.token, asked.address)
         new = {"token": joined.token} if joined.token is not None else {}
         if joined.status in ("denied", "locked"):
             raise errors.PermissionDenied(joined.note or "you cannot join the Nexus now")

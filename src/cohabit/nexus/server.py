@@ -11,6 +11,7 @@ from starlette.routing import request_response
 from starlette.types import ASGIApp
 
 from cohabit import errors
+from cohabit.faces.addresses import network_of
 from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, answering, bearer
 from cohabit.faces.http import decoded, short_body
@@ -85,7 +86,9 @@ async def _read(request: Request) -> Asked:
     if case not in CASES:
         raise errors.BadArgs(f"case: camel or snake, not {case[:40]!r}")
     body = decoded(await short_body(request, MAX_BODY))
-    return Asked(request.method, path, body, bearer(request.headers), case, request.headers.get("idempotency-key"))
+    address = network_of(request.client.host) if request.client is not None else ""
+    key = request.headers.get("idempotency-key")
+    return Asked(request.method, path, body, bearer(request.headers), case, key, address)
 
 
 def _refused(error: errors.CohabitError) -> Response:

@@ -96,7 +96,7 @@ class Options:
     offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
     check_here: Callable[[Any, Member, dict[str, Any], str | None], None] | None = None
     """Takes the room, the caller, the arguments and ``via``; refuses what is not allowed now. No part of a replay."""
-    audit: str = ""  # the kind of change in the audit log; empty: it changes no permissions
+    audit: str = ""  # the kind of change in the audit; empty: it changes no permissions
     system: bool = False  # a system entry: members cannot call it
     args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it
 

@@ -27,6 +27,11 @@ def kept_reply(state: RoomState, member: Member, command: Declaration, args: Any
             f"the outcome of this {command.name} is unknown: it was sent, but no reply arrived. Check the world; "
             "to retry, use a new idempotency key"
         )
+    if kept is not None and kept.earlier:
+        raise Conflict(
+            f"the idempotency key {key!r} was used in an earlier game of this room, and that call was executed; "
+            "use a new one"
+        )
     return kept
 
 

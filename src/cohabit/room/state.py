@@ -129,6 +129,7 @@ class KeptReply(Struct, omit_defaults=True):
     args: str  # digest of the arguments, to detect reuse of the key for another call
     result: Any = None
     unknown: bool = False  # it was sent to a remote world and its outcome is unknown
+    earlier: bool = False  # it belongs to an earlier game of the room
 
 
 FORMAT = 2

@@ -143,7 +143,7 @@ def entry_set(ctx: Context, policy: EntryPolicy, by: str, changed: str) -> None:
     ctx.tell(f"{handle_of(by)} changed the entry policy: {changed}", "roster", members=managers(ctx.state))
 
 
-@system_entry(audit="removed")
+@system_entry(audit="uninvited")
 def invite_revoked(ctx: Context, invite: str, handle: str, by: str) -> None:
     """A host revoked an invite: its members are removed, and its newcomers in the lobby are dropped.
 
@@ -181,16 +181,9 @@ _CREDENTIAL_CHANGES = {
 }
 
 
-@system_entry()
-def invited(ctx: Context, invite: str, room: str, by: str, handle: str, change: str, role: str | None = None) -> None:
-    """An invite to a room was created, accepted or revoked. Part of the house record."""
-    as_role = f" ({role})" if role is not None else ""
-    ctx.tell(f"room {room}: {by}'s invite for {handle}{as_role} was {change}", ACCOUNT, members=())
-
-
 @system_entry(audit="blocked")
 def refused(ctx: Context, lines: list[dict[str, Any]]) -> None:
-    """Calls were refused. The audit log has them first; this puts them into the chain of the record."""
+    """Calls were refused. The audit has them first; this puts them into the chain of the record."""
     ctx.state.audited = max(ctx.state.audited, max((line["id"] for line in lines), default=0))
     ctx.room.audit.recorded(ctx.state.audited)
 

@@ -1,19 +1,23 @@
-// The audit feed: refused calls and changes of what members may see or do, newest first.
+// The audit: refused calls, and changes of permissions, members, invites and tokens, newest first.
 
 import { escapeInvisible, h, memberName, throttled, timestamp } from "./dom.js";
 
 const SHOWN = 100;
+const KINDS = { refusals: "refused calls", changes: "permissions and policies", admissions: "members", invites: "invites", tokens: "tokens", egress: "data sent outside" };
 
 export class AuditFeed {
   /** `call(command, args)` is a call in this room. */
   constructor(call) {
     this.call = call;
+    this.kind = h("select", { id: "audit-kind", onchange: () => this.fetch() }, h("option", { value: "" }, "everything"),
+      ...Object.entries(KINDS).map(([kind, words]) => h("option", { value: kind }, words)));
     this.filter = h("select", { id: "audit-member", onchange: () => this.fetch() });
+    this.kindField = h("p", { class: "field" }, h("label", { for: "audit-kind" }, "Show"), this.kind);
     this.field = h("p", { class: "field", hidden: true }, h("label", { for: "audit-member" }, "Member"), this.filter);
     this.about = h("p", { class: "muted" });
     this.empty = h("p", { class: "muted" }, "Nothing yet.");
     this.list = h("ol", { class: "audit", tabindex: "0", "aria-label": "Audit" });
-    this.element = h("div", { class: "audit-panel" }, this.about, this.field, this.empty, this.list);
+    this.element = h("div", { class: "audit-panel" }, this.about, this.kindField, this.field, this.empty, this.list);
     this.refresh = throttled(() => this.fetch(), 700);
   }
 
@@ -21,8 +25,8 @@ export class AuditFeed {
     this.isHost = me.grant.act.includes("manage_members");
     this.field.hidden = !this.isHost;
     this.about.textContent = this.isHost
-      ? "Refused calls, and changes of what members may see or do."
-      : "Your refused calls, and changes of what you may see or do.";
+      ? "Refused calls, and changes of permissions, members, invites and tokens."
+      : "Your refused calls, and changes that concern you.";
     const handles = (session?.members ?? []).map((m) => m.handle);
     const drawn = JSON.stringify(handles);
     if (drawn === this.drawnHandles) return;
@@ -33,10 +37,9 @@ export class AuditFeed {
   }
 
   async fetch() {
-    const args = { max: SHOWN, ...(this.isHost && this.filter.value ? { member: this.filter.value } : {}) };
+    const args = { max: SHOWN, ...(this.isHost && this.filter.value && { member: this.filter.value }), ...(this.kind.value && { kinds: [this.kind.value] }) };
     try {
-      const [{ refusals }, { changes }] = [await this.call("audit", args), await this.call("audit_log", args)];
-      this.drawList([...refusals.map((refusal) => ({ ...refusal, refused: true })), ...changes].sort((a, b) => b.at - a.at).slice(0, SHOWN));
+      this.drawList((await this.call("audit", args)).lines);
     } catch (error) {
       if (error.code !== "LOST") this.drawList([]);
     }
@@ -48,16 +51,15 @@ export class AuditFeed {
     this.drawn = drawn;
     this.empty.hidden = lines.length > 0;
     this.list.hidden = !lines.length;
-    this.list.replaceChildren(...lines.map((line) => h("li", { "data-kind": line.refused ? "refused" : line.kind }, timestamp(line.at), ...(line.refused ? refusal(line) : change(line)))));
+    this.list.replaceChildren(...lines.map((line) => h("li", { "data-kind": line.what }, timestamp(line.at), ...(line.kind === "refusals" ? refusal(line) : change(line)))));
   }
 }
 
-function refusal({ member, command, code, reason, count = 1 }) {
+function refusal({ member, command, code, text, count = 1 }) {
   const times = count > 1 ? ` (${count} times)` : "";
-  const handle = member.split("#")[0]; // members who came later with the same handle have a number
-  return [h("span", { class: "badge" }, "refused"), h("p", {}, memberName(handle), ` called ${escapeInvisible(command)}${times}: `, h("span", { title: code }, escapeInvisible(reason)))];
+  return [h("span", { class: "badge" }, "refused"), h("p", {}, memberName(member), ` called ${escapeInvisible(command)}${times}: `, h("span", { title: code }, escapeInvisible(text)))];
 }
 
-function change({ kind, text }) {
-  return [h("span", { class: "badge soft" }, kind), h("p", {}, escapeInvisible(text))];
+function change({ what, text }) {
+  return [h("span", { class: "badge soft" }, what), h("p", {}, escapeInvisible(text))];
 }

@@ -27,7 +27,7 @@ export class Manage {
       { label: "Invite", needs: "invite", panel: new Invites(call, room) },
       { label: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
       { label: "Permissions", needs: "permissions", panel: new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
-      { label: "Audit", needs: "audit_log", panel: new AuditFeed(call) },
+      { label: "Audit", needs: "audit", panel: new AuditFeed(call) },
     ];
     this.audit = this.parts.at(-1).panel;
     this.result = h("p", { class: "result", role: "status" });

@@ -10,13 +10,18 @@ from cohabit.model.admission import same_code
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Without I, L, O, 0 and 1, which look alike."""
-GROUPS, GROUP_SIZE = 2, 3
+GROUPS, GROUP_SIZE = 3, 3
+"""31^9 codes: too many to guess, even from very many addresses."""
+MIN_CHOSEN = 8
+"""The fewest letters and digits of a code that a host chooses."""
+MAX_CALLERS = 20_000
+"""The number of callers that are counted at the same time; the oldest are forgotten."""
 LIFE_MS = 300_000
 """How long a challenge is valid."""
 
 
 def make_code() -> str:
-    """A random code, such as ``K7M-2QX``."""
+    """A random code, such as ``K7M-2QX-9RD``."""
     return "-".join("".join(secrets.choice(ALPHABET) for _ in range(GROUP_SIZE)) for _ in range(GROUPS))
 
 
@@ -39,40 +44,45 @@ def _derived(code: str, salt: bytes) -> bytes:
 
 
 class Attempts:
-    """Counts something per room: after ``limit`` of them within ``window_ms``, no more are allowed until the window is
-    over. Then a new window begins."""
+    """Counts something per room and caller: after ``limit`` of them within ``window_ms``, no more are allowed until the
+    window is over. Then a new window begins. One caller cannot use up what others may do."""
 
     def __init__(self, clock: Clock, limit: int, window_ms: int) -> None:
         self._clock = clock
         self._limit = limit
         self._window_ms = window_ms
-        self._windows: dict[str, tuple[int, int]] = {}  # by room: when the window ends, and the count
+        self._windows: dict[tuple[str, str], tuple[int, int]] = {}  # when the window ends, and the count
 
-    def _window(self, room: str) -> tuple[int, int]:
-        """When the current window of a room ends, and the count in it."""
+    def _window(self, room: str, caller: str) -> tuple[int, int]:
+        """When the current window of a caller ends, and the count in it."""
         now = self._clock.now()
-        ends, count = self._windows.get(room, (now, 0))
+        ends, count = self._windows.get((room, caller), (now, 0))
         return (ends, count) if now < ends else (now + self._window_ms, 0)
 
-    def is_exhausted(self, room: str) -> bool:
-        _, count = self._window(room)
-        return count >= self._limit
+    def is_exhausted(self, room: str, caller: str = "", limit: int | None = None) -> bool:
+        """``limit``: a lower one than usual."""
+        _, count = self._window(room, caller)
+        return count >= (self._limit if limit is None else limit)
 
-    def add(self, room: str) -> None:
+    def add(self, room: str, caller: str = "") -> None:
         """Count an attempt. The one that reaches the limit restarts the window: a lockout lasts a full window."""
-        ends, count = self._window(room)
+        ends, count = self._window(room, caller)
         count += 1
-        self._windows[room] = (self._clock.now() + self._window_ms if count == self._limit else ends, count)
+        self._windows.pop((room, caller), None)  # so that the oldest come first
+        if len(self._windows) >= MAX_CALLERS:
+            self._make_space()
+        ends = self._clock.now() + self._window_ms if count == self._limit else ends
+        self._windows[room, caller] = (ends, count)
 
-    def take_back(self, room: str) -> None:
-        """Uncount one: it was none after all."""
-        ends, count = self._window(room)
-        if count:
-            self._windows[room] = (ends, count - 1)
+    def _make_space(self) -> None:
+        now = self._clock.now()
+        self._windows = {who: window for who, window in self._windows.items() if now < window[0]}
+        if len(self._windows) >= MAX_CALLERS:
+            del self._windows[next(iter(self._windows))]
 
     def forget(self, room: str) -> None:
         """The room was deleted."""
-        self._windows.pop(room, None)
+        self._windows = {who: window for who, window in self._windows.items() if who[0] != room}
 
 
 class Challenges:

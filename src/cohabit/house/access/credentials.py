@@ -151,7 +151,8 @@ async def _record_change(
     runner = house.rooms[room]
     member = runner.room.member_of(identity)
     me = runner.room.member_of(author.id) if author is not None else None
-    args = {"member": member.id if member else "", "change": change, "by": me.id if me is not None else None}
+    by = me.id if me is not None else f"{author.name} (a host of this house)" if author is not None else None
+    args = {"member": member.id if member else "", "change": change, "by": by}
     if runner is ctx.maybe_runner:
         await ctx.record("credential", args, also, check)
     else:

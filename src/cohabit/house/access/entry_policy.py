@@ -68,8 +68,8 @@ async def set_entry(
     given: dict[str, Any] = {"locked": locked, "lobby": lobby, "open": open_, "kind": kind, "agents_play": agents_play}
     if code is not None:
         plain = codes.make_code() if code.strip().lower() == "new" else code.strip()
-        if plain and len(same_code(plain)) < 4:
-            raise BadArgs('code: must have at least 4 letters and digits; "new" makes one')
+        if plain and len(same_code(plain)) < codes.MIN_CHOSEN:
+            raise BadArgs(f'code: must have at least {codes.MIN_CHOSEN} letters and digits; "new" makes one')
         given["code"] = await run_in_thread("a code", lambda: codes.hash_code(plain)) if plain else ""
     if names is not None:
         given["names"] = _checked_names(names)

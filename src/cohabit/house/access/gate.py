@@ -14,23 +14,22 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, structs, to_builtins
 
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
-from cohabit.house.access import codes, signing
-from cohabit.house.access.codes import Attempts, Challenges
+from cohabit.house.access import signing
 from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code
 from cohabit.house.access.invites import check_inviter, record_invite
 from cohabit.house.access.signing import HouseKey
-from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.door import Door
 from cohabit.house.calls.resolve import STRANGER, resolve
-from cohabit.house.clock import Clock
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import hashed, make_token, new_identity
-from cohabit.house.threads import run_in_thread
+from cohabit.house.store.identities import USED_UP, hashed, make_token, new_identity
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
-from cohabit.room.state import RoomState
+from cohabit.room.state import RoomState, handle_of
 from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
 
 C = Capability
@@ -40,29 +39,12 @@ LOBBY_LIMIT = 100
 """The maximum number of newcomers in a lobby."""
 STALE_MS = 3_600_000
 """A full lobby drops newcomers who have waited for longer."""
-GUESSES, GUESSES_MS = 10, 60_000
-"""The number of wrong codes that locks the code of a room, and for how long."""
-FORGERIES, FORGERIES_MS = 120, 60_000
-"""The same for assertions without a valid signature: each is checked against every key of the room."""
-ARRIVALS, ARRIVALS_MS = 120, 60_000
-"""The maximum number of newcomers without a token in this time, per room."""
+PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
+"""Ways to join that not everybody has. They have precedence in a full lobby."""
+UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
 YOURS = "Connect with this token from now on."
 WAITING = "A host must admit you. Call join with wait_ms, with this token, until the status changes."
-
-
-class Gate:
-    """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored."""
-
-    def __init__(self, clock: Clock) -> None:
-        self.challenges = Challenges(clock)
-        self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
-        self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
-        self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
-
-    def forget_room(self, room: str) -> None:
-        for attempts in (self.guesses, self.forgeries, self.arrivals):
-            attempts.forget(room)
 
 
 # -- joining --------------------------------------------------------------------------------------
@@ -144,6 +126,8 @@ async def _try_to_enter(ctx: HouseContext, asked: "Asked") -> tuple[str, str | N
     """Admit the caller, or put it into the lobby. A caller in the lobby is admitted if its way to join is open now.
     Returns its identity, and its token if it is a new one."""
     house = ctx.house
+    if _needs_code(ctx, asked):  # before the lock: a check is slow, and others must not wait for it
+        asked.matched = await matched_code(ctx, asked.code or "")
     async with house.exclusive:  # the caller may have lost its token in the meantime
         ctx = resolve(house, ctx.credential, ctx.room.id, ctx.command.name)
         house.identities.check(ctx.credential, house.clock.now())
@@ -160,6 +144,7 @@ class Asked(Struct):
     assertion: str | None = None
     backend: str | None = None
     egress: bool = False
+    matched: str = ""  # the stored code that the given one is the same as
 
 
 async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
@@ -172,7 +157,8 @@ async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
         if not knock.denied and _may_pass(ctx, knock):
             await ctx.record("admitted", to_builtins(knock.admission))
         return knock.identity, None
-    newcomer = await _newcomer(ctx, asked)
+    newcomer = _newcomer(ctx, asked)
+    newcomer.admission.how = _in_words(ctx, newcomer)
     if await _came_back(ctx, newcomer):
         return newcomer.identity.id, newcomer.token
     lobby = _check_may_enter(ctx, newcomer)
@@ -246,7 +232,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     house, me, invite = ctx.house, newcomer.identity, newcomer.invite
     do, args, dropped = "admitted", to_builtins(newcomer.admission), list[Credential]()
     if lobby:
-        gone = _space_in_lobby(ctx.room.state, house.clock.now())
+        gone = _space_in_lobby(ctx.room.state, house.clock.now(), newcomer.how)
         dropped = [c for knock in gone for c in house.identities.of(knock.identity, ctx.room.id)]
         args = {"knock": token_hex(4), "how": newcomer.how, "admission": args, "drop": [knock.id for knock in gone]}
         do = "knocked"
@@ -273,12 +259,15 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
 
 
-def _space_in_lobby(state: RoomState, now: int) -> list[Any]:
-    """Knocks to drop, so that there is space for one more."""
+def _space_in_lobby(state: RoomState, now: int, how: str) -> list[Any]:
+    """Knocks to drop, so that there is space for one more. ``how`` the newcomer joins: anybody can use an open link, so
+    those who did make space for those who were given something."""
     if len(state.knocks) < LOBBY_LIMIT:
         return []
     old = next((k for k in state.knocks.values() if k.denied), None)
     old = old or next((k for k in state.knocks.values() if now - k.since >= STALE_MS), None)
+    if how in PROVEN:
+        old = old or next((k for k in state.knocks.values() if k.how not in PROVEN), None)
     if old is None:
         raise Busy("the lobby of this room is full; try again later")
     return [old]
@@ -301,8 +290,20 @@ async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
     return True
 
 
+def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
+    """How a newcomer joins, for the audit."""
+    if newcomer.invite is not None:
+        return f"with an invite of {handle_of(newcomer.invite.by)}"
+    if ctx.is_host:
+        return "as a host of this house"
+    return {
+        AS_GUEST: "as a guest of this house", WITH_KEY: "with an agent key", BY_CODE: "with the code of the room",
+        BY_NAME: "by a name on the list", OPEN_LINK: "by the open link",
+    }[newcomer.how]  # fmt: skip
+
+
 # -- newcomers ------------------------------------------------------------------------------------
-async def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
+def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
     """The caller, identified by its credential or its arguments. Raises if they do not allow it to join."""
     pending = ctx.house.identities.invite_of(ctx.credential)
     if pending is not None:
@@ -313,10 +314,10 @@ async def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
     policy = state.entry_policy
     if asked.assertion is not None:
         return _with_key(ctx, policy, asked)
-    how = await _way_in(ctx, policy, me.name if me is not None else asked.name or "", asked)
+    how = _way_in(policy, me.name if me is not None else asked.name or "", asked)
     if me is not None:
         return _known(ctx, me, how, asked)
-    _count_arrival(ctx)
+    count_arrival(ctx)
     name = (asked.name or "").strip()
     return _stranger(ctx, new_identity(name, policy.kind), name, how, asked)
 
@@ -324,7 +325,7 @@ async def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
 def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     house = ctx.house
     if invite.uses < 1:
-        raise Unauthorized("this invite has been used; ask your host for a new one")
+        raise Unauthorized(USED_UP)
     inviter = ctx.room.state.members.get(invite.by)
     chosen = (asked.name or "").strip() if invite.shared else ""  # several may accept it, each under its own name
     if chosen:
@@ -362,13 +363,16 @@ def _stranger(
     return Newcomer(how, me, admission, token, made)
 
 
-async def _way_in(ctx: HouseContext, policy: EntryPolicy, name: str, asked: Asked) -> str:
+def _way_in(policy: EntryPolicy, name: str, asked: Asked) -> str:
     """The way by which a caller without an invite may join; raises if there is none."""
     if not name.strip():
         raise BadArgs("name: give your name")
     check_name(name.strip())
     if asked.code is not None:
-        await _check_code(ctx, policy, asked.code)
+        if not policy.code:
+            raise PermissionDenied("this room has no code; ask a host how to join")
+        if asked.matched != policy.code:
+            raise PermissionDenied("wrong code")
         return BY_CODE
     if same_name(name) in map(same_name, policy.names):
         return BY_NAME
@@ -381,47 +385,39 @@ async def _way_in(ctx: HouseContext, policy: EntryPolicy, name: str, asked: Aske
     raise PermissionDenied("this room needs an invite or an agent key; ask a host for one")
 
 
-async def _check_code(ctx: HouseContext, policy: EntryPolicy, code: str) -> None:
-    guesses, room = ctx.house.need(Gate).guesses, ctx.room.id
-    if not policy.code:
-        raise PermissionDenied("this room has no code; ask a host how to join")
-    if guesses.is_exhausted(room):
-        raise Busy("too many wrong codes; try again in a minute")
-    guesses.add(room)
-    if not await run_in_thread("a code", lambda: codes.matches(code, policy.code)):
-        raise PermissionDenied("wrong code")
-    guesses.take_back(room)
+def _needs_code(ctx: HouseContext, asked: Asked) -> bool:
+    """True if this caller joins with the code of the room."""
+    if asked.code is None or asked.assertion is not None or not ctx.room.state.entry_policy.code:
+        return False
+    identity, state = ctx.credential.identity, ctx.room.state
+    if ctx.maybe_member is not None or (identity and state.knock_of(identity) is not None):
+        return False
+    knows_house = bool(identity) and (ctx.is_host or state.guests)
+    return not knows_house and ctx.house.identities.invite_of(ctx.credential) is None
 
 
 def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     gate, room = ctx.house.need(Gate), ctx.room.id
-    challenges, forgeries = gate.challenges, gate.forgeries
-    if forgeries.is_exhausted(room):
-        raise Busy("too many assertions without a valid signature; try again in a minute")
+    challenges, forgeries, caller = gate.challenges, gate.forgeries, caller_of(ctx)
+    if forgeries.is_exhausted(room, caller):
+        raise Busy("too many assertions without a valid signature from your network; try again in a minute")
     found = signing.verify_assertion(
         asked.assertion, policy.agent_keys, lambda known: known.key, room,
         lambda challenge: challenges.is_fresh(challenge, room), ctx.house.clock.now() / 1000,
     )  # fmt: skip
     if isinstance(found, str):
         if found == signing.NO_MATCHING_KEY:
-            forgeries.add(room)
+            forgeries.add(room, caller)
         raise PermissionDenied(f"the assertion is not accepted: {found}", reason=found)
     body = signing.read(asked.assertion, signing.AssertionBody)
     assert body is not None
     challenges.use(signing.canonical(body.fp))
-    _count_arrival(ctx)
+    count_arrival(ctx)
     name = (asked.name or found.label or "agent").strip()
     check_name(name)
     known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
-
-
-def _count_arrival(ctx: HouseContext) -> None:
-    arrivals, room = ctx.house.need(Gate).arrivals, ctx.room.id
-    if arrivals.is_exhausted(room):
-        raise Busy("too many newcomers in this minute; try again later")
-    arrivals.add(room)
 
 
 def handle_for(name: str) -> str:
@@ -439,8 +435,9 @@ def handle_for(name: str) -> str:
 JOIN = command_of(join)
 
 
-async def knock(door: Door, args: Mapping[str, Any], token: str | None = None) -> JoinedRoom:
-    """Call `join` for a caller without a token, or with an ``invite`` in the arguments."""
+async def knock(door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "") -> JoinedRoom:
+    """Call `join` for a caller without a token, or with an ``invite`` in the arguments. ``address``: where the caller
+    is, for limits."""
     rest = dict(args)
     room, invite = rest.pop("room", None), rest.pop("invite", None)
     for given, longest, what in ((room, 64, "room"), (invite, signing.MAX_TOKEN, "invite")):
@@ -453,22 +450,36 @@ async def knock(door: Door, args: Mapping[str, Any], token: str | None = None) -
     elif invite is not None:
         credential = await _identify_invite(door, invite, room)
     else:
-        credential = Credential(hashed(room), "", room, STRANGER)
+        credential = Credential(hashed(f"{room} {address}"), "", room, STRANGER)
     reply: JoinedRoom = await door.call(credential, room, JOIN.name, rest)
     return reply
 
 
 async def _identify_invite(door: Door, invite: str, room: str) -> Credential:
     """The credential of an invite. Raises if it is not valid, with the reason."""
+    house = door.services
     try:
-        found = door.identify(invite)
+        found = door.identify(invite, room)
     except Unauthorized as unknown:
-        house = door.services
+        if house.identities.invite_with(invite) is not None:  # it was, and the error says what became of it
+            raise
         key = await house.need(HouseKey).load()
         said = signing.verify_invite(invite, key.public_jwk, room, house.clock.now() / 1000)
         raise (
             Unauthorized(f"this invite is not valid: {said}", reason=said) if isinstance(said, str) else unknown
         ) from None
     if found.room not in (None, room):
-        raise Unauthorized("this invite is not valid: wrong room", reason="wrong room")
+        wrong = Unauthorized("this invite is not valid: wrong room", reason="wrong room")
+        note_invalid_invite(house, invite, wrong, room)
+        raise wrong
     return found
+
+
+def note_invalid_invite(house: Services, token: str, wrong: Unauthorized, room: str | None = None) -> None:
+    """Write to the audit of a room that somebody tried to join with an invite that is not valid: used up, expired,
+    revoked, forged or unknown. ``room``: the one that the caller has named; else the one that the invite names."""
+    known, body = house.identities.invite_with(token), signing.read(token, signing.InviteBody)
+    named = room or (known.room if known is not None else body.room if body is not None else "")
+    runner = house.rooms.get(named)
+    if runner is not None:
+        runner.refused(NEWCOMER, JOIN.name, wrong if known is not None else Unauthorized(UNKNOWN_INVITE))

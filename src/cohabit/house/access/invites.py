@@ -114,6 +114,8 @@ async def record_invite(ctx: HouseContext, invite: Invite, change: str) -> None:
         "invite": invite.id, "room": invite.room, "by": inviter.handle if inviter else invite.by,
         "handle": invite.handle, "change": change, "role": invite.role,
     }  # fmt: skip
+    if change == "created":  # what becomes of it are other entries of the room
+        await ctx.record("invited", args)
     await ctx.house.ledger.record("invited", args, Write(invites=[invite]))
     now = ctx.house.rooms.get(invite.room)
     if now is None or now.room.state.secret != ctx.room.state.secret:  # another room may get its id

@@ -10,6 +10,7 @@ A call that waits is resolved and decided again each time it wakes.
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
@@ -21,6 +22,7 @@ from cohabit.house.running.calls import Call
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.access.budget import Budget
+from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Command
 from cohabit.room.decide import decide
 from cohabit.room.decision import refusal
@@ -29,8 +31,6 @@ WAITS_PER_MEMBER = 256
 """How many calls of one member may wait in a room. Each entry costs time for every one of them."""
 WAITS_OUTSIDE = 8
 """The same, of one token whose holder is not a member yet."""
-NEWCOMER = "(newcomer)"
-"""The member of a refusal in the audit log, if it is none yet. No handle has parentheses."""
 
 
 class Door:
@@ -45,15 +45,17 @@ class Door:
         self._tasks: set[asyncio.Task[None]] = set()
         # Unfinished calls that are not in a queue, by member, or by "#" and the hash of a credential.
         self._waits: Counter[tuple[RoomRunner, str]] = Counter()
+        self.on_invalid: Callable[[str, Unauthorized, str | None], None] = lambda token, wrong, room: None
         self.calls = 0
-        self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit log of their room
+        self.refusals: dict[str, int] = {}  # by code; refusals of members are counted in the audit of their room
 
-    def identify(self, token: str | None) -> Credential:
-        """The credential that a token belongs to."""
+    def identify(self, token: str | None, room: str | None = None) -> Credential:
+        """The credential that a token belongs to. ``room``: the room that the caller wants to join with it."""
         try:
             return self._identities.identify(token, self._clock.now())
-        except Unauthorized:
+        except Unauthorized as wrong:
             self._overload.add("login")
+            self.on_invalid(token or "", wrong, room)
             raise
 
     # -- decide -----------------------------------------------------------------------------------
@@ -63,6 +65,7 @@ class Door:
         who, host = target.credential, target.is_host
         decision = decide(target.command, target.maybe_member, room, at, credential=who, host=host, budget=self.budget)
         if decision.code:
+            self._identities.check(who, at)  # an invite that is not valid any more says why
             raise refusal(decision)
 
     # -- run --------------------------------------------------------------------------------------
@@ -105,7 +108,7 @@ class Door:
             call.done = runner.put(call, at)
             return call
         except CohabitError as wrong:
-            if not isinstance(wrong, UnknownCommand):  # counted in the room's audit log
+            if not isinstance(wrong, UnknownCommand):  # counted in the room's audit
                 self._count(wrong)
             self._identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
             raise
@@ -196,18 +199,29 @@ class Door:
             if not command.records:  # it may have taken long, and nothing is delivered to a revoked token
                 self._identities.check(target.credential, self._clock.now())
         except CohabitError as wrong:
-            if target.maybe_runner is not None and target.maybe_member is not None:
-                target.maybe_runner.refused(target.maybe_member.id, command.name, wrong)
-            else:
-                self._count(wrong)
-                if target.maybe_runner is not None and command.joins:  # hosts see who tried to join
-                    target.maybe_runner.refused(NEWCOMER, command.name, wrong)
+            self._refused(target, wrong)
             raise
         return result
 
     async def _in_room(self, call: Call, target: HouseContext) -> Any:
         once = Call(target.member.id, call.name, call.args, call.key, credential=call.credential)
         return await target.runner.submit(once)
+
+    def _refused(self, target: HouseContext, wrong: CohabitError) -> None:
+        """Write a refusal to the audit: of the room, or of the house for a house-wide identity."""
+        house, who, name = self.services, target.credential, target.command.name
+        runner, member = target.maybe_runner, target.maybe_member
+        if runner is None and (own := house.rooms.get(who.room or "")) is not None:  # a member who calls the house
+            runner, member = own, own.room.member_of(who.identity)
+        if runner is not None and member is not None:
+            runner.refused(member.id, name, wrong)
+            return
+        self._count(wrong)
+        if runner is None:
+            known = house.ledger.runner.room.member_of(who.identity)
+            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong)
+        elif target.command.joins:  # hosts see who tried to join
+            runner.refused(NEWCOMER, name, wrong)
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1

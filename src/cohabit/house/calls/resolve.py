@@ -48,6 +48,8 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if not command.before_joining:
             if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
                 raise UnknownRoom("you wait in the lobby of this room; call join")
+            if not command.records:  # what it reads of a room is for members
+                raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             return HouseContext(house, credential, command)
     elif command is None:
         raise _unknown_command(runner, member, name)

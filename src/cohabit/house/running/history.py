@@ -78,10 +78,10 @@ class History:
             if line.seq > seq:
                 yield line
 
-    async def backwards(self) -> AsyncGenerator[list[Line], None]:
-        """All lines in pages, the newest page first; each page is in order."""
-        lines = list(self.recent)
-        oldest = lines[0].seq if lines else self.seq + 1
+    async def backwards(self, before: int | None = None) -> AsyncGenerator[list[Line], None]:
+        """All lines in pages, or those ``before`` a number, the newest page first; each page is in order."""
+        lines = [line for line in self.recent if before is None or line.seq < before]
+        oldest = lines[0].seq if lines else min(self.seq + 1, before if before is not None else self.seq + 1)
         yield lines
         while oldest > 0:
             page = await self._page(max(-1, oldest - 1 - PAGE), min(PAGE, oldest))

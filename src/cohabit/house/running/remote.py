@@ -114,7 +114,7 @@ class Queue(Protocol):
     def post(self, call: Call) -> None: ...
 
     def refused(self, who: str, name: str, error: errors.CohabitError) -> None:
-        """Write a refusal to the audit log."""
+        """Write a refusal to the audit."""
         ...
 
 

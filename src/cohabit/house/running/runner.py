@@ -274,7 +274,7 @@ class RoomRunner:
         self._commit(frames)
 
     def refused(self, who: str, name: str, error: errors.CohabitError) -> None:
-        """Write a refusal from outside the queue to the audit log."""
+        """Write a refusal from outside the queue to the audit."""
         self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
         self.audit_chain.plan()
 

@@ -21,6 +21,7 @@ from cohabit.room.decision import refusal
 log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
+USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
 
@@ -40,6 +41,17 @@ def hashed(token: str) -> bytes:
 
 def new_identity(name: str, kind: Kind = "agent", owner: str | None = None, host: bool = False) -> Identity:
     return Identity(f"i-{secrets.token_hex(8)}", name, kind, owner, host)
+
+
+def _invalid_invite(invite: Invite, credential: Credential) -> Unauthorized:
+    """Why the token of an invite is not valid. Its holder may know: nobody can guess such a token."""
+    if invite.revoked:
+        return Unauthorized("this invite was revoked; ask your host for a new one")
+    if credential.identity:  # it became the token of a member
+        return Unauthorized("this token was revoked, and its invite has been used up; ask your host for a new one")
+    if invite.uses < 1:
+        return Unauthorized(USED_UP)
+    return Unauthorized("this invite has expired; ask your host for a new one")
 
 
 class Identities:
@@ -80,7 +92,8 @@ class Identities:
         """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
         decision = by_credential(credential, at)
         if decision.code:
-            raise refusal(decision)
+            invite = self._invites.get(credential.hash)
+            raise refusal(decision) if invite is None else _invalid_invite(invite, credential)
         return credential
 
     def knows(self, token: str) -> bool:
@@ -95,6 +108,10 @@ class Identities:
         """Whether it is the house-wide credential of a house host."""
         found = self._identities.get(credential.identity)
         return found is not None and found.host and credential.room is None
+
+    def invite_with(self, token: str) -> Invite | None:
+        """The invite whose token this is: pending, used, expired or revoked."""
+        return self._invites.get(hashed(token))
 
     def invite_of(self, credential: Credential) -> Invite | None:
         """The invite that a credential without an identity is for."""

@@ -48,7 +48,7 @@ class MediaRoom(Protocol):
     def now(self) -> Callable[[], int]: ...
 
     def refused(self, who: str, name: str, error: CohabitError) -> None:
-        """Write a refusal to the audit log."""
+        """Write a refusal to the audit."""
         ...
 
 
@@ -74,7 +74,7 @@ class MediaReader:
             self.relay.sent.pop(self.member, None)
 
     def send(self, frame: bytes) -> CohabitError | None:
-        """Relay a frame, or refuse it, which is in the audit log. Returns the first refusal of a second."""
+        """Relay a frame, or refuse it, which is in the audit. Returns the first refusal of a second."""
         refusal = self._refusal(frame)
         if refusal is None:
             self.relay.relay(self, frame)

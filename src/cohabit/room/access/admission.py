@@ -20,6 +20,7 @@ from cohabit.room.access.kept_limits import limited_members, take_limits
 from cohabit.room.access.members import Joined, new_member
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, command
+from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.state import Member, RoomState
 from cohabit.scenario import free_handle
 
@@ -173,6 +174,8 @@ def let_in(ctx: Context, new: Admission) -> Member:
         stand_in=new.stand_in, invite=new.invite, layers=[*layers, *limits], given=list(layers), backend=backend,
         egress=egress,
     )  # fmt: skip
+    if new.how:
+        ctx.tell(f"{member.handle} joined as {member.role_name}, {new.how}", ACCOUNT, members=())  # for the audit
     if limits:
         ctx.tell(f"{member.handle} is limited as before it left; `clear_grant` lifts that", "roster")
     if knock is not None:

@@ -1,20 +1,31 @@
-"""The audit log of refused calls. Repeats are counted, so it cannot be flooded.
+"""The refused calls of a room, for its audit. Repeats are counted, so it cannot be flooded.
 
 A line goes to the store at once, and into the record, where it is part of the hash chain, when its minute is over.
 """
 
+import re
+
 from msgspec import Struct
 
 WINDOW_MS = 60_000
-LINES_PER_MEMBER = 300
+LINES_PER_MEMBER, LINES_OF_NEWCOMERS = 300, 20
 MANY = "(many)"
 """A member has this many lines a minute; after that its refusals share one for each code, with this name."""
+NEWCOMER = "(newcomer)"
+"""The member of a refusal, if it is none yet. All newcomers share their lines. No handle has parentheses."""
+_SECRET = re.compile(r"(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{24,}(\.[\w-]+)*|[A-Z2-9]{3}(-[A-Z2-9]{3}){2}", re.ASCII)
+"""What looks like a token, an invite or a code."""
 REFUSALS_KEPT = 500
 """Refusals kept per room, in memory and in the store."""
 
 
+def redacted(text: str) -> str:
+    """A text for the audit: somebody may have sent a token or a code as an argument, and errors quote arguments."""
+    return _SECRET.sub("(hidden)", text)
+
+
 class Refusal(Struct, omit_defaults=True):
-    """One line of the audit log: ``count`` identical refusals within a minute of ``at``."""
+    """One line: ``count`` refusals within a minute of ``at``, of the same call for the same reason."""
 
     at: int
     member: str
@@ -31,7 +42,7 @@ class Audit:
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
         self.evicted: list[Refusal] = []  # dropped to make room, and not recorded yet
-        self._open: dict[tuple[str, str, str], Refusal] = {}
+        self._open: dict[tuple[str, str, str, str], Refusal] = {}
         self._lines: dict[str, int] = {}  # by member, in the current minute
         self._minute = -1
         self.changed: dict[int, Refusal] = {}
@@ -41,9 +52,10 @@ class Audit:
     def refused(self, at: int, member: str, command: str, code: str, reason: str) -> None:
         if at // WINDOW_MS != self._minute:
             self._minute, self._lines = at // WINDOW_MS, {}
-        if self._lines.get(member, 0) >= LINES_PER_MEMBER and (member, command, code) not in self._open:
+        reason, most = redacted(reason), LINES_OF_NEWCOMERS if member == NEWCOMER else LINES_PER_MEMBER
+        if self._lines.get(member, 0) >= most and (member, command, code, reason) not in self._open:
             command, reason = MANY, "many different calls were refused"
-        key = (member, command, code)
+        key = (member, command, code, reason)
         self.totals[code] = self.totals.get(code, 0) + 1
         line = self._open.get(key)
         if line is None or at - line.at >= WINDOW_MS:

@@ -1,0 +1,74 @@
+"""Limits on what newcomers try: wrong codes, forged signatures, and how many of them arrive.
+
+Each limit is for one caller, so that a stranger who guesses keeps nobody else out. What makes guessing hopeless is that
+there are too many codes.
+"""
+
+import asyncio
+from weakref import WeakValueDictionary
+
+from cohabit.errors import Busy
+from cohabit.house.access import codes
+from cohabit.house.access.codes import Attempts, Challenges
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.clock import Clock
+from cohabit.house.threads import run_in_thread
+
+GUESSES, GUESSES_MS = 10, 60_000
+"""The number of wrong codes after which a caller has to wait, and for how long. A caller is an identity, or everybody
+without a token at one address: a stranger who guesses does not keep others out."""
+GUESSES_OF_ALL = 300
+"""The number of wrong codes for one room in this time, from all callers, after which each caller has one try."""
+CHECKS_AT_ONCE = 4
+"""The number of codes that are checked at the same time. A check is slow on purpose."""
+FORGERIES, FORGERIES_MS = 120, 60_000
+"""The same for assertions without a valid signature: each is checked against every key of the room."""
+ARRIVALS, ARRIVALS_MS = 120, 60_000
+"""The maximum number of newcomers without a token in this time, per room and address."""
+
+
+class Gate:
+    """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.challenges = Challenges(clock)
+        self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
+        self.guesses_of_all = Attempts(clock, GUESSES_OF_ALL, GUESSES_MS)
+        # A caller has one check at a time, so that it cannot try many codes before the first counts.
+        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.checks = asyncio.Semaphore(CHECKS_AT_ONCE)
+        self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
+        self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
+
+    def forget_room(self, room: str) -> None:
+        for attempts in (self.guesses, self.guesses_of_all, self.forgeries, self.arrivals):
+            attempts.forget(room)
+
+
+async def matched_code(ctx: HouseContext, code: str) -> str:
+    """The stored code of the room, if the caller has given the same; else empty. Wrong codes count for this caller."""
+    gate, room, caller = ctx.house.need(Gate), ctx.room.id, caller_of(ctx)
+    async with gate.turns.setdefault(f"{room} {caller}", asyncio.Lock()):
+        limit = 1 if gate.guesses_of_all.is_exhausted(room) else None
+        if gate.guesses.is_exhausted(room, caller, limit):
+            raise Busy("too many wrong codes from you or from your network; try again in a minute")
+        stored = ctx.room.state.entry_policy.code
+        async with gate.checks:
+            is_right = await run_in_thread("a code", lambda: codes.matches(code, stored))
+        if is_right:
+            return stored
+        gate.guesses.add(room, caller)
+        gate.guesses_of_all.add(room)
+        return ""
+
+
+def caller_of(ctx: HouseContext) -> str:
+    """Whom a limit is for: an identity, or the address of a stranger, which is part of its credential."""
+    return ctx.credential.identity or ctx.credential.hash.hex()
+
+
+def count_arrival(ctx: HouseContext) -> None:
+    arrivals, room, caller = ctx.house.need(Gate).arrivals, ctx.room.id, caller_of(ctx)
+    if arrivals.is_exhausted(room, caller):
+        raise Busy("too many newcomers from your network in this minute; try again later")
+    arrivals.add(room, caller)
