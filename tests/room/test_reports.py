@@ -27,7 +27,9 @@ def numbers(room: Room, who: str) -> dict[str, int]:
 def test_a_host_gets_the_named_lines_as_they_were_sent_with_who_and_when() -> None:
     room = a_room()
     known = numbers(room, "pat")
-    made = room.call("pat", "report", {"reason": "he insults me", "messages": [known["insult 2"], known["insult 5"]]}, at=40)
+    made = room.call(
+        "pat", "report", {"reason": "he insults me", "messages": [known["insult 2"], known["insult 5"]]}, at=40
+    )
     assert (made.report, made.lines) == (1, 2)
     for again in (room, replayed(room), restored(room)):
         (line,) = again.call("hostess", "reports", at=41).reports

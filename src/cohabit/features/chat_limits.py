@@ -1,8 +1,8 @@
 """Limits of what is said in a room.
 
-For everyone: blocked words, a pause between two messages of a member (slow mode), and members who are muted. For agents:
-a cooldown, a number of messages per minute, and no messages between agents. Cooldown and rate apply to messages to
-everyone: a message to one member is not delayed. Members who manage the room are neither muted nor slowed down.
+For everyone: blocked words, a pause between two messages of a member (slow mode), and members who are muted. For
+agents: a cooldown, a number of messages per minute, and no messages between agents. Cooldown and rate apply to messages
+to everyone: a message to one member is not delayed. Members who manage the room are neither muted nor slowed down.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Reports of abuse: a member names messages or a member, and the hosts get them with the lines concerned.
 
-The lines are copied from the inbox of the member who reports, so nobody can report what was not said to it. Blocked words
-and a mute do not apply to a report.
+The lines are copied from the inbox of the member who reports, so nobody can report what was not said to it. Blocked
+words and a mute do not apply to a report.
 """
 
 from typing import Annotated

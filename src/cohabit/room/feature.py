@@ -109,8 +109,8 @@ class Feature:
         return None
 
     def refuses_words(self, room: "BaseRoom", member: Member | None, words: Words) -> Decision | None:
-        """Why a call with these words is refused. ``member`` is None for somebody who wants to join. Asked of calls that
-        are recorded, and no part of a replay."""
+        """Why a call with these words is refused. ``member`` is None for somebody who wants to join. Asked of calls
+        that are recorded, and no part of a replay."""
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:

@@ -304,7 +304,7 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
         "active": lambda: feature.active(room),
         "due": lambda: dues_of(feature.due, room),
         "refuses": lambda: [feature.refuses(room, member, command) for command in commands],
-        "refuses_words": lambda: [feature.refuses_words(room, who, Words(("a", "b c"), True)) for who in (member, None)],
+        "refuses_words": lambda: [feature.refuses_words(room, who, Words(("a",), True)) for who in (member, None)],
         "without_seat": lambda: [feature.without_seat(member, command) for command in commands],
         "keeps_seated": lambda: [feature.keeps_seated(room, seat) for seat in room.seats],
         "view_lines": lambda: feature.view_lines(room, member),
