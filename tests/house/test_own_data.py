@@ -110,7 +110,24 @@ async def test_a_room_that_is_watched_is_cleaned_when_it_is_quiet(tmp_path: Path
         await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
         await house.retention.sweep()
         assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith") == []
-        assert [one for one in house.identities.everybody() if one.forgotten] == []
+        assert [one for one in house.identities.everybody() if one.forgotten is not None] == []
+
+
+async def test_an_invited_person_is_gone_from_invites_at_once_and_from_the_house_record_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        zoe = await newcomer(members["hostess"], "zoe-of-kent", kind="human", name="Zoe of Kent")
+        done = await zoe("forget_me", {"confirm": "Zoe of Kent"})
+        assert (done.cleaned, done.later) == (["den"], ["house"])
+        (invite,) = house.identities.all_invites("den")
+        assert invite.handle.startswith("deleted-")
+    async with open_house(tmp_path) as house:
+        await house.retention.sweep()
+        assert found_in(tmp_path, "zoe-of-kent", "Zoe of Kent") == []
+        assert replays(house.store, "house").digest() == house.ledger.runner.room.digest()
+    assert found_in(tmp_path, "zoe-of-kent", "Zoe of Kent") == []
 
 
 async def test_an_identity_that_comes_back_after_a_removal_and_shares_a_handle_is_told_apart(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownAsset
 from cohabit.house.agents.transcripts import Transcripts
@@ -22,6 +22,7 @@ from cohabit.model.record import decode_entry
 from cohabit.model.timestamps import utc
 from cohabit.model.words import texts_in
 from cohabit.room.commands import command
+from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
 MESSAGES_SHOWN = 500
@@ -105,7 +106,7 @@ def _me(ctx: HouseContext) -> Identity:
 def find_identity(house: Services, name: str) -> Identity:
     known = house.identities.get(name)
     found = [known] if known is not None else [i for i in house.identities.everybody() if i.name == name]
-    found = [one for one in found if not one.forgotten]
+    found = [one for one in found if one.forgotten is None]
     if len(found) > 1:
         raise BadArgs(f"{len(found)} identities have this name; pass an id: {', '.join(one.id for one in found)}")
     if not found:
@@ -169,7 +170,8 @@ class Forgetting:
         async with self._lock:
             async with house.exclusive:  # it cannot join a room meanwhile
                 members = await self._leave(who)
-                gone = Identity(who.id, who.name, who.kind, forgotten=True)
+                handles = dict.fromkeys(handle_of(one) for ids in members.values() for one in ids)
+                gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
                 await house.writer.submit(Write(identities=[gone]))
                 house.identities.put(gone)
                 await self._revoke(who)
@@ -199,10 +201,13 @@ class Forgetting:
         revoked = identities.revoke(held)
         await self._house.writer.submit(Write(credentials=revoked))
 
+    def _waiting(self) -> list[Identity]:
+        return [one for one in self._house.identities.everybody() if one.forgotten is not None]
+
     async def clean_waiting(self) -> None:
         """Try again to clean the records of identities whose rooms were in use."""
         async with self._lock:
-            for who in [one for one in self._house.identities.everybody() if one.forgotten]:
+            for who in self._waiting():
                 await self._clean(who)
 
     async def _clean(self, who: Identity) -> Forgotten:
@@ -218,17 +223,43 @@ class Forgetting:
             try:
                 work = partial(rewritten, house.store, room, person, house.clock.now())
                 await house.rooms.rewrite(room, work)
+                await self._forget_invites(room, person)
                 done.cleaned.append(room)
                 log.info("room %s: the data of an identity was deleted", room)
             except CohabitError as wrong:
                 log.error("room %s: the data of an identity could not be deleted: %s", room, wrong.as_text())
                 self._impossible.add((who.id, room))
                 done.kept[room] = wrong.message
+        who = await self._with_handles(who, person.was)
+        if HOUSE_ROOM not in named and await self._in_house_record(who):
+            done.later.append(HOUSE_ROOM)
         if not done.later:
             await house.writer.submit(Write(forget=[who.id]))
             house.identities.forget(who.id)
         await self.scrub()
         return done
+
+    async def _forget_invites(self, room: str, person: Person) -> None:
+        """Forget whom the invites were for that the person joined with."""
+        known = [one for one in self._house.identities.all_invites(room) if one.id in person.invites]
+        changed = [structs.replace(one, handle=person.pseudonym, name="") for one in known]
+        for one in changed:
+            self._house.identities.put_invite(one)
+        if changed:
+            await self._house.writer.submit(Write(invites=changed))
+
+    async def _with_handles(self, who: Identity, found: tuple[str, ...]) -> Identity:
+        """Keep the handles that were found, until the house record is cleaned too."""
+        handles = tuple(dict.fromkeys((*(who.forgotten or ()), *found)))
+        if handles != who.forgotten:
+            who = structs.replace(who, forgotten=handles)
+            await self._house.writer.submit(Write(identities=[who]))
+            self._house.identities.put(who)
+        return who
+
+    async def _in_house_record(self, who: Identity) -> bool:
+        look = partial(mentions, self._house.store, HOUSE_ROOM, who.id, who.forgotten or ())
+        return await run_in_thread("the house record", look)
 
     async def _rooms_with(self, who: Identity) -> list[str]:
         store = self._house.store
@@ -241,9 +272,9 @@ class Forgetting:
     async def clean_house_record(self) -> None:
         """Clean the house record, before it is opened."""
         house = self._house
-        for who in [one for one in house.identities.everybody() if one.forgotten]:
+        for who in self._waiting():
             person = Person.of(who.id, who.name)
-            person.handles = (who.name,)
+            person.handles = who.forgotten or ()
             try:
                 work: Callable[[], Write | None] = partial(
                     rewritten, house.store, HOUSE_ROOM, person, house.clock.now()

@@ -28,6 +28,7 @@ class Retention:
         self._house = house
         self._forgetting = forgetting
         self._timer: Timer | None = None
+        self._lock = asyncio.Lock()
         self._sweeping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -51,12 +52,13 @@ class Retention:
 
     async def sweep(self) -> None:
         """Delete what is older than the settings allow, and what identities have asked for."""
-        await self._forgetting.clean_waiting()
-        deleted = [room for room in list(self._house.rooms) if await self._delete_if_old(room)]
-        audits = await self._forget_refusals()
-        await self._delete_transcripts()
-        if deleted or audits:
-            await self._forgetting.scrub()
+        async with self._lock:
+            await self._forgetting.clean_waiting()
+            deleted = [room for room in list(self._house.rooms) if await self._delete_if_old(room)]
+            audits = await self._forget_refusals()
+            await self._delete_transcripts()
+            if deleted or audits:
+                await self._forgetting.scrub()
 
     async def _delete_if_old(self, room: str) -> bool:
         runner, days = self._house.rooms.get(room), self._house.settings.keep_rooms_days
@@ -70,7 +72,7 @@ class Retention:
         except CohabitError as failed:
             log.error("room %s could not be deleted: %s", room, failed.as_text())
             return False
-        log.info("room %s was deleted: nothing has happened in it for %.0f days", room, age / DAY_MS)
+        log.info("room %s was deleted: nothing has happened in it for %.1f days", room, age / DAY_MS)
         return True
 
     def _is_over(self, runner: RoomRunner) -> bool:

@@ -7,9 +7,11 @@ other. If that is not possible with other handles, because a world plays differe
 
 import logging
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from cohabit.errors import CohabitError, RecordCorrupt
@@ -42,6 +44,8 @@ class Person(Struct):
     pseudonym: str
     new_identity: str
     handles: tuple[str, ...] = ()  # in the house record, which names members of rooms
+    invites: tuple[str, ...] = ()  # that it joined with, found on the way
+    was: tuple[str, ...] = ()  # handles that it had, found on the way
     backends: tuple[str, ...] = ()  # what it has said that it uses; the house repeats it in entries of its own
 
     @classmethod
@@ -49,16 +53,16 @@ class Person(Struct):
         return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
 
 
-def mentions(store: Store, room: str, identity: str) -> bool:
-    """Whether anything stored of a room names this identity."""
-    wanted = identity.encode()
-    in_snapshots = any(wanted in body for body in store.snapshots(room))
-    return in_snapshots or any(wanted in body for _, body, _ in store.lines(room, -1))
+def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
+    """Whether anything stored of a room names this identity, or an invite for one of these handles."""
+    wanted = [identity.encode(), *(msgspec.json.encode({"handle": handle})[1:-1] for handle in handles)]
+    bodies = chain(store.snapshots(room), (body for _, body, _ in store.lines(room, -1)))
+    return any(text in body for body in bodies for text in wanted)
 
 
 def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     """What replaces the stored record of a room; None if the identity is not in it."""
-    if not mentions(store, room, person.identity):
+    if not mentions(store, room, person.identity, person.handles):
         return None
     rows = list(store.lines(room, -1))
     if not rows or rows[0][0] != 0:
@@ -125,6 +129,8 @@ def _follow(before: Room, after: Room, known: dict[str, _Known], person: Person)
     for old, new in zip(before.state.members.values(), after.state.members, strict=True):
         if old.id not in known:
             known[old.id] = _Known(new, old.identity == person.identity)
+            if known[old.id].own:
+                person.was += (old.handle,)
         if old.backend and old.identity == person.identity and old.backend not in person.backends:
             person.backends += (old.backend,)
 
@@ -176,6 +182,8 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
     inner = args.get("admission", args)
     if inner.get("identity") != person.identity:
         return args  # of somebody else, who may have the same name
+    if inner.get("invite"):
+        person.invites += (inner["invite"],)
     changed = {**inner, "name": person.pseudonym}
     if changed.get("backend"):
         changed["backend"] = DELETED
@@ -226,7 +234,12 @@ def _apply(room: Room, entry: Entry) -> None:
         room.record.append(Entry(entry.seq, entry.at, entry.do, args={"sha256": room.digest()}))
         return
     command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
-    result, told = room._perform(entry.by, entry.at, command, command.check(entry.args))
+    try:
+        result, told = room._perform(entry.by, entry.at, command, command.check(entry.args))
+    except CohabitError:
+        raise
+    except Exception as bug:
+        raise RecordCorrupt(f"entry {entry.seq} cannot be applied: {type(bug).__name__}", seq=entry.seq) from bug
     done = Entry(
         entry.seq, entry.at, entry.do, entry.by, entry.args, tuple(told), entry.why, entry.key, entry.via,
         room._players_of(told),
