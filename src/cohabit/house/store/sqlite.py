@@ -319,9 +319,12 @@ class SQLiteStore:
 
 
 def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
-    """Split the writes after each deletion, so a deletion does not affect later writes."""
+    """Split the writes after each deletion, so a deletion does not affect later writes, and before each rewriting."""
     part: list[Write] = []
     for write in writes:
+        if write.rewrite:
+            yield part
+            part = []
         part.append(write)
         if write.delete:
             yield part
