@@ -292,6 +292,10 @@ def overridden(world: type[World]) -> frozenset[str]:
 
 
 # -- actions and queries ----------------------------------------------------------------------------
+SPOKEN = ("message", "messages", "text")
+"""Arguments of an action with these names are what its player says to others, unless the action names others."""
+
+
 class ActionSpec(Struct, frozen=True, kw_only=True):
     """An action or a query of a world: what ``World.actions`` lists.
 
@@ -314,6 +318,7 @@ class ActionSpec(Struct, frozen=True, kw_only=True):
     listed: bool = True  # in the short list of tools for models; others can be called too
     for_model: bool = True  # False: only a front end needs it, so models are not told of it
     sees_all: bool = False  # a query that shows the whole world: for members from whom fog hides nothing
+    words: tuple[str, ...] = SPOKEN  # arguments in the player's own words, which others read
 
 
 def action(
@@ -327,6 +332,7 @@ def action(
     name: str = "",
     listed: bool = True,
     for_model: bool = True,
+    words: Sequence[str] = SPOKEN,
 ) -> Callable[[Method], Method]:
     """Make a method an action: ``def take(self, by: Seat, n: Annotated[int, Range(1, 3)]) -> Outcome``.
 
@@ -336,11 +342,12 @@ def action(
     in the list of actions. If ``gives`` is set, a direct call returns ``Outcome.data`` of that type instead of an
     observation. ``name``: the action's name, if it differs from the method's. ``listed``: whether the short list of
     tools for models has it. ``for_model=False``: only a front end needs it. Models are not told of it; every member may
-    call it all the same.
+    call it all the same. ``words``: arguments in the player's own words, which others read; a muted member cannot use
+    them.
     """
     return _mark(
         changes=True, preconditions=tuple(preconditions), group=group, category=category, needs=_tuple(needs), raw=raw,
-        result=gives, name=name, listed=listed, for_model=for_model,
+        result=gives, name=name, listed=listed, for_model=for_model, words=tuple(words),
     )  # fmt: skip
 
 

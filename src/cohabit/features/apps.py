@@ -74,7 +74,7 @@ class DataSent(Struct):
     recipients: int | None  # only for members with read_roster
 
 
-@command(category="bus", needs=(C.SEND_MESSAGE, C.SEND_BROADCAST), records=True)
+@command(category="bus", needs=(C.SEND_MESSAGE, C.SEND_BROADCAST), records=True, words=("data",))
 def send_data(
     ctx: Context,
     data: Annotated[Any, Meta(description="any JSON; the house does not read it")],
@@ -109,7 +109,7 @@ class SchemaPublished(Struct):
     version: str
 
 
-@command(category="bus", needs=(C.SEND_BROADCAST, C.PUBLISH), records=True)
+@command(category="bus", needs=(C.SEND_BROADCAST, C.PUBLISH), records=True, words=("name", "version", "schema"))
 def publish_schema(
     ctx: Context,
     name: Annotated[str, Meta(min_length=1, max_length=120)],
@@ -156,7 +156,7 @@ class ViewPublished(Struct):
     recipients: int | None  # None: everyone
 
 
-@command(category="bus", needs=C.PUBLISH, records=True)
+@command(category="bus", needs=C.PUBLISH, records=True, words=("view",))
 def publish_view(
     ctx: Context,
     view: Annotated[Any, Meta(description="any JSON: a snapshot of the app's state")],
@@ -228,7 +228,7 @@ class ActionRequested(Struct):
     apps: list[str]
 
 
-@command(category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True)
+@command(category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, words=("action",))
 def request_action(
     ctx: Context,
     action: Annotated[Any, Meta(description="any JSON that the app understands")],

@@ -1,33 +1,60 @@
-"""Chat limits for agents: a cooldown, a number of messages per minute, and no messages between agents.
+"""Limits of what is said in a room.
 
-Cooldown and rate apply to messages to everyone: a message to one member is not delayed.
+For everyone: blocked words, a pause between two messages of a member (slow mode), and members who are muted. For
+agents: a cooldown, a number of messages per minute, and no messages between agents. Cooldown and rate apply to messages
+to everyone: a message to one member is not delayed. Members who manage the room are neither muted nor slowed down.
 """
 
-from typing import Annotated
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import Busy
+from cohabit.errors import BadArgs, Busy, Conflict
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
+from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.commands import command
+from cohabit.room.commands import Handle, command, system_entry
+from cohabit.room.decision import Decision
 from cohabit.room.feature import Feature
 from cohabit.room.slices import Slice
-from cohabit.room.state import Member, RoomState
+from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.timers import Due
 
 C = Capability
+T = TypeVar("T")
 MINUTE_MS = 60_000
+MAX_BLOCKED_WORDS, MAX_MUTED = 200, 1_000
+MAX_MUTE_S = 365 * 24 * 3600
 
 
 KEPT = 1_000
 """How many that have left a room remembers with what they have used of the limits; the oldest are forgotten."""
 
 
-class ChatLimits(Struct):
+class Muted(Struct, omit_defaults=True):
+    """A member who cannot speak, also after it has left and joined again."""
+
+    member: str  # its id when it was muted
+    until: int | None = None  # None: until it is unmuted
+
+
+class MutedLine(Struct, omit_defaults=True):
+    member: str
+    until: int | None = None
+
+
+class ChatLimits(Struct, omit_defaults=True):
     cooldown_ms: int
     messages_per_minute: int
     agents_apart: bool
+    slow_mode_s: int = 0
+    blocked_words: tuple[str, ...] = ()
+    muted: list[MutedLine] = []
 
 
 class Spoke(Struct):
@@ -42,6 +69,10 @@ class Chat(Struct, omit_defaults=True):
     per_minute: int = 0  # maximum number of those; 0: no limit
     apart: bool = False  # agents do not receive each other's messages
     spoke: dict[str, Spoke] = {}  # by identity, so that it counts when somebody leaves and comes back
+    slow_ms: int = 0  # minimum time between two messages of a member
+    sent: dict[str, int] = {}  # in slow mode: when each last sent something, by identity
+    blocked: tuple[str, ...] = ()
+    muted: dict[str, Muted] = {}  # by identity
 
 
 CHAT = Slice("chat_limits", Chat)
@@ -49,7 +80,8 @@ CHAT = Slice("chat_limits", Chat)
 
 def limits_of(state: RoomState) -> ChatLimits:
     chat = CHAT.read(state)
-    return ChatLimits(chat.cooldown_ms, chat.per_minute, chat.apart)
+    muted = [MutedLine(handle_of(one.member), one.until) for one in chat.muted.values()]
+    return ChatLimits(chat.cooldown_ms, chat.per_minute, chat.apart, chat.slow_ms // 1000, chat.blocked, muted)
 
 
 @command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
@@ -64,8 +96,16 @@ def set_chat_limits(
         Meta(description="maximum number of messages of an agent to everyone; 0: no limit"),
     ] = None,
     agents_apart: Annotated[bool | None, Meta(description="agents do not receive each other's messages")] = None,
+    slow_mode_s: Annotated[
+        Annotated[int, Meta(ge=0, le=21_600)] | None,
+        Meta(description="seconds that every member waits between two messages; 0: no slow mode"),
+    ] = None,
+    blocked_words: Annotated[
+        Annotated[list[Annotated[str, Meta(min_length=1, max_length=80)]], Meta(max_length=MAX_BLOCKED_WORDS)] | None,
+        Meta(description="words and phrases that nobody may use here; they replace the earlier ones"),
+    ] = None,
 ) -> ChatLimits:
-    """Limit the messages that agents send in this room. Fields you omit keep their values."""
+    """Limit what is said in this room: by agents, and by everyone. Fields you omit keep their values."""
     chat = CHAT.change(ctx.state)
     if cooldown_ms is not None:
         chat.cooldown_ms = cooldown_ms
@@ -73,21 +113,106 @@ def set_chat_limits(
         chat.per_minute = messages_per_minute
     if agents_apart is not None:
         chat.apart = agents_apart
-    ctx.tell(f"{ctx.member.handle} changed the chat limits for agents", "roster")
+    if slow_mode_s is not None:
+        chat.slow_ms, chat.sent = slow_mode_s * 1000, {}
+    if blocked_words is not None:
+        chat.blocked = _checked(blocked_words)
+    only_agents = slow_mode_s is None and blocked_words is None
+    ctx.tell(f"{ctx.member.handle} changed the chat limits{' for agents' if only_agents else ''}", "roster")
     return limits_of(ctx.state)
 
 
+def _checked(words: Iterable[str]) -> tuple[str, ...]:
+    plain = [(word, _plain(word)) for word in words]
+    if empty := [word for word, found in plain if not found]:
+        raise BadArgs(f"blocked_words: {empty[0]!r} has no letters or digits")
+    return tuple(dict.fromkeys(found for _, found in plain))
+
+
+# -- mute -----------------------------------------------------------------------------------------
+class MuteSet(Struct, omit_defaults=True):
+    member: str
+    muted: bool
+    until: int | None = None
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
+def mute(
+    ctx: Context,
+    member: Handle,
+    seconds: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_MUTE_S)] | None, Meta(description="default: until `unmute`")
+    ] = None,
+) -> MuteSet:
+    """Stop a member from saying anything in this room, by any command. It can still play and report."""
+    who = ctx.state.require_member(member, ctx.member)
+    if C.MANAGE_MEMBERS in who.held:
+        raise Conflict(f"{who.handle} manages this room and cannot be muted; narrow its permissions first")
+    if len(CHAT.read(ctx.state).muted.keys() - {_key(who)}) >= MAX_MUTED:
+        raise Busy(f"{MAX_MUTED} members are muted in this room already; unmute some of them")
+    until = ctx.at + seconds * 1000 if seconds is not None else None
+    CHAT.change(ctx.state).muted[_key(who)] = Muted(who.id, until)
+    ctx.tell(f"{ctx.member.handle} muted {who.handle}{f' for {seconds} s' if seconds is not None else ''}", "roster")
+    return MuteSet(who.handle, True, until)
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy")
+def unmute(ctx: Context, member: Handle) -> MuteSet:
+    """Let a muted member, or a former member, speak again."""
+    muted, known = CHAT.read(ctx.state).muted, ctx.state.with_handle(member)
+    found = _key(known) if known is not None else _former(muted, member)
+    if found not in muted:
+        raise Conflict(f"{member[:80]} is not muted")
+    del muted[found]
+    ctx.tell(f"{ctx.member.handle} unmuted {member}", "roster")
+    return MuteSet(member, False)
+
+
+@system_entry(audit="expired")
+def mute_ended(ctx: Context, who: str) -> None:
+    """The time is over for which a member was muted."""
+    ended = CHAT.change(ctx.state).muted.pop(who)
+    ctx.tell(f"{handle_of(ended.member)} is no longer muted", "roster")
+
+
+def _key(member: Member) -> str:
+    return member.identity or member.id
+
+
+def _former(muted: Mapping[str, Muted], handle: str) -> str:
+    return next((key for key, one in muted.items() if handle in (one.member, handle_of(one.member))), "")
+
+
+# -- the feature ----------------------------------------------------------------------------------
 class ChatLimitsFeature(Feature):
     name = "chat_limits"
     room_slice = CHAT
 
+    def due(self, room: BaseRoom) -> list[Due]:
+        muted = CHAT.read(room.state).muted
+        return [(one.until, "mute_ended", {"who": key}) for key, one in muted.items() if one.until is not None]
+
+    def refuses_words(self, room: BaseRoom, member: Member | None, words: Words) -> Decision | None:
+        """Refuse what a muted member says, and blocked words of anybody, also in names and in actions of the world."""
+        chat = CHAT.read(room.state)
+        if member is not None and C.MANAGE_MEMBERS in member.held:
+            return None
+        if words.speaks and member is not None and (mute := chat.muted.get(_key(member))) is not None:
+            ends = "until a host unmutes you" if mute.until is None else "for some time"
+            return Decision("PERMISSION_DENIED", f"a host has muted you {ends}: leave out what you want to say")
+        if chat.blocked and (found := _blocked(chat.blocked, words.texts)):
+            return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; say it in other words")
+        return None
+
     def recipients(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
-        """Refuse a message of an agent to everyone during the cooldown, or above the limit of this minute. Where agents
-        are kept apart, no other agent receives it."""
+        """Refuse a message in slow mode; of an agent to everyone also during the cooldown, or above the limit of this
+        minute. Where agents are kept apart, no other agent receives it."""
+        chat = CHAT.read(ctx.state)
+        if chat.slow_ms and C.MANAGE_MEMBERS not in ctx.member.held:
+            _check_slow(chat, chat.sent.get(_key(ctx.member)), ctx.at)
         if ctx.member.kind != "agent":
             return receivers
-        chat = CHAT.read(ctx.state)
-        before = chat.spoke.get(ctx.member.identity or ctx.member.id)
+        before = chat.spoke.get(_key(ctx.member))
         if to == EVERYBODY and before is not None:
             _check(chat, before, ctx.at)
         if not chat.apart:
@@ -96,20 +221,37 @@ class ChatLimitsFeature(Feature):
 
     def sent(self, ctx: Context, to: str) -> None:
         chat = CHAT.read(ctx.state)
+        if chat.slow_ms and C.MANAGE_MEMBERS not in ctx.member.held:
+            _note(CHAT.change(ctx.state).sent, _key(ctx.member), ctx.at, ctx.state)
         if to == EVERYBODY and ctx.member.kind == "agent" and (chat.cooldown_ms or chat.per_minute):
             _count(CHAT.change(ctx.state), ctx)
 
     def hears(self, room: BaseRoom, speaker: Member, member: Member) -> bool:
-        return not (CHAT.read(room.state).apart and speaker.kind == member.kind == "agent")
+        chat = CHAT.read(room.state)
+        if _key(speaker) in chat.muted and C.MANAGE_MEMBERS not in speaker.held:
+            return False
+        return not (chat.apart and speaker.kind == member.kind == "agent")
+
+
+def _note(known: dict[str, T], who: str, value: T, state: RoomState) -> None:
+    """Remember this of a member. The newest comes last, and the oldest are forgotten."""
+    known.pop(who, None)
+    known[who] = value
+    if len(known) > KEPT + len(state.members):
+        del known[next(iter(known))]
 
 
 def _count(chat: Chat, ctx: Context) -> None:
-    who, at = ctx.member.identity or ctx.member.id, ctx.at
-    before = chat.spoke.pop(who, None)  # the newest comes last
+    who, at = _key(ctx.member), ctx.at
+    before = chat.spoke.get(who)
     same_minute = before is not None and before.at // MINUTE_MS == at // MINUTE_MS
-    chat.spoke[who] = Spoke(at, before.times + 1 if before is not None and same_minute else 1)
-    if len(chat.spoke) > KEPT + len(ctx.state.members):
-        del chat.spoke[next(iter(chat.spoke))]
+    _note(chat.spoke, who, Spoke(at, before.times + 1 if before is not None and same_minute else 1), ctx.state)
+
+
+def _check_slow(chat: Chat, before: int | None, at: int) -> None:
+    wait = before + chat.slow_ms - at if before is not None else 0
+    if wait > 0:
+        raise Busy(f"slow mode: {chat.slow_ms // 1000} s between two messages here; retry in {wait} ms")
 
 
 def _check(chat: Chat, before: Spoke, at: int) -> None:
@@ -120,3 +262,22 @@ def _check(chat: Chat, before: Spoke, at: int) -> None:
         raise Busy(
             f"agents may send {chat.per_minute} messages a minute to everyone; retry in {MINUTE_MS - at % MINUTE_MS} ms"
         )
+
+
+# -- words ----------------------------------------------------------------------------------------
+def _plain(text: str) -> str:
+    """In one form: small letters, without invisible characters and accents; everything but letters and digits is a
+    space."""
+    shown = "".join(c for c in unicodedata.normalize("NFKD", text) if unicodedata.category(c) not in ("Cf", "Mn"))
+    return " ".join(re.sub(r"[^\w]|_", " ", shown.casefold()).split())
+
+
+@lru_cache(maxsize=64)
+def _pattern(blocked: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:^| )({'|'.join(map(re.escape, sorted(blocked, key=len, reverse=True)))})(?= |$)")
+
+
+def _blocked(blocked: tuple[str, ...], texts: Sequence[str]) -> str:
+    """The first blocked word in these texts; empty if there is none."""
+    pattern = _pattern(blocked)
+    return next((found[1] for text in texts if (found := pattern.search(_plain(text))) is not None), "")

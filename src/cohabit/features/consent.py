@@ -82,6 +82,7 @@ class Asked(Struct):
     category="meta",
     needs=CAN_ASK,
     records=True,
+    words=("why",),
     audit="asked",
     listed_if=_only_watches,
     hint="asks a host for permissions, or a player to let you see what its seat sees.",

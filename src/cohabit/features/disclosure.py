@@ -48,7 +48,7 @@ class Disclosed(Struct):
     egress: bool
 
 
-@command(category="meta", records=True, audit="disclosed")
+@command(category="meta", records=True, words=("backend", "features"), audit="disclosed")
 def disclose(
     ctx: Context,
     backend: Annotated[Backend | None, Meta(description="the model or service that you use")] = None,

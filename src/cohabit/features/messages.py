@@ -70,6 +70,7 @@ class MessageSent(Struct):
     records=True,
     hint="sends a message to a member or your team.",
     listed=True,
+    words=("content", "kind"),
     also={C.SEND_BROADCAST: 'To everyone: `to` is "*".'},
 )
 def send_message(
@@ -105,6 +106,7 @@ def send_message(
     hint="says something to everyone, or to one member.",
     for_talk=True,
     world_may_replace=True,
+    words=("text",),
     also={C.SEND_BROADCAST: "To everyone if `to` is left out."},
 )
 def say(

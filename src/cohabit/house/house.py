@@ -16,11 +16,13 @@ from cohabit.house.access.signing import HouseKey
 from cohabit.house.agents.agent_status import AgentStatuses
 from cohabit.house.agents.bots import Bots
 from cohabit.house.agents.brains import check_allowed
+from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import Services
 from cohabit.house.calls.door import Door
 from cohabit.house.clock import Clock, SystemClock
 from cohabit.house.commands import HOUSE_COMMANDS
-from cohabit.house.lifecycle import creating, saves
+from cohabit.house.lifecycle import creating, own_data, saves
+from cohabit.house.lifecycle.retention import Retention
 from cohabit.house.overload import OverloadLog
 from cohabit.house.reading import feed
 from cohabit.house.running.ledger import Ledger
@@ -76,10 +78,13 @@ class House:
         self.signing = HouseKey(settings.folder if settings.data else None)
         statuses = AgentStatuses()
         self.bots = Bots(clock, settings, statuses)
-        own = {Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses}
+        own = {Gate: self.gate, HouseKey: self.signing, AgentStatuses: statuses, Transcripts: self.bots.transcripts}
         self.services = Services(
             clock, settings, store, self.writer, identities, self.rooms, self.ledger, self.commands, own, asyncio.Lock()
         )
+        self.forgetting = own_data.Forgetting(self.services)
+        own[own_data.Forgetting] = self.forgetting
+        self.retention = Retention(self.services, self.forgetting)
         self.door = Door(self.services, self.overload)
         self.door.on_invalid = partial(note_invalid_invite, self.services)
         self._connect()
@@ -136,14 +141,19 @@ class House:
         if settings.heads_file:
             rooms.heads = await run_in_thread("the heads", partial(open_heads, settings, self.clock, rooms.heads_now))
         stored = await run_in_thread("the store", self.store.rooms)
+        if HOUSE_ROOM in stored and not rooms.dormant:
+            await self.forgetting.clean_house_record()
         await self.ledger.open(HOUSE_ROOM in stored)
         for room_id in rooms.heads.missing([*stored, HOUSE_ROOM]) if rooms.heads is not None else ():
             log.error("room %s is in %s, but not in the store", room_id, settings.heads_file)
         await rooms.open_all(stored)
+        if not rooms.dormant:
+            self.retention.start()
 
     async def _close(self) -> None:
         rooms = self.rooms
         rooms.closing = True
+        await self.retention.close()
         await rooms.leases.close()
         await self.reopening.close()
         await self.bots.close()

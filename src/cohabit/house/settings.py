@@ -108,6 +108,16 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     snapshot_every: Annotated[int, _doc("entries between two snapshots of a room", ge=1)] = 1_000
     recent_entries: Annotated[int, _doc("entries of a room kept in memory for readers", ge=1)] = 1_000
     keep_entries: Annotated[int, _doc("entries of a room kept on disk; 0 keeps all", ge=0)] = 0
+    keep_rooms_days: Annotated[
+        float,
+        _doc("days after its game ended, or it was archived, that a room without watchers is deleted; 0: never", ge=0),
+    ] = 0.0
+    keep_audit_days: Annotated[
+        float, _doc("days that refused calls stay in the audit logs of the rooms; 0: the newest 500", ge=0)
+    ] = 0.0
+    keep_transcripts_days: Annotated[
+        float, _doc("days that the transcripts and memories of agents stay after the last decision; 0: always", ge=0)
+    ] = 0.0
     heads_file: Annotated[
         str, _doc("file to append the heads of the records to, outside the data folder; see `cohabit verify --heads`")
     ] = ""

@@ -19,6 +19,8 @@ class Identity(Struct, frozen=True, omit_defaults=True):
     kind: Kind = "agent"
     owner: str | None = None  # the identity that created this one and is responsible for it
     host: bool = False  # may create rooms, and enter all of them
+    forgotten: tuple[str, ...] | None = None
+    """Its data is being deleted: the handles that it had. It stays only until that is done in every record."""
 
 
 class Credential(Struct, omit_defaults=True):

@@ -31,6 +31,7 @@ class Profiles:
         self._house = house
         self._cache: OrderedDict[str, Profile] = OrderedDict()
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}  # and how many use it
+        house.rooms.on_forgotten.append(lambda identity: self._cache.pop(identity, None) and None)
 
     @asynccontextmanager
     async def changing(self, identity: str) -> AsyncIterator[None]:

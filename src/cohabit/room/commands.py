@@ -96,6 +96,7 @@ class Options:
     offered_in: Callable[[Any, Member], bool] | None = None  # the same, of a house command; gets the RoomRunner
     check_here: Callable[[Any, Member, dict[str, Any], str | None], None] | None = None
     """Takes the room, the caller, the arguments and ``via``; refuses what is not allowed now. No part of a replay."""
+    words: tuple[str, ...] | None = ()  # arguments in the caller's own words, for others; None: for hosts alone
     audit: str = ""  # the kind of change in the audit; empty: it changes no permissions
     system: bool = False  # a system entry: members cannot call it
     args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it
@@ -270,6 +271,7 @@ def _command_of(spec: ActionSpec, method: str = "") -> Command:
         preconditions=spec.preconditions,
         needs_seat=spec.needs_seat and spec.changes,
         sees_all=spec.sees_all,
+        words=spec.words,
         offered_if=_sees_everything if spec.sees_all else None,
         args=spec.args,
         listed=spec.listed and spec.for_model,

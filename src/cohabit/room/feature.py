@@ -24,6 +24,7 @@ from cohabit.bodies import DepartMode
 from cohabit.errors import BadArgs
 from cohabit.model.observation import LastAction
 from cohabit.model.seat import Seat, SeatId
+from cohabit.model.words import Words
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
 from cohabit.room.slices import Slice
@@ -106,6 +107,11 @@ class Feature:
 
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
         """Why a member may not run a command, although its grant allows it."""
+        return None
+
+    def refuses_words(self, room: "BaseRoom", member: Member | None, words: Words) -> Decision | None:
+        """Why a call with these words is refused. ``member`` is None for somebody who wants to join. Asked of calls
+        that are recorded, and no part of a replay."""
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:
@@ -199,6 +205,7 @@ class Hooks(Struct, frozen=True, eq=False):
     departure_mode: tuple[Callable[["BaseRoom", Member, Seat, DepartMode], DepartMode], ...]
     due: tuple[Callable[["BaseRoom"], Iterable[Due]], ...]
     refuses: tuple[Callable[["BaseRoom", Member, Command], Decision | None], ...]
+    refuses_words: tuple[Callable[["BaseRoom", Member | None, Words], Decision | None], ...]
     without_seat: tuple[Callable[[Member, Command], str], ...]
     keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]

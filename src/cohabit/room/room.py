@@ -29,6 +29,7 @@ from cohabit.model.identity import Credential
 from cohabit.model.limits import too_large
 from cohabit.model.record import Entry, Told
 from cohabit.model.seat import SeatId
+from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.command_modules import command_table, features_of_record
 from cohabit.room.commands import Command
@@ -36,6 +37,7 @@ from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play import rewards, seats, turns
+from cohabit.room.recipients import check_words
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -167,6 +169,8 @@ class Room(BaseRoom):
             command.check_here(self, member, checked, via)
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
+        if self.hooks.refuses_words and command.records and command.words is not None:
+            check_words(self, member, Words.of(checked, command.words, why))
         return member, command, checked, why, wrapped, None
 
     def _resolve(

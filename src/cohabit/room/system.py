@@ -202,6 +202,12 @@ def digest(ctx: Context, sha256: str) -> None:
         raise RecordCorrupt("the replayed room differs from the recorded one")
 
 
+@system_entry(audit="removed")
+def data_deleted(ctx: Context, member: str) -> None:
+    """The data of a former member was deleted. The record was written again: its moves are under this pseudonym."""
+    ctx.tell(f"the messages and the name of a former member were deleted; its moves are those of {member}", "roster")
+
+
 @system_entry()
 def loaded(ctx: Context, by: str, save: str) -> None:
     """A member loaded a save."""

@@ -333,6 +333,40 @@ async def claim_players_cannot_broadcast(scene: Scene) -> None:
     expect(sent["broadcast"] is True, f"hera's broadcast: {sent}")
 
 
+# -- owners of their data -------------------------------------------------------------------------
+async def claim_a_muted_member_and_blocked_words_are_refused(scene: Scene) -> None:
+    """A host mutes a member and blocks a word: both are PERMISSION_DENIED with a reason, until the host ends it."""
+    letter = {"to": "ann", "content": "a plumbous remark"}
+    await scene.call("hera", "set_chat_limits", {"blocked_words": ["plumbous"]})
+    refusal = await scene.refused(errors.PermissionDenied, "ben", "send_message", letter)
+    expect("plumbous" in refusal.message, f"it does not say which word: {refusal.message}")
+    await scene.call("hera", "set_chat_limits", {"blocked_words": []})
+    await scene.call("hera", "mute", {"member": "ben"})
+    refusal = await scene.refused(errors.PermissionDenied, "ben", "send_message", letter)
+    expect("muted" in refusal.message, f"it does not say why: {refusal.message}")
+    await scene.call("hera", "unmute", {"member": "ben"})
+    await scene.call("ben", "send_message", letter)
+
+
+async def claim_a_report_reaches_the_host_with_its_lines(scene: Scene) -> None:
+    """A member reports another one: the host reads who, why and the lines; nobody else may."""
+    await scene.call("ben", "send_message", {"to": "ann", "content": "a rude remark"})
+    made = await scene.call("ann", "report", {"reason": "he is rude", "member": "ben"})
+    await scene.refused(errors.PermissionDenied, "ben", "reports")
+    found = [r for r in (await scene.call("hera", "reports"))["reports"] if r["report"] == made["report"]]
+    expect(len(found) == 1 and found[0]["by"] == "ann", f"the host sees {found}")
+    expect(found[0]["lines"][-1]["text"] == "a rude remark", f"the lines are {found[0]['lines']}")
+    await scene.call("hera", "close_report", {"report": made["report"]})
+
+
+async def claim_a_person_sees_its_own_data_and_deletes_it_with_a_confirmation(scene: Scene) -> None:
+    """my_data is about the caller alone; forget_me without the right name is BAD_ARGS."""
+    mine = await scene.call("ann", "my_data")
+    expect(mine["name"] == "ann" and mine["rooms"][0]["handle"] == "ann", f"ann sees {mine}")
+    await scene.refused(errors.BadArgs, "ann", "forget_me", {"confirm": "yes"})
+    await scene.refused(errors.PermissionDenied, "ann", "data_of", {"identity": "ben"})
+
+
 # -- arguments, keys, cursors -------------------------------------------------------------------
 async def claim_bad_arguments_say_what_is_wrong(scene: Scene) -> None:
     """Missing, unknown and wrongly typed arguments are BAD_ARGS, and the message names them."""

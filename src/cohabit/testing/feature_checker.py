@@ -23,6 +23,7 @@ from cohabit.errors import CohabitError, GameCrash, RecordCorrupt
 from cohabit.feature_registry import find_feature, load_features
 from cohabit.model.stream import Stream
 from cohabit.model.suggest import nearest
+from cohabit.model.words import Words
 from cohabit.registry import lasting_source, make_world
 from cohabit.room.commands import Category, Command
 from cohabit.room.feature import Feature, dues_of
@@ -303,6 +304,7 @@ def _questions(feature: Feature, room: Room, member: Member) -> Iterator[tuple[s
         "active": lambda: feature.active(room),
         "due": lambda: dues_of(feature.due, room),
         "refuses": lambda: [feature.refuses(room, member, command) for command in commands],
+        "refuses_words": lambda: [feature.refuses_words(room, who, Words(("a",), True)) for who in (member, None)],
         "without_seat": lambda: [feature.without_seat(member, command) for command in commands],
         "keeps_seated": lambda: [feature.keeps_seated(room, seat) for seat in room.seats],
         "view_lines": lambda: feature.view_lines(room, member),

@@ -318,6 +318,30 @@ def a_deleted_room_can_be_made_again(store: Store) -> None:
     _expect((store.head("den"), store.rooms()), (-1, []), "a room that was deleted after an entry in the same commit")
 
 
+def a_rewritten_room_has_only_the_new_record_and_keeps_its_invites(store: Store) -> None:
+    store.commit([_full_room("den"), _full_room("other")])
+    other = _of_room(store, "other")
+    before = Write("den", _lines(1, start=10), (10, b"late"))
+    after = Write("den", _lines(1, start=3))
+    store.commit([before, Write("den", _lines(3), (2, b"new"), _refusals([4], "new"), rewrite=True), after])
+    _expect(_numbers(store, "den"), [0, 1, 2, 3], "the entries of a room that was written again")
+    _expect((store.snapshots("den"), store.refusals("den")), ([b"new"], _refusals([4], "new")), "the rest of it")
+    _expect(_of_room(store, "other"), other, "another room")
+    _expect([invite.id for invite in store.invites()], ["v-den", "v-other"], "the invites")
+
+
+def a_forgotten_identity_is_gone_with_its_credentials_and_its_profile(store: Store) -> None:
+    store.commit([_full_room("den"), _full_room("other"), Write(profiles=[("i-den", b"mine"), ("i-other", b"theirs")])])
+    store.commit([Write("den", forget=["i-den"], forget_refusals=[1])])
+    store.scrub()
+    _expect([identity.id for identity in store.identities()], ["i-other"], "the identities")
+    left = [credential.hash for credential in store.credentials()]
+    _expect(left, [b"any-den", b"any-other", b"here-other"], "the credentials")
+    _expect([store.profile("i-den"), store.profile("i-other")], [None, b"theirs"], "the profiles")
+    _expect([refusal.id for refusal in store.refusals("den")], [2], "the refusals")
+    _expect([refusal.id for refusal in store.refusals("other")], [1, 2], "the refusals of another room")
+
+
 # -- leases ---------------------------------------------------------------------------------------
 def a_lease_keeps_other_houses_out_until_it_expires(store: Store) -> None:
     _expect(store.lease("den", "house 1", 100, 200), True, "a lease of a free room")

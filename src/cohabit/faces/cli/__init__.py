@@ -16,7 +16,7 @@ from cohabit.faces.cli.verbs import VERBS, Verb, overview
 
 __all__ = ["main"]
 
-WITH_VERBS_BELOW = ("token", "lab", "statecraft", "workspace")
+WITH_VERBS_BELOW = ("token", "data", "lab", "statecraft", "workspace")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

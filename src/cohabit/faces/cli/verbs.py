@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("links", "[ROOM]", "show the addresses of rooms, and make new links for members", "links"),
         Verb("rebind", "ROOM WORLD", "tell a room where the file of its world is now", "links"),
         Verb("token", "new|list|rotate|revoke|make", "create, list, replace and revoke credentials", "token"),
+        Verb("data", "show|delete NAME", "show or delete what the house keeps of somebody, at their request", "data"),
     ),
     "Take part": (
         Verb("play", "ROOM", "play in a room in this terminal", "play"),

@@ -4,6 +4,7 @@ import { Connection } from "./connection.js";
 import { CreateRoomScreen } from "./create.js";
 import { h, setText } from "./dom.js";
 import { JoinScreen, LobbyScreen, readInvite } from "./join.js";
+import { OwnDataScreen } from "./own_data.js";
 import { RoomScreen } from "./room.js";
 import { RoomsScreen } from "./rooms.js";
 import { SignInScreen } from "./signin.js";
@@ -54,7 +55,8 @@ function show(next) {
 function drawNav() {
   const button = (label, action) => h("button", { class: "quiet", onclick: () => action() }, label);
   nav.replaceChildren(
-    ...(connection && (screen instanceof RoomScreen || screen instanceof CreateRoomScreen) ? [button("Rooms", openRooms)] : []),
+    ...(connection && (screen instanceof RoomScreen || screen instanceof CreateRoomScreen || screen instanceof OwnDataScreen) ? [button("Rooms", openRooms)] : []),
+    ...(connection && !(screen instanceof OwnDataScreen) ? [button("Your data", openOwnData)] : []),
     ...(connection ? [button("Sign out", signOut)] : []),
   );
 }
@@ -86,6 +88,13 @@ function openRooms(message) {
   setAddress(null);
   showError(message);
   show(new RoomsScreen(connection, openRoom, join, openCreate));
+  screen.start();
+}
+
+function openOwnData() {
+  setAddress(null);
+  showError(null);
+  show(new OwnDataScreen(connection, signOut));
   screen.start();
 }
 

@@ -258,7 +258,10 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_may_have_another)
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_may_have_another,
+    words=("name", "appearance"),
+)  # fmt: skip
 def create_avatar(
     ctx: Context,
     name: Annotated[Annotated[str, Meta(max_length=MAX_NAME)] | None, Meta(description="default: yours")] = None,

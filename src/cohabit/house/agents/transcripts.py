@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -76,6 +77,27 @@ class Transcripts:
         if len(data) <= self._max_bytes // 2:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
                 file.write(data)
+
+    def forget(self, room: str, members: Iterable[str]) -> None:
+        """Delete what the agents of a room were asked, because it quotes others, and the memories of these members."""
+        if self._folder is None:
+            return
+        with self._lock:
+            for path in (TRANSCRIPT, EARLIER, *map(_memory_file, members)):
+                (self._folder / room / path).unlink(missing_ok=True)
+
+    def delete_older(self, before_s: float) -> list[str]:
+        """Delete the files of rooms whose last decision was before this time. Returns the rooms."""
+        if self._folder is None or not self._folder.is_dir():
+            return []
+        gone = []
+        with self._lock:
+            for folder in sorted(path for path in self._folder.iterdir() if path.is_dir()):
+                files = [path for path in folder.iterdir() if path.is_file()]
+                if files and max(path.stat().st_mtime for path in files) < before_s:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    gone.append(folder.name)
+        return gone
 
     def delete(self, room: str) -> None:
         """Delete the files of a room."""

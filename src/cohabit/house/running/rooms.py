@@ -48,6 +48,7 @@ class Rooms(dict[str, RoomRunner]):
         self.events = RoomEvents()
         self.make_connector: MakeConnector | None = None
         self.on_closed: Callable[[RoomRunner], None] = lambda runner: None  # it was closed; its room still exists
+        self.on_forgotten: list[Callable[[str], None]] = []  # an identity was deleted
         self.on_deleted: list[Callable[[str], Awaitable[object] | None]] = []  # after the record, before the lease
         self._store = store
         self._reserved: set[str] = {HOUSE_ROOM}  # and rooms being created, reopened or deleted
@@ -213,6 +214,44 @@ class Rooms(dict[str, RoomRunner]):
             runner = await self._start(fresh)
             self.broken.pop(room_id, None)
             return runner
+
+    def is_quiet(self, room_id: str) -> bool:
+        """Whether nobody would be disturbed if the room were closed for a moment: it is archived or its game is over,
+        and nobody watches it; or nobody is in it."""
+        runner = self.get(room_id)
+        if runner is None:
+            return True
+        state, watched = runner.room.state, bool(runner.fanout.subscriptions)
+        if watched or runner.failure is not None:
+            return False
+        return state.archived or state.over_since is not None or not any(m.here for m in state.members.values())
+
+    async def rewrite(self, room_id: str, work: Callable[[], Write | None]) -> bool:
+        """Close a room, replace its record by what ``work`` returns (on a thread), and open it again. Returns whether
+        there was something to replace."""
+        with self.reserve(room_id):
+            old = self.pop(room_id, None)
+            if old is not None:
+                await old.save_before_closing()
+                old.close("this room is being reopened; reconnect")
+                self.on_closed(old)
+                if old.remote is not None:
+                    await old.remote.closed()
+            try:
+                await self.shared.writer.submit(Write(room_id))  # after all queued writes
+                write = await run_in_thread(f"room {room_id}", work)
+                if write is not None:
+                    if self.heads is not None:
+                        await self.heads.deleted(room_id)
+                    await self.shared.writer.submit(write)
+                return write is not None
+            finally:
+                if old is not None:
+                    try:
+                        await self._start(await self._load(room_id))
+                    except CohabitError as failed:
+                        self.broken[room_id] = failed
+                        raise
 
     async def rebind(self, room_id: str, source: str) -> Room:
         """Record that the world of a room is in another file now. It must continue the record, else nothing changes.

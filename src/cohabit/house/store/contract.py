@@ -47,12 +47,16 @@ class Write(Struct):
     credentials: Sequence[Credential] = ()
     invites: Sequence[Invite] = ()
     profiles: Sequence[StoredProfile] = ()
+    rewrite: bool = False  # before the rest of this write: delete the entries, snapshots and refusals of the room
+    forget_refusals: Sequence[int] = ()  # delete the refusals of the room with these ids
+    forget: Sequence[str] = ()  # after the rest: delete these identities, with their credentials and profiles
 
     @property
     def has_more_than_lines(self) -> bool:
         return bool(
             self.snapshot or self.refusals or self.forget_before is not None or self.delete
-            or self.identities or self.credentials or self.invites or self.profiles
+            or self.identities or self.credentials or self.invites or self.profiles or self.rewrite or self.forget
+            or self.forget_refusals
         )  # fmt: skip
 
     def merge(self, other: "Write") -> None:
@@ -61,7 +65,17 @@ class Write(Struct):
         self.snapshot = other.snapshot or self.snapshot
         self.forget_before = other.forget_before if self.forget_before is None else self.forget_before
         self.delete = self.delete or other.delete
-        for name in ("lines", "refusals", "identities", "credentials", "invites", "profiles"):
+        self.rewrite = self.rewrite or other.rewrite
+        for name in (
+            "lines",
+            "refusals",
+            "identities",
+            "credentials",
+            "invites",
+            "profiles",
+            "forget",
+            "forget_refusals",
+        ):
             setattr(self, name, (*getattr(self, name), *getattr(other, name)))
 
 
@@ -110,6 +124,9 @@ class Store(Protocol):
 
     def backup(self, path: str) -> None:
         """Write a consistent copy, while the store stays in use. BAD_ARGS if the store does not support backups."""
+
+    def scrub(self) -> None:
+        """Make sure that nothing that was deleted can be found in the files of the store any more."""
 
     def close(self) -> None:
         """Release files and locks. Calling it again does nothing."""

@@ -199,6 +199,14 @@ class Identities:
             except Exception:  # the other streams of this credential must end anyway
                 log.exception("a stream could not be notified that its credential was revoked")
 
+    def forget(self, identity: str) -> None:
+        """Forget an identity and its credentials."""
+        for credential in self._of(identity):
+            self.revoke([credential])
+            self.drop_credential(credential)
+        self._by_identity.pop(identity, None)
+        self._identities.pop(identity, None)
+
     def forget_room(self, room: str) -> None:
         """Forget the credentials and invites of a deleted room: a new room may get its id."""
         gone = [credential for credential in self._credentials.values() if credential.room == room]

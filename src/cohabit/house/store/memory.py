@@ -45,6 +45,8 @@ class MemoryStore:
         """Whether all entries are appended in order, as a house does. Then no lookup is needed."""
         heads: dict[str, int] = {}
         for write in writes:
+            if write.rewrite:
+                return False
             if write.lines:
                 room = write.room
                 head = heads[room] if room in heads else self._head(room)
@@ -60,6 +62,9 @@ class MemoryStore:
         deleted: set[str] = set()
         for write in writes:
             room = write.room
+            if write.rewrite:
+                deleted.add(room)
+                added.pop(room, None)
             if write.lines:
                 numbers = added.setdefault(room, set())
                 stored = None if room in deleted else self._rooms.get(room)
@@ -72,6 +77,8 @@ class MemoryStore:
                 added.pop(room, None)
 
     def _write(self, write: Write, appended: bool) -> None:
+        if write.rewrite:
+            self._rooms[write.room] = _Stored()
         if write.lines:
             rows = self._of(write.room).rows
             rows.extend([(line.seq, line.body, line.digest) for line in write.lines])
@@ -90,6 +97,12 @@ class MemoryStore:
         self._profiles.update(write.profiles)
         if write.forget_before is not None:
             self._forget(write.room, write.forget_before)
+        for number in write.forget_refusals:
+            self._of(write.room).refusals.pop(number, None)
+        for identity in write.forget:
+            self._identities.pop(identity, None)
+            self._profiles.pop(identity, None)
+            self._credentials = {key: one for key, one in self._credentials.items() if one.identity != identity}
         if write.delete:
             self._delete(write.room)
 
@@ -193,6 +206,9 @@ class MemoryStore:
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
         raise BadArgs("a house without a data folder cannot be backed up; start it with --data FOLDER")
+
+    def scrub(self) -> None:
+        pass
 
     def close(self) -> None:
         pass

@@ -19,6 +19,8 @@ from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 5
+OVERWRITES = "overwrites"
+"""In a database that was made when deleted data was not overwritten yet, this key is missing until ``scrub``."""
 _TABLES = f"""
 begin immediate;
 create table meta (key text primary key, value integer not null) without rowid;
@@ -35,6 +37,7 @@ create table invites (id text primary key, room text not null, body blob not nul
 create table profiles (identity text primary key, body blob not null) without rowid;
 create table leases (room text primary key, house text not null, until integer not null) without rowid;
 insert into meta values ('schema', {SCHEMA});
+insert into meta values ('{OVERWRITES}', 1);
 commit;
 """
 _TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases")
@@ -116,6 +119,9 @@ class SQLiteStore:
         values: list[Any] = []
         for write in writes:
             room = write.room
+            if write.rewrite:
+                for table in ("entries", "snapshots", "refusals"):
+                    self._db.execute(f"delete from {table} where room = ?", (room,))
             for line in write.lines:
                 values += room, line.seq, line.body, line.digest
                 if len(values) == ROWS_PER_INSERT * COLUMNS:
@@ -144,6 +150,11 @@ class SQLiteStore:
             self._db.executemany("replace into profiles values (?, ?)", write.profiles)
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
+        if write.forget_refusals:
+            gone = [(room, number) for number in write.forget_refusals]
+            self._db.executemany("delete from refusals where room = ? and id = ?", gone)
+        for identity in write.forget:
+            self._forget_identity(identity)
         if write.delete:
             for table in _TABLES_WITH_ROOM:
                 self._db.execute(f"delete from {table} where room = ?", (room,))
@@ -171,6 +182,13 @@ class SQLiteStore:
         oldest = self._db.execute("select min(seq) from snapshots where room = ?", (room,)).fetchone()[0]
         edge = min(before, (oldest if oldest is not None else -1) + 1)
         self._db.execute("delete from entries where room = ? and seq < ?", (room, edge))
+
+    def _forget_identity(self, identity: str) -> None:
+        self._db.execute("delete from identities where id = ?", (identity,))
+        self._db.execute("delete from profiles where identity = ?", (identity,))
+        held = self._db.execute("select hash, body from credentials").fetchall()
+        mine = [(key,) for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity == identity]
+        self._db.executemany("delete from credentials where hash = ?", mine)
 
     # -- leases -----------------------------------------------------------------------------------
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
@@ -261,6 +279,24 @@ class SQLiteStore:
               for room, count in strays),
         ]  # fmt: skip
 
+    # -- deleting for ever ------------------------------------------------------------------------
+    def scrub(self) -> None:
+        """Deleted data is overwritten in the database, but the log still has it: write the log back and empty it.
+
+        A database of an earlier version has old free pages, so it is written anew once.
+        """
+        try:
+            with self._writing:
+                known = self._db.execute("select 1 from meta where key = ?", (OVERWRITES,)).fetchone()
+                if known is None:
+                    self._db.execute("vacuum")
+                    self._db.execute("insert into meta values (?, 1)", (OVERWRITES,))
+                busy = self._db.execute("pragma wal_checkpoint(truncate)").fetchone()[0]
+        except sqlite3.Error as wrong:
+            raise StorageFailed(f"{self.path} could not be written: {wrong}") from wrong
+        if busy:
+            raise StorageFailed(f"{self.path} is being read by another process; deleted data is overwritten later")
+
     # -- the rest ---------------------------------------------------------------------------------
     def backup(self, path: str) -> None:
         try:
@@ -283,9 +319,12 @@ class SQLiteStore:
 
 
 def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
-    """Split the writes after each deletion, so a deletion does not affect later writes."""
+    """Split the writes after each deletion, so a deletion does not affect later writes, and before each rewriting."""
     part: list[Write] = []
     for write in writes:
+        if write.rewrite:
+            yield part
+            part = []
         part.append(write)
         if write.delete:
             yield part
@@ -350,6 +389,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("pragma journal_mode = wal")
         # FULL syncs the WAL at every commit, so an answered call survives a power failure. With NORMAL it may not.
         db.execute("pragma synchronous = full")
+        db.execute("pragma secure_delete = on")  # what a person has deleted must not be found in the file
     except sqlite3.Error:
         db.close()
         raise

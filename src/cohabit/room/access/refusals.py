@@ -4,6 +4,7 @@ A line goes to the store at once, and into the record, where it is part of the h
 """
 
 import re
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -75,6 +76,11 @@ class Audit:
         """The lines that changed since the last call."""
         changed, self.changed = list(self.changed.values()), {}
         return changed
+
+    def forget(self, ids: Collection[int]) -> None:
+        """Forget these lines."""
+        self.kept = [line for line in self.kept if line.id not in ids]
+        self._open = {key: line for key, line in self._open.items() if line.id not in ids}
 
     def recorded(self, newest: int) -> None:
         """Lines up to this one are in the record."""

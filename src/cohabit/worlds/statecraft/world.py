@@ -124,7 +124,7 @@ class Statecraft(World):
         return [] if self._turns_left() <= 0 else [name for name in self.order if name not in self.submitted]
 
     # -- submitting and resolving -----------------------------------------------------------------
-    @action(raw=True, group="round")
+    @action(raw=True, group="round", words=("messages", "answer"))
     def submit(
         self,
         by: Seat,

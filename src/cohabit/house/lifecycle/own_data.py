@@ -1,0 +1,297 @@
+"""Owners of their data: what a house keeps of an identity, and deleting it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownAsset
+from cohabit.house.agents.transcripts import Transcripts
+from cohabit.house.calls.context import HouseContext, Services
+from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten
+from cohabit.house.running.calls import Call
+from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.store.contract import Write
+from cohabit.house.threads import run_in_thread
+from cohabit.model.identity import Identity, Kind
+from cohabit.model.record import decode_entry
+from cohabit.model.timestamps import utc
+from cohabit.model.words import texts_in
+from cohabit.room.commands import command
+from cohabit.room.state import handle_of
+
+log = logging.getLogger("cohabit")
+MESSAGES_SHOWN = 500
+STAYS = (
+    "In records your moves stay, under a pseudonym. What others wrote about you, backups, exports and saves of worlds "
+    "are not changed."
+)
+
+
+class OwnMessage(Struct):
+    at: str
+    command: str
+    texts: list[str]
+
+
+class InRoom(Struct, omit_defaults=True):
+    room: str
+    handle: str | None = None  # None: you have left
+    name: str = ""
+    role: str = ""
+    messages: list[OwnMessage] = []  # the newest, as far as you wrote them as this member
+
+
+class MyData(Struct, omit_defaults=True):
+    identity: str
+    name: str
+    kind: Kind
+    tokens: int
+    rooms: list[InRoom]
+    profile: Any = None  # what the Nexus knows of you
+    note: str = STAYS
+
+
+@command(category="meta", where="house", about="house", for_model=False)
+async def my_data(ctx: HouseContext) -> MyData:
+    """What this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
+    return await _kept(ctx.house, _me(ctx))
+
+
+@command(category="meta", where="house", about="house", records=True, for_model=False)
+async def forget_me(
+    ctx: HouseContext, confirm: Annotated[str, Meta(max_length=200, description="your name, to confirm")]
+) -> "Forgotten":
+    """Delete what this house keeps of you. You leave all rooms, and your tokens end. This cannot be undone.
+
+    Records keep your moves under a pseudonym. A room that is in use is cleaned when it is quiet.
+    """
+    me = _me(ctx)
+    if confirm != me.name:
+        raise BadArgs(f"confirm must be your name, {me.name!r}: this deletes everything, and cannot be undone")
+    return await ctx.house.need(Forgetting).forget(me)
+
+
+@command(category="host", where="house", about="house", host_only=True, records=True)
+async def forget_identity(
+    ctx: HouseContext,
+    identity: Annotated[str, Meta(max_length=200, description="its id, or its name if only one has it")],
+    confirm: Annotated[str, Meta(max_length=200, description="the same again, to confirm")],
+) -> "Forgotten":
+    """Delete what this house keeps of an identity, at its request. This cannot be undone."""
+    if confirm != identity:
+        raise BadArgs("confirm must be the same as identity: this deletes everything, and cannot be undone")
+    return await ctx.house.need(Forgetting).forget(find_identity(ctx.house, identity))
+
+
+@command(category="host", where="house", about="house", host_only=True)
+async def data_of(
+    ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, or its name")]
+) -> MyData:
+    """What this house keeps of an identity: what it can see itself with `my_data`."""
+    return await _kept(ctx.house, find_identity(ctx.house, identity))
+
+
+def _me(ctx: HouseContext) -> Identity:
+    me = ctx.identity
+    if me is None:
+        raise Unauthorized("accept your invite first (join)")
+    return me
+
+
+def find_identity(house: Services, name: str) -> Identity:
+    known = house.identities.get(name)
+    found = [known] if known is not None else [i for i in house.identities.everybody() if i.name == name]
+    found = [one for one in found if one.forgotten is None]
+    if len(found) > 1:
+        raise BadArgs(f"{len(found)} identities have this name; pass an id: {', '.join(one.id for one in found)}")
+    if not found:
+        raise UnknownAsset(f"no identity {name[:80]!r}; see list_credentials")
+    return found[0]
+
+
+async def _kept(house: Services, me: Identity) -> MyData:
+    stored = await run_in_thread("a profile", partial(house.store.profile, me.id))
+    tokens = [c for c in house.identities.all_credentials() if c.identity == me.id and not c.revoked]
+    rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, list(house.rooms)))
+    profile = msgspec.msgpack.decode(stored) if stored is not None else None
+    return MyData(me.id, me.name, me.kind, len(tokens), rooms, profile)
+
+
+def _rooms_of(house: Services, me: Identity, rooms: list[str]) -> list[InRoom]:
+    """Runs on a thread: it reads the records."""
+    found: list[InRoom] = []
+    for room_id in rooms:
+        runner = house.rooms.get(room_id)
+        if runner is None or not mentions(house.store, room_id, me.id):
+            continue
+        member = runner.room.member_of(me.id)
+        if member is None:
+            found.append(InRoom(room_id))
+            continue
+        said: list[OwnMessage] = []
+        for _, body, _ in house.store.lines(room_id, -1):
+            entry = decode_entry(body)
+            made = runner.room.commands.get(entry.do) if entry.by == member.id else None
+            words = made.words if made is not None else None
+            if words and isinstance(entry.args, dict):
+                texts = [text for word in words for text in texts_in(entry.args.get(word)) if text]
+                said += [OwnMessage(utc(entry.at), entry.do, texts)] if texts else []
+        found.append(InRoom(room_id, member.handle, member.name, member.role_name, said[-MESSAGES_SHOWN:]))
+    return found
+
+
+# -- deleting -------------------------------------------------------------------------------------
+class Forgotten(Struct):
+    """``cleaned``: rooms whose records have nothing of the identity any more. ``later``: rooms in use, cleaned when
+    they are quiet, and the house record, cleaned at the next start. ``kept``: rooms whose records cannot be written
+    again, with the reason; delete them to be rid of the data."""
+
+    cleaned: list[str]
+    later: list[str]
+    kept: dict[str, str]
+    note: str = STAYS
+
+
+class Forgetting:
+    """Deletes the data of identities, one after another."""
+
+    def __init__(self, house: Services) -> None:
+        self._house = house
+        self._lock = asyncio.Lock()
+        self._impossible: set[tuple[str, str]] = set()  # identity and room
+
+    async def forget(self, who: Identity) -> Forgotten:
+        house = self._house
+        async with self._lock:
+            async with house.exclusive:  # it cannot join a room meanwhile
+                members = await self._leave(who)
+                handles = dict.fromkeys(handle_of(one) for ids in members.values() for one in ids)
+                gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
+                await house.writer.submit(Write(identities=[gone]))
+                house.identities.put(gone)
+                await self._revoke(who)
+            transcripts = house.need(Transcripts)
+            for room, ids in members.items():
+                await run_in_thread("the transcripts", partial(transcripts.forget, room, ids))
+            for forgotten in house.rooms.on_forgotten:
+                forgotten(who.id)
+            return await self._clean(gone)
+
+    async def _leave(self, who: Identity) -> dict[str, list[str]]:
+        """Leave every room. Returns the member that it was in each."""
+        found: dict[str, list[str]] = {}
+        for room_id, runner in list(self._house.rooms.items()):
+            member = runner.room.member_of(who.id)
+            if member is not None:
+                found[room_id] = [member.id]
+                try:
+                    await runner.submit(Call(member.id, "leave"))
+                except CohabitError as refused:  # of an archived or quarantined room it stays a member, without a token
+                    log.info("room %s: a deleted identity could not leave: %s", room_id, refused.as_text())
+        return found
+
+    async def _revoke(self, who: Identity) -> None:
+        identities = self._house.identities
+        held = [c for c in identities.all_credentials() if c.identity == who.id]
+        revoked = identities.revoke(held)
+        await self._house.writer.submit(Write(credentials=revoked))
+
+    def _waiting(self) -> list[Identity]:
+        return [one for one in self._house.identities.everybody() if one.forgotten is not None]
+
+    async def clean_waiting(self) -> None:
+        """Try again to clean the records of identities whose rooms were in use."""
+        async with self._lock:
+            for who in self._waiting():
+                await self._clean(who)
+
+    async def _clean(self, who: Identity) -> Forgotten:
+        house, done = self._house, Forgotten([], [], {})
+        person = Person.of(who.id, who.name)
+        named = await self._rooms_with(who)
+        for room in named:
+            if (who.id, room) in self._impossible:
+                continue
+            if room == HOUSE_ROOM or not house.rooms.is_quiet(room):
+                done.later.append(room)
+                continue
+            try:
+                work = partial(rewritten, house.store, room, person, house.clock.now())
+                await house.rooms.rewrite(room, work)
+                await self._forget_invites(room, person)
+                done.cleaned.append(room)
+                log.info("room %s: the data of an identity was deleted", room)
+            except CohabitError as wrong:
+                log.error("room %s: the data of an identity could not be deleted: %s", room, wrong.as_text())
+                self._impossible.add((who.id, room))
+                done.kept[room] = wrong.message
+        who = await self._with_handles(who, person.was)
+        if HOUSE_ROOM not in named and await self._in_house_record(who):
+            done.later.append(HOUSE_ROOM)
+        if not done.later:
+            await house.writer.submit(Write(forget=[who.id]))
+            house.identities.forget(who.id)
+        await self.scrub()
+        return done
+
+    async def _forget_invites(self, room: str, person: Person) -> None:
+        """Forget whom the invites were for that the person joined with."""
+        known = [one for one in self._house.identities.all_invites(room) if one.id in person.invites]
+        changed = [structs.replace(one, handle=person.pseudonym, name="") for one in known]
+        for one in changed:
+            self._house.identities.put_invite(one)
+        if changed:
+            await self._house.writer.submit(Write(invites=changed))
+
+    async def _with_handles(self, who: Identity, found: tuple[str, ...]) -> Identity:
+        """Keep the handles that were found, until the house record is cleaned too."""
+        handles = tuple(dict.fromkeys((*(who.forgotten or ()), *found)))
+        if handles != who.forgotten:
+            who = structs.replace(who, forgotten=handles)
+            await self._house.writer.submit(Write(identities=[who]))
+            self._house.identities.put(who)
+        return who
+
+    async def _in_house_record(self, who: Identity) -> bool:
+        look = partial(mentions, self._house.store, HOUSE_ROOM, who.id, who.forgotten or ())
+        return await run_in_thread("the house record", look)
+
+    async def _rooms_with(self, who: Identity) -> list[str]:
+        store = self._house.store
+
+        def find() -> list[str]:
+            return [room for room in store.rooms() if mentions(store, room, who.id)]
+
+        return await run_in_thread("the records", find)
+
+    async def clean_house_record(self) -> None:
+        """Clean the house record, before it is opened."""
+        house = self._house
+        for who in self._waiting():
+            person = Person.of(who.id, who.name)
+            person.handles = who.forgotten or ()
+            try:
+                work: Callable[[], Write | None] = partial(
+                    rewritten, house.store, HOUSE_ROOM, person, house.clock.now()
+                )
+                write = await run_in_thread("the house record", work)
+            except (NotRewritable, CohabitError) as wrong:
+                log.error("the house record: the data of an identity could not be deleted: %s", wrong.as_text())
+                continue
+            if write is not None:
+                if house.rooms.heads is not None:
+                    await house.rooms.heads.deleted(HOUSE_ROOM)
+                await house.writer.submit(write)
+                await self.scrub()
+
+    async def scrub(self) -> None:
+        """Make sure that what was deleted cannot be found in the files."""
+        try:
+            await run_in_thread("the store", self._house.store.scrub)
+        except CohabitError as busy:  # the next one does it
+            log.warning("%s", busy.message)

@@ -1,0 +1,248 @@
+"""A record without the data of one identity: the same moves under a pseudonym.
+
+The entries are applied again, one by one, in a second room beside the first. The identity, its handles and its name are
+replaced, and its own words are blanked. Digests are computed anew, so the new record verifies and replays like any
+other. If that is not possible with other handles, because a world plays differently then, only the words are blanked.
+"""
+
+import logging
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import CohabitError, RecordCorrupt
+from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.loading import world_from
+from cohabit.model.record import Entry
+from cohabit.room.access.refusals import Refusal
+from cohabit.room.commands import Command
+from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
+from cohabit.room.recorded import MakeWorld
+from cohabit.room.replies import keep_reply
+from cohabit.room.room import Room
+from cohabit.room.state import handle_of
+
+log = logging.getLogger("cohabit")
+DELETED = "[deleted]"
+FOR_HOSTS = ("reason", "note")
+"""The words in commands that only hosts read."""
+
+
+class NotRewritable(RecordCorrupt):
+    """The record cannot be replayed from its beginning."""
+
+
+class Person(Struct):
+    """Whose data is deleted, and what stands for it."""
+
+    identity: str
+    name: str
+    pseudonym: str
+    new_identity: str
+    handles: tuple[str, ...] = ()  # in the house record, which names members of rooms
+    invites: tuple[str, ...] = ()  # that it joined with, found on the way
+    was: tuple[str, ...] = ()  # handles that it had, found on the way
+    backends: tuple[str, ...] = ()  # what it has said that it uses; the house repeats it in entries of its own
+
+    @classmethod
+    def of(cls, identity: str, name: str) -> "Person":
+        return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
+
+
+def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
+    """Whether anything stored of a room names this identity, or an invite for one of these handles."""
+    wanted = [identity.encode(), *(msgspec.json.encode({"handle": handle})[1:-1] for handle in handles)]
+    bodies = chain(store.snapshots(room), (body for _, body, _ in store.lines(room, -1)))
+    return any(text in body for body in bodies for text in wanted)
+
+
+def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
+    """What replaces the stored record of a room; None if the identity is not in it."""
+    if not mentions(store, room, person.identity, person.handles):
+        return None
+    rows = list(store.lines(room, -1))
+    if not rows or rows[0][0] != 0:
+        raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
+    lines = list(read_lines(rows, -1, GENESIS))
+    newest = Snapshot.decode(store.snapshots(room)[0])
+    make = world_from(newest.state.source)
+    try:
+        made, known = _again(lines, person, make, rename=True)
+    except CohabitError as differs:
+        log.warning("room %s: handles are kept, because the game differs without them: %s", room, differs.message)
+        made, known = _again(lines, person, make, rename=False)
+    own = {old for old, new in known.items() if new.own}
+    made.system("data_deleted", {"member": person.pseudonym}, max(at, made.record.at))
+    refusals = [_refusal(one, known, own) for one in store.refusals(room)]
+    snapshot = made.snapshot()
+    return Write(room, made.record.take_pending(), (snapshot.seq, snapshot.encode()), refusals, rewrite=True)
+
+
+class _Known(Struct):
+    """What a member is called in the new record, and whether it is the person."""
+
+    id: str
+    own: bool
+
+
+def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool) -> tuple[Room, dict[str, _Known]]:
+    """The new room, with every entry pending, and its members by the ids that they had."""
+    before: Room | None = None
+    after: Room | None = None
+    known: dict[str, _Known] = {}
+    names: dict[str, str] = {}
+    for old, line in Room.replaying(lines, make):
+        before = old
+        entry = line.entry
+        if after is None:
+            opening = entry.args["state"]
+            members = opening.get("members", {})
+            ours = [one for one, member in members.items() if member.get("identity") == person.identity]
+            known = {one: _Known(_pseudonym(person, one, rename), True) for one in ours}
+            changed = {one: _anonymous(members[one], person) for one in ours}
+            opening = {**opening, "members": {**members, **changed}}
+            state = _mapped(opening, _names(known, person, rename, set()))
+            after = Room.open(state, make(before.state.source, before.state.config), entry.at)
+        else:
+            _apply(after, _changed(entry, after, names, known, person, rename))
+        _follow(before, after, known, person)
+        others = {m.handle for m in before.state.members.values() if m.identity != person.identity}
+        names = _names(known, person, rename, others)  # in the next entry
+        if len(after.record.tail[-1].entry.told) != len(line.entry.told) or before.is_over() != after.is_over():
+            raise RecordCorrupt(f"entry {line.seq} has another outcome", seq=line.seq)
+    assert after is not None
+    return after, known
+
+
+def _pseudonym(person: Person, member: str, rename: bool) -> str:
+    return member.replace(handle_of(member), person.pseudonym, 1) if rename else member
+
+
+def _follow(before: Room, after: Room, known: dict[str, _Known], person: Person) -> None:
+    """Note who is who: both rooms have their members in the same order."""
+    if len(before.state.members) != len(after.state.members):
+        raise RecordCorrupt("the members of the room differ")
+    for old, new in zip(before.state.members.values(), after.state.members, strict=True):
+        if old.id not in known:
+            known[old.id] = _Known(new, old.identity == person.identity)
+            if known[old.id].own:
+                person.was += (old.handle,)
+        if old.backend and old.identity == person.identity and old.backend not in person.backends:
+            person.backends += (old.backend,)
+
+
+def _anonymous(member: Mapping[str, Any], person: Person) -> dict[str, Any]:
+    """The person as a member of a new room."""
+    own = {"name": person.pseudonym, "backend": DELETED}
+    return {**member, **{field: text for field, text in own.items() if member.get(field)}}
+
+
+def _names(known: Mapping[str, _Known], person: Person, rename: bool, others: Collection[str]) -> dict[str, str]:
+    """What is replaced where a value is exactly this. ``others``: handles that other members have now."""
+    ids = {old: new.id for old, new in known.items() if old != new.id}
+    own = {handle_of(old): handle_of(new.id) for old, new in known.items() if new.own and rename}
+    called = dict.fromkeys(filter(None, (person.name, *person.handles)), person.pseudonym)
+    words = {**dict.fromkeys(person.backends, DELETED), **called, **own}
+    return {
+        **{old: new for old, new in words.items() if old not in others},
+        **ids,
+        person.identity: person.new_identity,
+    }
+
+
+def _changed(
+    entry: Entry, room: Room, names: Mapping[str, str], known: Mapping[str, _Known], person: Person, rename: bool
+) -> Entry:
+    """The entry as the new record has it, without its outcome."""
+    own = entry.by is not None and entry.by in known and known[entry.by].own
+    command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
+    args = dict(entry.args) if isinstance(entry.args, dict) else entry.args
+    if entry.do in ("admitted", "knocked") and entry.by is None:
+        args = _mapped(_admission(args, person, rename), {person.identity: person.new_identity})
+    elif isinstance(args, dict):
+        words = FOR_HOSTS if command.words is None else command.words
+        whole = {} if command.where == "world" else names
+        args = {
+            name: _blank(value, command, name) if own and name in words else value if name in words
+            else _mapped(value, whole)
+            for name, value in args.items()
+        }  # fmt: skip
+        if entry.do == "refused":
+            args["lines"] = [_refused_line(one, known) for one in entry.args["lines"]]
+    by = known[entry.by].id if entry.by is not None and entry.by in known else entry.by
+    return Entry(entry.seq, entry.at, entry.do, by, args, (), None if own else entry.why, entry.key, entry.via)
+
+
+def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, Any]:
+    """An admission of the person itself has a handle that no member has yet."""
+    inner = args.get("admission", args)
+    if inner.get("identity") != person.identity:
+        return args  # of somebody else, who may have the same name
+    if inner.get("invite"):
+        person.invites += (inner["invite"],)
+    changed = {**inner, "name": person.pseudonym}
+    if changed.get("backend"):
+        changed["backend"] = DELETED
+    if rename:
+        changed["handle"] = person.pseudonym
+    return {**args, "admission": changed} if "admission" in args else changed
+
+
+def _refused_line(line: Mapping[str, Any], known: Mapping[str, _Known]) -> dict[str, Any]:
+    who = known.get(line.get("member", ""))
+    if who is None:
+        return dict(line)
+    return {**line, "member": who.id, **({"reason": DELETED} if who.own else {})}
+
+
+def _refusal(line: Refusal, known: Mapping[str, _Known], own: set[str]) -> Refusal:
+    who = known.get(line.member)
+    reason = DELETED if line.member in own else line.reason
+    return Refusal(line.at, who.id if who else line.member, line.command, line.code, reason, line.count, line.id)
+
+
+def _blank(value: Any, command: Command, name: str) -> Any:
+    """Blank every text. Of an argument of any type the whole value; else its form stays."""
+    kinds = command.schema.get("properties", {}).get(name, {})
+    if value is not None and not ({"type", "anyOf", "$ref"} & kinds.keys()):
+        return DELETED
+    if isinstance(value, str):
+        return DELETED if value else value
+    if isinstance(value, dict):
+        return {key: _blank(one, command, name) for key, one in value.items()}
+    return [_blank(one, command, name) for one in value] if isinstance(value, list) else value
+
+
+def _mapped(value: Any, names: Mapping[str, str]) -> Any:
+    """The same plain value with other names, in keys too."""
+    if not names:
+        return value
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Mapping):
+        return {names.get(key, key): _mapped(one, names) for key, one in value.items()}
+    return [_mapped(one, names) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _apply(room: Room, entry: Entry) -> None:
+    """Run an entry in the new room, and record it with its outcome there."""
+    if entry.do == "digest" and entry.by is None:
+        room.record.append(Entry(entry.seq, entry.at, entry.do, args={"sha256": room.digest()}))
+        return
+    command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
+    try:
+        result, told = room._perform(entry.by, entry.at, command, command.check(entry.args))
+    except CohabitError:
+        raise
+    except Exception as bug:
+        raise RecordCorrupt(f"entry {entry.seq} cannot be applied: {type(bug).__name__}", seq=entry.seq) from bug
+    done = Entry(
+        entry.seq, entry.at, entry.do, entry.by, entry.args, tuple(told), entry.why, entry.key, entry.via,
+        room._players_of(told),
+    )  # fmt: skip
+    keep_reply(room.state, done, result)
+    room.record.append(done)

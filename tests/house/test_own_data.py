@@ -1,0 +1,200 @@
+"""A person sees and deletes what a house keeps of it; afterwards nothing of it is found in the data folder."""
+
+from pathlib import Path
+
+import pytest
+
+from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
+from cohabit.house.house import House
+from cohabit.house.store.contract import Store, Write
+from cohabit.registry import make_world
+from cohabit.room.record import GENESIS, read_lines
+from cohabit.room.room import Room
+
+from .making import BOB, HOST, Client, make_room, newcomer, open_house
+
+SECRET = "my very own words"
+ANNABELLA = {"id": "annabella", "role": "player", "claim": "auto:0", "name": "Annabella Smith"}
+
+
+def found_in(folder: Path, *texts: str) -> list[str]:
+    """The files that contain one of these texts, whatever kind of files they are."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    assert files
+    return [f"{path.name}: {text}" for path in files for text in texts if text.encode() in path.read_bytes()]
+
+
+async def talked(house: House) -> dict[str, Client]:
+    """A room in which annabella said something by every command, and others answered."""
+    members = await make_room(house, ANNABELLA, BOB, HOST)
+    ann, bob, host = members["annabella"], members["bob"], members["hostess"]
+    await host("widen", {"member": "annabella", "may": ["send_broadcast"]})
+    await ann("say", {"text": f"{SECRET} to all"})
+    await ann("send_message", {"to": "bob", "content": f"{SECRET} to bob", "kind": SECRET}, key="k-1")
+    await ann("send_data", {"data": {SECRET: [SECRET]}})
+    await ann("ask", {"may": ["read_all"], "why": SECRET})
+    await ann("disclose", {"backend": SECRET})
+    await ann("report", {"reason": SECRET, "member": "bob"})
+    await ann("act", {"action": "hide", "params": {"n": 3}, "reasoning": SECRET})
+    await bob("hide", {"n": 2})
+    await bob("send_message", {"to": "annabella", "content": "an answer"})
+    with pytest.raises(PermissionDenied):
+        await ann("mute", {"member": "bob"})
+    return members
+
+
+def replays(store: Store, room: str) -> Room:
+    return Room.replay(read_lines(list(store.lines(room, -1)), -1, GENESIS), make_world)
+
+
+async def test_a_person_sees_what_the_house_keeps_of_it_and_nobody_elses() -> None:
+    async with open_house() as house:
+        members = await talked(house)
+        mine = await members["annabella"]("my_data")
+        assert (mine.name, mine.kind, mine.tokens) == ("Annabella Smith", "agent", 1)
+        (room,) = mine.rooms
+        assert (room.room, room.handle, room.name, room.role) == ("den", "annabella", "Annabella Smith", "player")
+        said = [text for message in room.messages for text in message.texts]
+        assert f"{SECRET} to all" in said
+        assert "an answer" not in said
+        theirs = await members["bob"]("my_data")
+        assert SECRET not in str(theirs)
+
+
+async def test_after_forget_me_nothing_is_found_in_the_data_folder_and_the_record_verifies(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await talked(house)
+        assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith")
+        before = house.rooms["den"].room.world.snapshot()
+        done = await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
+        assert (done.cleaned, done.later, done.kept) == (["den"], [], {})
+        assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith") == []
+
+        room = house.rooms["den"].room
+        assert room.world.snapshot() == before
+        again = replays(house.store, "den")
+        assert again.digest() == room.digest()
+        with pytest.raises(Unauthorized):
+            await members["annabella"]("whoami")
+        items = (await members["hostess"]("events", {"last": 100})).items
+        assert any("were deleted; its moves are those of deleted-" in item.text for item in items)
+        assert (await members["bob"]("recv_messages")).items[-1]["content"] == "[deleted]"
+        await members["bob"]("hide", {"n": 1})
+    async with open_house(tmp_path) as house:
+        assert "den" in house.rooms
+        assert not house.rooms.broken
+    assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith") == []
+
+
+async def test_forget_me_needs_the_name_and_changes_nothing_without_it() -> None:
+    async with open_house() as house:
+        members = await talked(house)
+        before = house.rooms["den"].room.digest()
+        with pytest.raises(BadArgs, match="confirm must be your name"):
+            await members["annabella"]("forget_me", {"confirm": "yes"})
+        assert house.rooms["den"].room.digest() == before
+        assert (await members["annabella"]("my_data")).rooms
+
+
+async def test_a_room_that_is_watched_is_cleaned_when_it_is_quiet(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await talked(house)
+        reader = await members["bob"].reader()
+        done = await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
+        assert (done.cleaned, done.later) == ([], ["den"])
+        with pytest.raises(Unauthorized):
+            await members["annabella"]("whoami")
+        await members["bob"]("hide", {"n": 1})
+        assert reader.ended is None
+        reader.sub.close()
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        await house.retention.sweep()
+        assert found_in(tmp_path, SECRET, "annabella", "Annabella Smith") == []
+        assert [one for one in house.identities.everybody() if one.forgotten is not None] == []
+
+
+async def test_an_invited_person_is_gone_from_invites_at_once_and_from_the_house_record_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        zoe = await newcomer(members["hostess"], "zoe-of-kent", kind="human", name="Zoe of Kent")
+        done = await zoe("forget_me", {"confirm": "Zoe of Kent"})
+        assert (done.cleaned, done.later) == (["den"], ["house"])
+        (invite,) = house.identities.all_invites("den")
+        assert invite.handle.startswith("deleted-")
+    async with open_house(tmp_path) as house:
+        await house.retention.sweep()
+        assert found_in(tmp_path, "zoe-of-kent", "Zoe of Kent") == []
+        assert replays(house.store, "house").digest() == house.ledger.runner.room.digest()
+    assert found_in(tmp_path, "zoe-of-kent", "Zoe of Kent") == []
+
+
+async def test_an_identity_that_comes_back_after_a_removal_and_shares_a_handle_is_told_apart(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        host = members["hostess"]
+        first = await newcomer(host, "pat", kind="human", role="player")
+        await first("send_message", {"to": "bob", "content": "of the first pat"})
+        await first("leave")
+        second = await newcomer(host, "pat", kind="human", role="player")
+        await second("send_message", {"to": "bob", "content": "of the second pat"})
+        await second("leave")
+        third = await newcomer(host, "pat", kind="human", role="player")
+        await third("send_message", {"to": "bob", "content": "of the third pat"})
+        operator, who = house.identify(house.operator_token()), speaker(house, "of the second pat")
+        done = await house.call(operator, None, "forget_identity", {"identity": who, "confirm": who})
+        assert done.cleaned == ["den"]
+        assert found_in(tmp_path, "of the second pat") == []
+        assert len(found_in(tmp_path, "of the first pat", "of the third pat")) >= 2
+        assert house.rooms["den"].room.state.with_handle("pat") is not None
+        await third("send_message", {"to": "bob", "content": "still here"})
+        assert replays(house.store, "den").digest() == house.rooms["den"].room.digest()
+
+
+def speaker(house: House, text: str) -> str:
+    """The identity that said this."""
+    who: dict[str, str] = {}
+    for again, line in Room.replaying(read_lines(list(house.store.lines("den", -1)), -1, GENESIS), make_world):
+        who |= {m.id: m.identity for m in again.state.members.values()}
+        if line.entry.args and text in str(line.entry.args):
+            return who[line.entry.by or ""]
+    raise AssertionError(f"nobody said {text!r}")
+
+
+async def test_a_house_host_sees_and_deletes_the_data_of_an_identity_on_request_and_others_cannot() -> None:
+    async with open_house() as house:
+        members = await talked(house)
+        operator = house.identify(house.operator_token())
+        seen = await house.call(operator, None, "data_of", {"identity": "Annabella Smith"})
+        assert seen.rooms[0].handle == "annabella"
+        for command, args in (
+            ("data_of", {"identity": "Annabella Smith"}),
+            ("forget_identity", {"identity": "Annabella Smith", "confirm": "Annabella Smith"}),
+        ):
+            with pytest.raises(PermissionDenied):
+                await members["hostess"](command, args)
+        with pytest.raises(BadArgs, match="confirm"):
+            await house.call(operator, None, "forget_identity", {"identity": "Annabella Smith", "confirm": "x"})
+        args = {"identity": "Annabella Smith", "confirm": "Annabella Smith"}
+        done = await house.call(operator, None, "forget_identity", args)
+        assert done.cleaned == ["den"]
+        with pytest.raises((Unauthorized, Conflict)):
+            await members["annabella"]("whoami")
+
+
+async def test_a_forgotten_profile_transcript_and_memory_are_gone(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await talked(house)
+        me = (await members["annabella"]("my_data")).identity
+        await house.writer.submit(Write(profiles=[(me, b"\x81\xa4name\xa5words")]))
+        folder = tmp_path / "agents" / "den"
+        folder.mkdir(parents=True)
+        memory = house.bots.transcripts.memory_of("den", "annabella")
+        assert memory is not None
+        memory.write_text(SECRET)
+        (folder / "transcript.jsonl").write_text(SECRET)
+        assert (await members["annabella"]("my_data")).profile == {"name": "words"}
+        await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
+        assert house.store.profile(me) is None
+        assert found_in(tmp_path, SECRET, me) == []

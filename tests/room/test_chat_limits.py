@@ -1,0 +1,217 @@
+"""What a host limits of what is said: blocked words, a mute and slow mode, by every command that others read."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cohabit.errors import Busy, CohabitError, Conflict, PermissionDenied
+from cohabit.features.chat_limits import CHAT
+from cohabit.house.commands import every_command
+from cohabit.room.commands import Command
+from cohabit.room.room import Room
+
+from .making import BLUE, HOST, RED, make_room, replayed, restored, told_last
+
+PAT = {"id": "pat", "kind": "human", "role": "player", "claim": "auto:0", "identity": "i-pat"}
+APP = {"id": "board", "role": "app", "identity": "i-board"}
+WORD = "Gr\u00fctze"
+TALK: dict[str, tuple[str, dict[str, Any]]] = {
+    "say": ("pat", {"text": f"you {WORD}!"}),
+    "send_message": ("pat", {"to": "*", "content": f"you {WORD}!"}),
+    "a whisper": ("pat", {"to": "bob", "content": f"you {WORD}!"}),
+    "a label": ("pat", {"to": "bob", "content": "", "kind": WORD}),
+    "send_data": ("pat", {"data": {"deep": [{"er": f"you {WORD}!"}]}}),
+    "a key of data": ("pat", {"data": {WORD: 1}}),
+    "publish_schema": ("board", {"name": WORD, "version": "1", "schema": {}}),
+    "publish_view": ("board", {"view": [f"you {WORD}!"]}),
+    "request_action": ("pat", {"action": {"pin": f"you {WORD}!"}}),
+    "ask": ("pat", {"may": ["read_all"], "why": f"you {WORD}!"}),
+    "disclose": ("pat", {"backend": WORD}),
+    "a reason for an action": ("pat", {"action": "hide", "params": {"n": 1}, "reasoning": f"you {WORD}!"}),
+}
+COMMANDS = {
+    "a whisper": "send_message", "a label": "send_message", "a key of data": "send_data",
+    "a reason for an action": "act",
+}  # fmt: skip
+
+
+def a_room() -> Room:
+    room = make_room(PAT, BLUE, HOST, APP)
+    for who in ("pat", "bob"):
+        room.call("hostess", "widen", {"member": who, "may": ["send_broadcast"]}, at=0)
+    room.call("board", "publish_view", {"view": 1}, at=1)
+    return room
+
+
+def refused(room: Room, how: str, at: int) -> CohabitError | None:
+    who, args = TALK[how]
+    try:
+        room.call(who, COMMANDS.get(how, how), args, at=at)
+    except CohabitError as wrong:
+        return wrong
+    return None
+
+
+@pytest.mark.parametrize("how", TALK)
+def test_a_muted_member_cannot_talk_by_any_command_until_it_is_unmuted(how: str) -> None:
+    room, who = a_room(), TALK[how][0]
+    room.call("hostess", "mute", {"member": who}, at=2)
+    before = room.digest()
+    for again in (room, replayed(room), restored(room)):
+        wrong = refused(again, how, 3)
+        assert isinstance(wrong, PermissionDenied)
+        assert "muted you until a host unmutes you" in wrong.message
+        assert again.digest() == before
+    room.call("hostess", "unmute", {"member": who}, at=4)
+    found = refused(room, how, 5)
+    assert found is None or "mute" not in found.message
+
+
+@pytest.mark.parametrize("how", TALK)
+def test_a_blocked_word_is_refused_by_every_command_and_the_refusal_names_it(how: str) -> None:
+    room = a_room()
+    room.call("hostess", "set_chat_limits", {"blocked_words": [WORD, "other thing"]}, at=2)
+    wrong = refused(room, how, 3)
+    assert isinstance(wrong, PermissionDenied)
+    assert "does not allow 'grutze'" in wrong.message
+    room.call("hostess", "set_chat_limits", {"blocked_words": []}, at=4)
+    found = refused(room, how, 5)
+    assert found is None or "allow" not in found.message
+
+
+def test_every_recorded_command_with_a_text_of_ones_own_is_known_to_the_mute() -> None:
+    """A new way to talk must name its words, or be listed here with the reason that others do not read it."""
+    not_talk = {
+        "sit": "a seat", "act": "its reasoning is checked as such", "report": "hosts alone read it",
+        "jack_in": "an id", "transfer": "an id", "respawn": "a choice", "look": "a thing", "equip": "a thing",
+        "unequip": "a thing", "exit_game": "for its own profile", "allow": "an id", "decline": "an id",
+        "withdraw": "a member",
+    }  # fmt: skip
+    found: list[Command] = [
+        command for heading, command in every_command()
+        if heading == "room" and command.records and command.category not in ("host", "control")
+        and '"string"' in str(command.schema).replace("'", '"')
+    ]  # fmt: skip
+    assert len(found) > 10
+    missing = [command.name for command in found if not command.words and command.name not in not_talk]
+    assert missing == []
+    unknown = [(c.name, word) for c in found for word in c.words or () if word not in c.arguments]
+    assert unknown == []
+
+
+def test_a_muted_member_plays_on_and_reports() -> None:
+    room = a_room()
+    room.call("hostess", "mute", {"member": "pat"}, at=2)
+    room.call("pat", "hide", {"n": 1}, at=3)
+    assert room.call("pat", "report", {"reason": "I was muted for nothing", "member": "bob"}, at=4).report == 1
+
+
+def test_in_statecraft_a_muted_nation_gives_orders_without_messages() -> None:
+    room = make_room(PAT, BLUE, HOST, world="statecraft")
+    room.call("hostess", "mute", {"member": "pat"}, at=1)
+    with pytest.raises(PermissionDenied, match="muted"):
+        room.call("pat", "submit", {"messages": {"all": "hello"}}, at=2)
+    with pytest.raises(PermissionDenied, match="muted"):
+        room.call("pat", "submit", {"answer": '{"messages": {"all": "hello"}}'}, at=3)
+    assert room.call("pat", "submit", {"purchase_mils": 0}, at=4).success
+
+
+def test_a_mute_for_some_time_ends_by_itself_and_everybody_is_told() -> None:
+    room = a_room()
+    reply = room.call("hostess", "mute", {"member": "pat", "seconds": 10}, at=1_000)
+    assert (reply.muted, reply.until) == (True, 11_000)
+    assert "hostess muted pat for 10 s" in told_last(room)["bob"]
+    assert refused(room, "say", 10_999) is not None
+    assert room.next_deadline() == 11_000
+    assert refused(room, "say", 11_000) is None
+    ended = [line.entry for line in room.record.tail if line.entry.do == "mute_ended"]
+    assert [one.at for one in ended] == [11_000]
+    assert replayed(room).digest() == room.digest()
+
+
+def test_a_mute_stays_when_its_member_leaves_and_comes_back() -> None:
+    room = a_room()
+    room.call("hostess", "mute", {"member": "pat"}, at=2)
+    room.call("pat", "leave", at=3)
+    assert room.call("hostess", "permissions", at=4).chat_limits.muted[0].member == "pat"
+    room.system("admitted", {"handle": "patty", "kind": "human", "identity": "i-pat", "name": "Patty"}, 5)
+    with pytest.raises(PermissionDenied, match="muted"):
+        room.call("patty", "say", {"text": "hello"}, at=6)
+    room.call("hostess", "unmute", {"member": "patty"}, at=7)
+    room.call("patty", "say", {"text": "hello"}, at=8)
+
+
+def test_a_former_member_can_be_unmuted_by_its_old_handle() -> None:
+    room = a_room()
+    room.call("hostess", "mute", {"member": "pat"}, at=2)
+    room.call("pat", "leave", at=3)
+    room.call("hostess", "unmute", {"member": "pat"}, at=4)
+    assert CHAT.read(room.state).muted == {}
+    with pytest.raises(Conflict, match="not muted"):
+        room.call("hostess", "unmute", {"member": "pat"}, at=5)
+
+
+def test_who_manages_the_room_is_neither_muted_nor_slowed_down_nor_held_to_the_blocked_words() -> None:
+    room = a_room()
+    with pytest.raises(Conflict, match="cannot be muted"):
+        room.call("hostess", "mute", {"member": "hostess"}, at=1)
+    room.call("hostess", "set_chat_limits", {"slow_mode_s": 60, "blocked_words": ["spam"]}, at=2)
+    room.call("hostess", "say", {"text": "no spam"}, at=3)
+    room.call("hostess", "say", {"text": "no spam, please"}, at=4)
+
+
+def test_the_media_of_a_muted_member_reach_nobody() -> None:
+    room = a_room()
+    pat, bob = room.state.require_member("pat"), room.state.require_member("bob")
+    room.call("hostess", "mute", {"member": "bob"}, at=2)
+    assert [hears(room, bob, pat) for hears in room.hooks.hears] == [False]
+    assert [hears(room, pat, bob) for hears in room.hooks.hears] == [True]
+
+
+@pytest.mark.parametrize("how", ["say", "send_message", "a whisper", "send_data", "ask"])
+def test_in_slow_mode_a_member_waits_between_two_messages_whatever_they_are(how: str) -> None:
+    room = a_room()
+    room.call("hostess", "set_chat_limits", {"slow_mode_s": 30}, at=2)
+    room.call("pat", "say", {"text": "first"}, at=1_000)
+    wrong = refused(room, how, 30_999)
+    assert isinstance(wrong, Busy)
+    assert "retry in 1 ms" in wrong.message
+    assert refused(room, how, 31_000) is None
+    room.call("bob", "say", {"text": "I have time of my own"}, at=31_001)
+    assert replayed(room).digest() == room.digest()
+
+
+def test_slow_mode_counts_on_when_a_member_leaves_and_comes_back() -> None:
+    room = a_room()
+    room.call("hostess", "set_chat_limits", {"slow_mode_s": 30}, at=2)
+    room.call("pat", "say", {"text": "first"}, at=1_000)
+    room.call("pat", "leave", at=1_001)
+    room.system("admitted", {"handle": "pat", "kind": "human", "identity": "i-pat", "name": "Pat"}, 1_002)
+    with pytest.raises(Busy, match="slow mode"):
+        room.call("pat#2", "say", {"text": "again"}, at=1_003)
+
+
+def test_a_word_is_found_in_any_spelling_and_not_inside_another_word() -> None:
+    room = make_room(RED, PAT | {"claim": None, "role": None}, HOST)
+    room.call("hostess", "set_chat_limits", {"blocked_words": ["bad word", "ass"]}, at=1)
+    for number, text in enumerate(
+        ("BAD  word", "b\u00e1d-word", "ba\u200bd\tword", "\uff22\uff41\uff44 word", "Ass!", "_ass_")
+    ):
+        with pytest.raises(PermissionDenied, match="does not allow"):
+            room.call("pat", "say", {"text": text}, at=10 + number)
+    for number, text in enumerate(("a class of its own", "bad, bad words", "")):
+        room.call("pat", "say", {"text": text}, at=20 + number)
+
+
+@given(st.text(min_size=1, max_size=20), st.text(max_size=10), st.text(max_size=10))
+def test_a_word_that_can_be_blocked_is_found_between_any_other_words(word: str, before: str, after: str) -> None:
+    room = make_room(RED, PAT | {"claim": None, "role": None}, HOST)
+    try:
+        room.call("hostess", "set_chat_limits", {"blocked_words": [word]}, at=1)
+    except CohabitError as wrong:
+        assert wrong.code == "BAD_ARGS"  # it has no letters or digits
+        return
+    with pytest.raises(PermissionDenied, match="does not allow"):
+        room.call("pat", "say", {"text": f"{before} {word} {after}"}, at=2)
