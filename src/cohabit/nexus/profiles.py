@@ -31,7 +31,10 @@ class Profiles:
         self._house = house
         self._cache: OrderedDict[str, Profile] = OrderedDict()
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}  # and how many use it
-        house.rooms.on_forgotten.append(lambda identity: self._cache.pop(identity, None) and None)
+        house.rooms.on_forgotten.append(self._forget)
+
+    def _forget(self, identity: str) -> None:
+        self._cache.pop(identity, None)
 
     @asynccontextmanager
     async def changing(self, identity: str) -> AsyncIterator[None]:
