@@ -113,6 +113,10 @@ async def join(
     ] = None,
     backend: Annotated[Backend | None, Meta(description="the model that you use")] = None,
     egress: Annotated[bool, Meta(description="true if you send what you see outside this house")] = False,
+    keep_token: Annotated[
+        bool,
+        Meta(description="stay with the token of your invite, which others know; if you cannot connect with a new one"),
+    ] = False,
     wait_ms: WaitMs = 0,
 ) -> JoinedRoom:
     """Join a room with your invite, or by another way that the room allows.
@@ -123,7 +127,7 @@ async def join(
     """
     house = ctx.house
     ends = house.clock.now() + wait_ms
-    asked = Asked(name, code, assertion, backend, egress)
+    asked = Asked(name, code, assertion, backend, egress, keep_token)
     identity, token = await _try_to_enter(ctx, asked)
     reply = _reply(ctx, identity, token)
     if token is not None:  # it is shown once, so it must not be lost with a call that waits
@@ -160,6 +164,7 @@ class Asked(Struct):
     assertion: str | None = None
     backend: str | None = None
     egress: bool = False
+    keep_token: bool = False
 
 
 async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
@@ -212,9 +217,9 @@ async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
 def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     room = ctx.room
     member, knock = room.member_of(identity), room.state.knock_of(identity)
-    shared = ctx.house.identities.invite_of(ctx.credential) is not None
+    invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = None if token is None else SHARED if shared else YOURS
+        note = None if token is None else SHARED if invite is not None and invite.shared else YOURS
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")
@@ -331,7 +336,8 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         check_name(chosen)
     name = chosen or invite.name or invite.handle
     me = new_identity(name, invite.kind, inviter.identity or None if inviter else None)
-    token = make_token() if invite.shared else None
+    private = bool(ctx.room.kept_private(None, "token")) and not asked.keep_token  # the inviter knows that of the invite
+    token = make_token() if invite.shared or private else None
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,

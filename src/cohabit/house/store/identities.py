@@ -23,6 +23,8 @@ ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+OPERATOR = Identity("i-operator", "operator", "human", host=True)
+"""The owner of the data folder."""
 
 
 def make_token() -> str:
