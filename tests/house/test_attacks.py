@@ -265,7 +265,7 @@ async def test_saves_of_a_deleted_room_are_not_there_in_a_new_room_of_its_id(tmp
 # -- readers ----------------------------------------------------------------------------------------------
 async def test_a_slow_reader_whose_queue_was_filled_under_several_grants_gets_nothing_after_the_narrowing() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, partial_intel=True)
+        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, partial_intel=True, sealed=False)
         await who["zeus"]("narrow", {"member": "owl", "may": ["read_all"]})
         sub = await house.subscribe(house.identify(who["owl"].token), "den", views=True)
         await anext(sub)
