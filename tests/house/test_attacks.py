@@ -265,7 +265,7 @@ async def test_saves_of_a_deleted_room_are_not_there_in_a_new_room_of_its_id(tmp
 # -- readers ----------------------------------------------------------------------------------------------
 async def test_a_slow_reader_whose_queue_was_filled_under_several_grants_gets_nothing_after_the_narrowing() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, partial_intel=True, sealed=False)
+        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, partial_intel=True)
         await who["zeus"]("narrow", {"member": "owl", "may": ["read_all"]})
         sub = await house.subscribe(house.identify(who["owl"].token), "den", views=True)
         await anext(sub)
@@ -671,7 +671,7 @@ async def test_frames_with_large_arguments_stay_below_what_clients_accept() -> N
 
 async def test_a_member_whose_eye_changes_gets_its_view_although_another_one_has_it() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "eve"}, OWL, partial_intel=True)
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "eve"}, OWL, partial_intel=True, sealed=False)
         await who["ann"]("hide", {"n": 4711})
         owl, eve = await who["owl"].reader(), await who["eve"].reader()
         await at_rest(house)

@@ -1,6 +1,7 @@
 """What the host of a room can reach: nothing hidden; in a room that is not sealed, unless the player is told of it."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -267,6 +268,20 @@ class SealedIntruder(Intruder):
     )  # fmt: skip
     def add_member(self, data: st.DataObject, member: str, role: str, claim: str | None) -> None:
         self._call(data, "add_member", {"id": member, "role": role, "claim": claim})
+
+    @rule(data=st.data(), member=st.sampled_from(["ann", "bob"]), seat=st.none() | SEATS, claims=st.booleans())
+    def replace_a_player(self, data: st.DataObject, member: str, seat: str | None, claims: bool) -> None:
+        """Remove a player, and join in its place."""
+        self._call(data, "remove_member", {"member": member})
+        claim = {"claim": {"ann": "auto:0", "bob": "auto:1"}[member]} if claims else {}
+        invited = self._call(data, "invite", {"id": "sub", "role": "player", **claim})
+        if invited is None:
+            return
+        client = Client(self.house, "den", "sub", invited.token)
+        with suppress(CohabitError):
+            client = self.runner.run(client.join())
+            self.tokens.append(client)
+            self.runner.run(client("sit", {"seat": seat}))
 
     @rule(data=st.data(), name=st.sampled_from(["save_world", "load_world", "reset", "rematch"]))
     def world(self, data: st.DataObject, name: str) -> None:

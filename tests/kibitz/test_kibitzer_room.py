@@ -99,7 +99,7 @@ async def table() -> AsyncIterator[Table]:
         made = Table(house, tokens, clock)
         invite = await made.call("host", "invite", id="owl", kind="agent", may=MAY)
         async with connect(house, invite.token) as newcomer:
-            made.tokens["owl"] = (await newcomer.call("join", room="table")).token
+            made.tokens["owl"] = (await newcomer.call("join", room="table"))["token"]
         yield made
 
 
