@@ -56,7 +56,9 @@ async def test_only_its_player_shares_what_a_seat_sees(host: str) -> None:
         ("set_entry", {"agent_keys": [{"key": JWK, "may": ["read_all"]}]}),
     ],
 )  # fmt: skip
-async def test_nobody_sees_everything_whom_the_scenario_does_not_name_also_not_by_a_god(command: str, args: Any) -> None:
+async def test_nobody_sees_everything_whom_the_scenario_does_not_name_also_not_by_a_god(
+    command: str, args: Any
+) -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, GOD, **SEALED)
         with pytest.raises(PermissionDenied, match="only members whom its scenario names see everything"):
@@ -211,7 +213,9 @@ async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:
         who = await make_room(house, ANN, BOB, HOST, **SEALED)
         await here(house, who["ann"])
         await who["hostess"]("remove_member", {"member": "ann"})
-        added = await who["hostess"]("add_member", {"id": "bot", "role": "player", "claim": "auto:0", "stand_in": "random"})
+        added = await who["hostess"](
+            "add_member", {"id": "bot", "role": "player", "claim": "auto:0", "stand_in": "random"}
+        )
         assert added.seat == "red"
 
 
@@ -245,7 +249,9 @@ async def test_a_save_brings_a_game_back_to_its_players_only(tmp_path: Path) -> 
 async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> None:
     async with open_house() as house:
         bot = player("ann", 0, brain="random", gives_way=True)
-        who = await make_room(house, bot, {**player("bob", 1), "brain": "random", "gives_way": True}, HOST, FREE, **SEALED)
+        who = await make_room(
+            house, bot, {**player("bob", 1), "brain": "random", "gives_way": True}, HOST, FREE, **SEALED
+        )
         await here(house, who["ann"])
         await house.clock.advance(200_000)  # type: ignore[attr-defined]
         assert (await who["hostess"]("roster")).members[0].played_by == "random"
@@ -271,7 +277,9 @@ async def everything_told(client: Client) -> dict[str, str]:
         ([OWL], {"sealed": False}, "This room is not sealed: a host can let others see what a player sees, and the player is told. owl sees"),
     ],
 )  # fmt: skip
-async def test_everybody_is_told_who_sees_what_players_see(agents: list[Any], keys: dict[str, Any], notice: str) -> None:
+async def test_everybody_is_told_who_sees_what_players_see(
+    agents: list[Any], keys: dict[str, Any], notice: str
+) -> None:
     async with open_house() as house:
         who = await make_room(house, ANN, BOB, HOST, *agents, **SEALED, **keys)
         for client in (who["ann"], who["hostess"]):

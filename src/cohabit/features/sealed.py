@@ -63,10 +63,10 @@ class SealedFeature(Feature):
         for i, known in enumerate(scenario.entry.agent_keys if scenario.entry is not None and scenario.sealed else ()):
             if known.may is not None and C.READ_ALL in known.may:
                 raise BadArgs(
-                    f"entry.agent_keys[{i}]: this key gives read_all. In a sealed room only members of the scenario see "
-                    "everything: add it to agents with the role observer, or set sealed to false"
+                    f"entry.agent_keys[{i}]: this key gives read_all. In a sealed room only members of the scenario "
+                    "see everything: add it to agents with the role observer, or set sealed to false"
                 )
-        named = [agent.id for agent in scenario.agents if ALL <= ROLES[role_or_default(agent.role, agent.kind)]]
+        named = [agent.id for agent in scenario.agents if ROLES[role_or_default(agent.role, agent.kind)] >= ALL]
         return Seal(not scenario.sealed, named)
 
     # -- changes ----------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class SealedFeature(Feature):
                 ctx.room.roster_changed()
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
-        """Whoever loses its seat because of another game has not given it up. A game that comes back has its players."""
+        """Players who lose their seats to another game have not given them up. A loaded game is for its own players."""
         kept = SEAL.read(ctx.state)
         for keepers in kept.games.values():
             for keeper in keepers.values():
@@ -109,11 +109,12 @@ class SealedFeature(Feature):
             return "this room is sealed: everybody who joins has a token that nobody else knows"
         if what == "view":
             return (
-                f"this room is sealed: only {member.handle} can share what its seat sees. The member who wants to see it "
-                "asks (`ask` with through), and the player answers (`allow`)"
+                f"this room is sealed: only {member.handle} can share what its seat sees. The member who wants to see "
+                "it asks (`ask` with through), and the player answers (`allow`)"
             )
         if C.READ_ALL in member.held | member.role_grant:
-            return f"this room is sealed, and {member.handle} sees everything in it: only {member.handle} can replace its token"
+            who = member.handle
+            return f"this room is sealed, and {who} sees everything in it: only {who} can replace its token"
         if room.state.over_since is not None or (member.seat is None and member.through is None):
             return ""
         return (

@@ -240,7 +240,7 @@ class BaseRoom(RecordedRoom):
         return self.seats.get(member.seat) if member.seat is not None else None
 
     def kept_private(self, member: Member | None, what: Private) -> str:
-        """Why nobody but the member may share what it sees, or have a new token of it. See ``Feature.keeps_private``."""
+        """Why only the member itself may share what it sees, or have a new token of it (``Feature.keeps_private``)."""
         return next(filter(None, (keeps(self, member, what) for keeps in self.hooks.keeps_private)), "")
 
     @property

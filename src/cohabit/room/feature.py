@@ -146,7 +146,7 @@ class Feature:
         return ""
 
     def keeps_from(self, room: "BaseRoom", member: Member | None, given: frozenset[Capability]) -> str:
-        """Why nobody may give these capabilities to a member, or to a newcomer (None); empty: those who have them may."""
+        """Why nobody may give these capabilities to a member, or to a newcomer (None); empty: who has them may."""
         return ""
 
     def keeps_private(self, room: "BaseRoom", member: Member | None, what: Private) -> str:

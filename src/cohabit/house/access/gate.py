@@ -336,8 +336,7 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         check_name(chosen)
     name = chosen or invite.name or invite.handle
     me = new_identity(name, invite.kind, inviter.identity or None if inviter else None)
-    private = bool(ctx.room.kept_private(None, "token")) and not asked.keep_token  # the inviter knows that of the invite
-    token = make_token() if invite.shared or private else None
+    token = make_token() if invite.shared or _must_change_token(ctx, asked) else None
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,
@@ -345,6 +344,11 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         invite.member_expires_in_s, asked.backend, asked.egress,
     )  # fmt: skip
     return Newcomer(INVITED, me, admission, token, made, invite)
+
+
+def _must_change_token(ctx: HouseContext, asked: Asked) -> bool:
+    """Whether the room keeps a member's token from its inviter, who knows that of the invite."""
+    return bool(ctx.room.kept_private(None, "token")) and not asked.keep_token
 
 
 def _known(ctx: HouseContext, me: Identity, how: str, asked: Asked) -> Newcomer:
