@@ -60,6 +60,7 @@ async def seen_with(house: House, token: str) -> Any:
 async def heard(face: str, folder: Path, hidden: int, seated: bool) -> list[tuple[str, str]]:
     """What a host of the room, a host of the house, and somebody whom they invited get, while ann hides a number."""
     got: list[tuple[str, str]] = []
+    folder.mkdir()
     settings = Settings(port=0, data=str(folder), calls_per_second=1_000_000)
     async with House.open(settings, store=MemoryStore(), clock=FakeClock()) as house:
         _, tokens = await house.create_room(scenario(), "den", seed=7)
