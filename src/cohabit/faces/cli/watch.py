@@ -57,7 +57,7 @@ async def enter_room(place: Place) -> tuple[Place, dict[str, Any]]:
             joined = await newcomer.call("join")
     if joined.get("token"):
         place = place._replace(token=joined["token"])
-        tell(f"You have a token of your own. To come back as the same member, use it: {place.token}")
+        tell(f"To come back as the same member, use your own token: {place.token}")
     if joined["status"] in WAITS:
         tell("Waiting for a host to let you in …")
     async with connect(place.url, place.token, place.room) as me:
