@@ -8,6 +8,7 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
 from cohabit.house.access.signing import SigningKey
 from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
 
@@ -71,6 +72,21 @@ async def test_a_request_for_everything_cannot_be_allowed() -> None:
         request = (await who["kib"]("ask", {"may": ["read_all"]})).request
         with pytest.raises(PermissionDenied, match="sealed"):
             await who["zeus"]("allow", {"request": request})
+
+
+async def test_a_newcomer_who_is_let_in_with_read_all_does_not_hold_it_in_a_sealed_room() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        eve = {
+            "handle": "eve",
+            "kind": "agent",
+            "identity": "i-0123456789abcdef",
+            "name": "eve",
+            "may": ["watch", "read_all"],
+        }
+        await house.rooms["den"].submit(SystemCall("admitted", eve))
+        assert (await who["hostess"]("roster")).members[-1].handle == "eve"
+        assert house.rooms["den"].room.state.members["eve"].held == {"watch"}
 
 
 async def test_a_member_whom_the_scenario_names_gets_back_what_was_taken_from_it() -> None:
