@@ -77,6 +77,7 @@ class Scenario(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=T
     config: dict[str, Any] = {}
     seed: int | str | None = None  # a whole number, or hexadecimal digits as text
     partial_intel: bool = False  # fog, in worlds that let the scenario decide
+    sealed: bool = True  # where the world hides things, only a player can share what it sees
     turn_based: bool = False
     turn_order: list[str] | None = None
     turn_seconds: int | None = None

@@ -71,6 +71,10 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.front_end and not FRONT_END_NAME.fullmatch(self.front_end):
             raise ValueError(f"front_end is the name of an .html file beside the world, not {self.front_end!r}")
 
+    def hides(self, partial_intel: bool) -> bool:
+        """Whether seats see different things, in a room with this setting of fog."""
+        return not self.open_information and (partial_intel or not self.fog)
+
     @property
     def seat_range(self) -> tuple[int, int]:
         return self.seats if isinstance(self.seats, tuple) else (self.seats, self.seats)

@@ -672,7 +672,7 @@ async def test_frames_with_large_arguments_stay_below_what_clients_accept() -> N
 
 async def test_a_member_whose_eye_changes_gets_its_view_although_another_one_has_it() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "eve"}, OWL, partial_intel=True)
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "eve"}, OWL, partial_intel=True, sealed=False)
         await who["ann"]("hide", {"n": 4711})
         owl, eve = await who["owl"].reader(), await who["eve"].reader()
         await at_rest(house)

@@ -1,6 +1,9 @@
-"""What the host of a room can reach: nothing hidden, unless the player is told of it."""
+"""What the host of a room can reach: nothing hidden; in a room that is not sealed, unless the player is told of it."""
 
 import asyncio
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -11,18 +14,23 @@ from tests.examples import examples
 
 from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.house.house import House
+from cohabit.house.store.memory import MemoryStore
 from cohabit.model.grant import Capability
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house
 
 C = Capability
 SECRET = 471_147_114_711  # long enough to be in no cursor by chance
+READS: list[tuple[str, dict[str, Any]]] = [
+    ("view", {}), ("numbers", {}), ("events", {"max": 500}), ("session_info", {}), ("audit", {}), ("audit_log", {}),
+    ("agents", {}), ("permissions", {}),
+]  # fmt: skip
 
 
 async def reads(client: Client) -> str:
     """Everything that a client can read of its room, as text."""
     found = []
-    for name, args in (("view", {}), ("numbers", {}), ("events", {"max": 500}), ("session_info", {}), ("audit", {})):
+    for name, args in READS:
         try:
             found.append(str(await client(name, args)))
         except CohabitError as refused:
@@ -93,7 +101,7 @@ async def test_a_token_for_the_whole_house_is_not_rotated_by_the_host_of_a_room(
 
 async def test_a_member_that_is_given_more_while_its_token_is_being_rotated_keeps_it() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, GOD, world="Stuck")
+        who = await make_room(house, ANN, BOB, HOST, GOD, world="Stuck", sealed=False)
         giving = asyncio.create_task(who["zeus"]("widen", {"member": "bob", "may": ["read_all"]}))
         rotating = asyncio.create_task(who["hostess"]("rotate_token", {"member": "bob"}))
         await giving
@@ -118,17 +126,21 @@ async def test_the_seed_of_a_rematch_is_told_only_to_members_that_see_everything
 
 # -- any chain ------------------------------------------------------------------------------------
 HANDLES = ["ann", "bob", "owl", "hostess", "spy", "mole", "ann-2"]
+SEATS = st.sampled_from(["red", "blue", "green"])
 MAY = st.lists(st.sampled_from(["watch", "read_own", "read_all", "act", "manage_members"]), max_size=4, unique=True)
 
 
 class Intruder(RuleBasedStateMachine):
     """A host without read_all uses every token it can get hold of, in any order. It never holds read_all, and where it
-    reads what ann hides, ann was told before, or is no member any more."""
+    reads what ann hides in a room that is not sealed, ann was told before, or is no member any more."""
+
+    sealed = False
 
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.opening: Any = open_house()
+        self.folder = TemporaryDirectory()
+        self.opening: Any = open_house(Path(self.folder.name), store=MemoryStore())
         self.house: House = self.runner.run(self.opening.__aenter__())
         self.tokens: list[Client] = []
 
@@ -137,10 +149,11 @@ class Intruder(RuleBasedStateMachine):
         self.runner.run(self._begin())
 
     async def _begin(self) -> None:
-        who = await make_room(self.house, ANN, BOB, HOST, OWL, GOD, partial_intel=True)
+        who = await make_room(self.house, ANN, BOB, HOST, OWL, GOD, partial_intel=True, sealed=self.sealed)
         self.ann = self.house.rooms["den"].room.state.members["ann"].id
         self.tokens = [who["hostess"]]
         await who["ann"]("hide", {"n": SECRET})
+        await self.house.clock.advance(300)  # ann is here
 
     def _call(self, data: st.DataObject, name: str, args: dict[str, Any]) -> Any:
         if not self.tokens:  # it has locked itself out
@@ -178,7 +191,7 @@ class Intruder(RuleBasedStateMachine):
     def change(self, data: st.DataObject, member: str, name: str, may: list[str]) -> None:
         self._call(data, name, {"member": member, "may": may})
 
-    @rule(data=st.data(), member=st.sampled_from(HANDLES), seat=st.sampled_from(["red", "blue", "green"]))
+    @rule(data=st.data(), member=st.sampled_from(HANDLES), seat=SEATS)
     def look_through(self, data: st.DataObject, member: str, seat: str) -> None:
         self._call(data, "grant", {"member": member, "may": ["watch", "read_own"], "through": seat})
 
@@ -189,7 +202,7 @@ class Intruder(RuleBasedStateMachine):
     def take(self, data: st.DataObject, member: str, name: str) -> None:
         self._call(data, name, {"member": member})
 
-    @rule(data=st.data(), seat=st.none() | st.sampled_from(["red", "blue", "green"]))
+    @rule(data=st.data(), seat=st.none() | SEATS)
     def sit(self, data: st.DataObject, seat: str | None) -> None:
         self._call(data, "sit", {"seat": seat})
 
@@ -205,10 +218,7 @@ class Intruder(RuleBasedStateMachine):
         if not self.tokens:
             return
         room = self.house.rooms["den"].room
-        told = self.ann not in room.state.members or any(
-            told.kind == "account" and told.members == (self.ann,)
-            for line in room.record.tail for told in line.entry.told
-        )  # fmt: skip
+        may_see = not self.sealed and (self.ann not in room.state.members or self._is_told())
         for client in list(self.tokens):
             try:
                 credential = self.house.identify(client.token)
@@ -218,12 +228,91 @@ class Intruder(RuleBasedStateMachine):
             member = room.member_of(credential.identity) if credential.identity else None
             if member is not None:
                 assert C.READ_ALL not in member.held
-                assert told or str(SECRET) not in await reads(client)
+                assert may_see or str(SECRET) not in await reads(client)
+
+    def _is_told(self) -> bool:
+        return any(
+            told.kind == "account" and told.members == (self.ann,)
+            for line in self.house.rooms["den"].room.record.tail for told in line.entry.told
+        )  # fmt: skip
 
     def teardown(self) -> None:
         self.runner.run(self.opening.__aexit__(None, None, None))
         self.runner.close()
+        self.folder.cleanup()
 
 
 Intruder.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=25)
 test_a_host_reaches_nothing_hidden_by_any_chain = Intruder.TestCase
+
+
+class SealedIntruder(Intruder):
+    """The same in a sealed room, with a token of a house host as well, and with everything else that a host can do: it
+    never reads what ann hides."""
+
+    sealed = True
+
+    @initialize()
+    def begin(self) -> None:
+        super().begin()
+        self.tokens.append(self.runner.run(issue(self.house, "boss", host=True)))
+
+    @rule(data=st.data(), member=st.sampled_from([*HANDLES, "operator", "i-operator"]), in_room=st.booleans(),
+          name=st.sampled_from(["issue_credential", "rotate_credential"]))  # fmt: skip
+    def of_the_house(self, data: st.DataObject, member: str, in_room: bool, name: str) -> None:
+        self._keep(member, self._call(data, name, {"name": member, **({"room": "den"} if in_room else {})}))
+
+    @rule(
+        data=st.data(), member=st.sampled_from(HANDLES), role=st.sampled_from(["player", "observer", "god"]),
+        claim=st.none() | st.sampled_from(["auto:0", "auto:1", "id:red"]),
+    )  # fmt: skip
+    def add_member(self, data: st.DataObject, member: str, role: str, claim: str | None) -> None:
+        self._call(data, "add_member", {"id": member, "role": role, "claim": claim})
+
+    @rule(data=st.data(), member=st.sampled_from(["ann", "bob"]), seat=st.none() | SEATS, claims=st.booleans())
+    def replace_a_player(self, data: st.DataObject, member: str, seat: str | None, claims: bool) -> None:
+        """Remove a player, and join in its place."""
+        self._call(data, "remove_member", {"member": member})
+        claim = {"claim": {"ann": "auto:0", "bob": "auto:1"}[member]} if claims else {}
+        invited = self._call(data, "invite", {"id": "sub", "role": "player", **claim})
+        if invited is None:
+            return
+        client = Client(self.house, "den", "sub", invited.token)
+        with suppress(CohabitError):
+            client = self.runner.run(client.join())
+            self.tokens.append(client)
+            self.runner.run(client("sit", {"seat": seat}))
+
+    @rule(data=st.data(), name=st.sampled_from(["save_world", "load_world", "reset", "rematch"]))
+    def world(self, data: st.DataObject, name: str) -> None:
+        args = {"save_world": {"folder": "a"}, "load_world": {"path": "a"}}
+        self._call(data, name, args.get(name, {}))
+
+    @rule(data=st.data())
+    def archive(self, data: st.DataObject) -> None:
+        if data.draw(st.integers(0, 9)) == 0:
+            self._call(data, "archive", {})
+
+    @rule(data=st.data(), seat=SEATS)
+    def ask(self, data: st.DataObject, seat: str) -> None:
+        """Only ann could allow it, and she does not."""
+        asked = self._call(data, "ask", {"through": seat})
+        if asked is not None:
+            self._call(data, "allow", {"request": asked.request})
+
+    @rule(data=st.data())
+    def revoke_invites(self, data: st.DataObject) -> None:
+        for line in getattr(self._call(data, "invites", {}), "invites", []):
+            self._call(data, "revoke_invite", {"invite": line.invite})
+
+    @rule(data=st.data())
+    def open_to_everybody(self, data: st.DataObject) -> None:
+        self._call(data, "set_entry", {"open_": True})
+
+    @rule()
+    def wait(self) -> None:
+        self.runner.run(self.house.clock.advance(100_000))
+
+
+SealedIntruder.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=30)
+test_a_host_in_a_sealed_room_never_sees_what_a_player_hides = SealedIntruder.TestCase

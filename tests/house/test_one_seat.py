@@ -118,7 +118,7 @@ async def test_the_events_of_a_seat_are_shown_to_those_who_held_it_then(tmp_path
 
 async def test_a_kibitzer_sees_what_was_told_to_its_player_and_not_to_the_player_before() -> None:
     async with open_house() as house:
-        who = await make_room(house, *PEOPLE, partial_intel=True)
+        who = await make_room(house, *PEOPLE, partial_intel=True, sealed=False)
         host, pat, tom, kim = (who[name] for name in ("hostess", "pat", "tom", "kim"))
         await pat("sit", {"seat": "red"})
         await pat("hide", {"n": 4711})
@@ -140,7 +140,7 @@ async def refused_to_look(host: Client, member: str, seat: str) -> None:
 
 async def test_the_player_of_one_seat_cannot_look_through_another_one() -> None:
     async with open_house() as house:
-        who = await make_room(house, *PEOPLE, partial_intel=True)
+        who = await make_room(house, *PEOPLE, partial_intel=True, sealed=False)
         host, pat, kim = who["hostess"], who["pat"], who["kim"]
         await pat("sit", {"seat": "red"})
         await kim("sit", {"seat": "blue"})
@@ -154,7 +154,7 @@ async def test_the_player_of_one_seat_cannot_look_through_another_one() -> None:
 
 async def test_a_member_that_looked_through_a_seat_can_take_no_other_seat_and_look_through_no_other() -> None:
     async with open_house() as house:
-        who = await make_room(house, *PEOPLE, {"id": "eve", "kind": "human"}, partial_intel=True)
+        who = await make_room(house, *PEOPLE, {"id": "eve", "kind": "human"}, partial_intel=True, sealed=False)
         host, pat, tom, kim = (who[name] for name in ("hostess", "pat", "tom", "kim"))
         await pat("sit", {"seat": "red"})
         await tom("sit", {"seat": "blue"})
@@ -177,7 +177,7 @@ async def test_a_member_that_looked_through_a_seat_can_take_no_other_seat_and_lo
 
 async def test_a_save_of_a_game_in_which_a_kibitzer_played_ends_its_look_through_another_seat(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
-        who = await make_room(house, *PEOPLE, partial_intel=True)
+        who = await make_room(house, *PEOPLE, partial_intel=True, sealed=False)
         host, pat, kim = who["hostess"], who["pat"], who["kim"]
         await pat("sit", {"seat": "red"})
         await kim("sit", {"seat": "blue"})
@@ -204,7 +204,7 @@ async def test_in_a_world_with_open_information_a_player_may_look_through_anothe
 
 async def test_frames_that_wait_for_a_kibitzer_are_dropped_when_the_player_leaves_the_seat() -> None:
     async with open_house() as house:
-        who = await make_room(house, *PEOPLE, partial_intel=True)
+        who = await make_room(house, *PEOPLE, partial_intel=True, sealed=False)
         host, pat, kim = who["hostess"], who["pat"], who["kim"]
         await pat("sit", {"seat": "red"})
         await host("grant", {"member": "kim", "may": KIBITZ, "through": "red"})

@@ -773,7 +773,7 @@ async def test_only_a_room_with_a_remote_world_can_be_connected() -> None:
 
 
 async def test_what_a_grant_showed_is_not_delivered_after_it_expired_also_before_its_timer_fires() -> None:
-    async with yard() as y:
+    async with yard(sealed=False) as y:
         await y.who["zeus"]("widen", {"member": "ann", "may": ["read_all"], "expires_in_s": 5})
         assert await y.who["ann"]("inventory") == {"north": 0, "south": 0}
         y.site.forget()

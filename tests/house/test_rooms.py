@@ -189,7 +189,7 @@ async def test_each_subscription_is_pushed_what_its_member_may_see() -> None:
 
 async def test_a_changed_grant_is_told_and_changes_what_is_pushed_from_then_on() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         reader = await who["bob"].reader()
         await a_moment()
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})

@@ -120,7 +120,7 @@ class SlowHistory(MemoryStore):
 async def test_a_call_that_reads_a_long_history_shows_only_what_is_allowed_when_it_is_delivered(change: str) -> None:
     store = SlowHistory()
     async with open_house(store=store, recent_entries=2) as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
         for n in range(20):
             await who["ann"]("hide", {"n": 4700 + n})
@@ -185,7 +185,7 @@ async def test_a_slow_reader_gets_nothing_that_was_queued_before_its_token_was_r
 
 async def test_a_slow_reader_gets_nothing_that_was_queued_before_its_grant_was_narrowed() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
         sub = await subscribed(who["bob"])
         await anext(sub)
@@ -199,7 +199,7 @@ async def test_a_slow_reader_gets_nothing_that_was_queued_before_its_grant_was_n
 async def test_a_backlog_is_checked_again_before_each_frame(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cohabit.house.reading.feed.BACKLOG_ITEMS", 2)
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
         for n in range(6):
             await who["ann"]("hide", {"n": 4710 + n})
@@ -294,7 +294,7 @@ async def test_events_that_are_in_memory_are_read_without_the_store(monkeypatch:
 
 async def test_a_queued_frame_is_not_delivered_after_the_member_loses_its_view_through_a_seat() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, partial_intel=True)
+        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, partial_intel=True, sealed=False)
         may = ["watch", "read_own"]
         await who["hostess"]("grant", {"member": "kib", "may": may, "through": "red"})
         sub = await subscribed(who["kib"], views=False)
@@ -341,7 +341,7 @@ async def test_a_frame_on_its_way_to_disk_is_checked_against_the_grant_of_its_de
 ) -> None:
     store, clock = HeldStore(), LateClock()
     async with open_house(store=store, clock=clock) as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"], "expires_in_s": 60})
         sent: list[bytes] = []
 
@@ -374,7 +374,7 @@ async def test_a_frame_on_its_way_to_disk_is_checked_against_the_grant_of_its_de
 async def test_a_frame_on_its_way_to_disk_reaches_those_whose_grant_still_allows_it() -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
         reader, god = await who["bob"].reader(), await who["zeus"].reader()
         await a_moment()
@@ -398,7 +398,7 @@ async def test_a_first_view_that_waits_for_the_disk_shows_only_what_is_allowed_w
 ) -> None:
     store = HeldStore()
     async with open_house(store=store) as house:
-        who = await make_room(house, ANN, BOB, GOD, partial_intel=True)
+        who = await make_room(house, ANN, BOB, GOD, partial_intel=True, sealed=False)
         await who["zeus"]("widen", {"member": "bob", "may": ["read_all"]})
         await who["ann"]("hide", {"n": 4711})
         store.go.clear()

@@ -99,8 +99,7 @@ async def table() -> AsyncIterator[Table]:
         made = Table(house, tokens, clock)
         invite = await made.call("host", "invite", id="owl", kind="agent", may=MAY)
         async with connect(house, invite.token) as newcomer:
-            await newcomer.call("join", room="table")
-        made.tokens["owl"] = invite.token
+            made.tokens["owl"] = (await newcomer.call("join", room="table"))["token"]
         yield made
 
 

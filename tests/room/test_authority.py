@@ -126,7 +126,7 @@ KIBITZ = {"member": "bot", "may": ["watch", "read_own"], "through": "red"}
 
 
 def test_a_player_is_told_who_looks_through_its_seat_and_by_whose_decision() -> None:
-    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True, sealed=False)
     room.call("ann", "hide", {"n": 41}, at=1)
     room.call("hostess", "grant", KIBITZ, at=2)
     assert room.call("bot", "numbers", at=3) == {"red": [41]}
@@ -144,7 +144,7 @@ def test_a_player_without_a_grant_is_told_too() -> None:
 
 def test_the_next_player_of_a_seat_is_not_looked_at_unless_it_was_told() -> None:
     free = {"id": "fay", "role": "player"}
-    room = make_room({**free, "id": "eve"}, BLUE, HOST, AGENT, free, partial_intel=True)
+    room = make_room({**free, "id": "eve"}, BLUE, HOST, AGENT, free, partial_intel=True, sealed=False)
     room.call("eve", "sit", {"seat": "red"}, at=1)
     room.call("hostess", "grant", KIBITZ, at=2)
     room.call("eve", "stand_up", at=3)
@@ -168,7 +168,7 @@ def test_nobody_looks_through_a_seat_without_a_player_or_through_one_that_is_not
 
 
 def test_nothing_is_seen_through_a_seat_that_is_gone() -> None:
-    room = make_room(RED, BLUE, GOD, HOST, AGENT, world="Realms", partial_intel=True)
+    room = make_room(RED, BLUE, GOD, HOST, AGENT, world="Realms", partial_intel=True, sealed=False)
     for name in ("avalon", "burgundy"):
         room.call("zeus", "rise", {"name": name}, at=1)
     room.call("hostess", "grant", {**KIBITZ, "through": "avalon"}, at=2)
@@ -203,7 +203,7 @@ class Authority(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.room = make_room(RED, BLUE, HOST, SECOND_HOST, GOD, OBSERVER, AGENT, partial_intel=True)
+        self.room = make_room(RED, BLUE, HOST, SECOND_HOST, GOD, OBSERVER, AGENT, partial_intel=True, sealed=False)
         self.at = 0
         self.made = 0
         self.gave_read_all = {"zeus", "owl"}  # created with it, or given it by a holder

@@ -230,7 +230,7 @@ def test_narrowing_keeps_the_end_that_a_grant_has() -> None:
 
 
 def test_a_kibitzer_looks_through_the_seat_that_its_grant_names() -> None:
-    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True, sealed=False)
     room.call("ann", "hide", {"n": 41}, at=1)
     room.call("bob", "hide", {"n": 42}, at=1)
     args = {"member": "bot", "may": ["watch", "read_own"], "through": "red"}

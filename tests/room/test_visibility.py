@@ -107,7 +107,7 @@ def test_a_hidden_action_is_told_to_its_actor_and_to_members_that_see_all_with_i
 
 
 def test_a_hidden_action_is_told_to_a_member_that_looks_through_the_seat_of_its_actor() -> None:
-    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True)
+    room = make_room(RED, BLUE, HOST, AGENT, partial_intel=True, sealed=False)
     room.call("hostess", "grant", {"member": "bot", "may": ["watch", "read_own"], "through": "red"}, at=1)
     before = room.record.seq
     for who, number in (("ann", 4711), ("bob", 4712)):
@@ -169,7 +169,7 @@ AUDIENCES = [str(a["id"]) for a in EVERYBODY]
 def test_every_connection_is_pushed_exactly_what_its_member_is_told(
     steps: list[tuple[str, str, dict[str, Any]]], kibitzing: bool, batch: int
 ) -> None:
-    room = make_room(*EVERYBODY, partial_intel=True)
+    room = make_room(*EVERYBODY, partial_intel=True, sealed=False)
     if kibitzing:
         room.call("hostess", "grant", {"member": "bot", "may": ["watch", "read_own"], "through": "blue"}, at=0)
     fanout = Fanout(room)
@@ -323,7 +323,7 @@ def test_reading_changes_nothing_however_often() -> None:
 
 
 def test_an_observer_sees_all_and_a_host_given_read_all_does_too() -> None:
-    room = make_room(RED, HOST, GOD, OBSERVER, partial_intel=True)
+    room = make_room(RED, HOST, GOD, OBSERVER, partial_intel=True, sealed=False)
     room.call("zeus", "widen", {"member": "hostess", "may": ["read_all"]}, at=1)
     assert Capability.READ_ALL in room.state.members["hostess"].held
     room.call("ann", "hide", {"n": 5}, at=2)

@@ -68,7 +68,7 @@ def test_each_name_of_the_player_role_is_faction_player_on_the_bridge(alias: str
 
 @pytest.mark.parametrize("name", PERMISSIONS)
 def test_every_permission_of_the_bridge_can_be_granted_by_its_name(name: str) -> None:
-    room = room_with({"id": "ann", "role": "agent"}, GOD)
+    room = room_with({"id": "ann", "role": "agent"}, GOD, sealed=False)
     ask(room, "zeus", "grant", member="ann", may=[name])
     assert room.state.members["ann"].held == capabilities([name]) == PERMISSIONS[name]
     assert ask(room, "ann", "whoami")["permissions"] == [name]
@@ -78,8 +78,8 @@ def test_an_answer_holds_what_other_rooms_answer_and_the_bridges_names_beside_it
     members = [ANN, BOB, GOD]
     bridge, plain = room_with(*members), room_with(*members, world="nim")
     for name, added in (
-        ("whoami", {"agent_id", "permissions", "claimed_kingdom_id"}),
-        ("session_info", {"agents", "agent_count", "legacy_mode", "speed"}),
+        ("whoami", {"agent_id", "permissions", "claimed_kingdom_id", "notice"}),
+        ("session_info", {"agents", "agent_count", "legacy_mode", "speed", "notice"}),
         ("objective_status", {"agents", "kingdoms"}),
     ):
         assert ask(bridge, "ann", name).keys() - ask(plain, "ann", name).keys() == added

@@ -35,7 +35,7 @@ from cohabit.house.running.watchdog import LOOP_LIMIT_S, Watchdog
 from cohabit.house.settings import Settings, split_names
 from cohabit.house.store.contract import Store
 from cohabit.house.store.heads import open_heads
-from cohabit.house.store.identities import Identities
+from cohabit.house.store.identities import OPERATOR, Identities
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.house.store.writer import Writer
@@ -46,7 +46,6 @@ from cohabit.registry import load_protocol_names, make_connector
 from cohabit.scenario import Scenario
 
 log = logging.getLogger("cohabit")
-OPERATOR = Identity("i-operator", "operator", "human", host=True)
 
 
 class House:

@@ -18,7 +18,7 @@ from cohabit.model.stream import Stream
 from cohabit.room.access.budget import Budget, StorageQuota
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
-from cohabit.room.feature import FeatureSet, answer, dues_of
+from cohabit.room.feature import FeatureSet, Private, answer, dues_of
 from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
 from cohabit.room.seeing import visibility
@@ -241,6 +241,15 @@ class BaseRoom(RecordedRoom):
 
     def seat_of(self, member: Member) -> Seat | None:
         return self.seats.get(member.seat) if member.seat is not None else None
+
+    def kept_private(self, member: Member | None, what: Private) -> str:
+        """Why only the member itself may share what it sees, or have a new token of it (``Feature.keeps_private``)."""
+        return next(filter(None, (keeps(self, member, what) for keeps in self.hooks.keeps_private)), "")
+
+    @property
+    def notice(self) -> str:
+        """What everybody who joins is told about the room."""
+        return " ".join(filter(None, (notice(self) for notice in self.hooks.notice)))
 
     # -- seeing -----------------------------------------------------------------------------------
     def eye(self, member: Member) -> Eye | None:

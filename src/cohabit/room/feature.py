@@ -16,12 +16,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from msgspec import Struct, structs
 
 from cohabit.bodies import DepartMode
 from cohabit.errors import BadArgs
+from cohabit.model.grant import Capability
 from cohabit.model.observation import LastAction
 from cohabit.model.seat import Seat, SeatId
 from cohabit.model.words import Words
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cohabit")
 T = TypeVar("T")
+Private = Literal["view", "token"]
 SPEEDS: Mapping[str, int] = MappingProxyType(
     {"x0.5": 500, "x1": 1000, "x2": 2000, "x5": 5000, "x10": 10_000, "x20": 20_000}
 )
@@ -153,6 +155,23 @@ class Feature:
         """Why the player of a seat may not leave it now; empty: it may."""
         return ""
 
+    def keeps_from(self, room: "BaseRoom", member: Member | None, given: frozenset[Capability]) -> str:
+        """Why nobody may give these capabilities to a member, or to a newcomer (None); empty: who has them may."""
+        return ""
+
+    def keeps_private(self, room: "BaseRoom", member: Member | None, what: Private) -> str:
+        """Why only the member itself may share what it sees (``view``), or have a new token of its own (``token``), or
+        a newcomer (None) needs one; empty: hosts may."""
+        return ""
+
+    def closes_seat(self, room: "BaseRoom", member: Member, seat: SeatId) -> str:
+        """Why a member may not take a seat that is free or gives way; empty: it may."""
+        return ""
+
+    def notice(self, room: "BaseRoom") -> str:
+        """What everybody who joins is told about the room, as one text; empty: nothing."""
+        return ""
+
     def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
@@ -208,6 +227,10 @@ class Hooks(Struct, frozen=True, eq=False):
     refuses_words: tuple[Callable[["BaseRoom", Member | None, Words], Decision | None], ...]
     without_seat: tuple[Callable[[Member, Command], str], ...]
     keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
+    keeps_from: tuple[Callable[["BaseRoom", Member | None, frozenset[Capability]], str], ...]
+    keeps_private: tuple[Callable[["BaseRoom", Member | None, Private], str], ...]
+    closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
+    notice: tuple[Callable[["BaseRoom"], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
     last_action: tuple[Callable[["BaseRoom", SeatId], LastAction | None], ...]

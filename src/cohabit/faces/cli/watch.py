@@ -47,7 +47,7 @@ async def _watch(place: Place, cursor: str | None, views: bool) -> None:
 
 async def enter_room(place: Place) -> tuple[Place, dict[str, Any]]:
     """Return the place with the token of a member, and ``whoami``. A newcomer joins the room first, and waits in its
-    lobby if there is one. With a shared invite, each newcomer gets a token of its own."""
+    lobby if there is one. With a shared invite, or in a sealed room, a newcomer gets a token of its own."""
     async with connect(place.url, place.token, place.room) as newcomer:
         try:
             return place, await newcomer.call("whoami")
@@ -57,7 +57,7 @@ async def enter_room(place: Place) -> tuple[Place, dict[str, Any]]:
             joined = await newcomer.call("join")
     if joined.get("token"):
         place = place._replace(token=joined["token"])
-        tell(f"This invite is shared. To come back as the same member, use your own token: {place.token}")
+        tell(f"To come back as the same member, use your own token: {place.token}")
     if joined["status"] in WAITS:
         tell("Waiting for a host to let you in …")
     async with connect(place.url, place.token, place.room) as me:

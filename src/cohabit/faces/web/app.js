@@ -141,7 +141,7 @@ function openRoom(room, replace = false) {
 async function join(room, replace = false) {
   const { token, status } = await connection.call("join", {}, room);
   if (token) {
-    // The invite can be accepted several times: its token stays an invite, and we get a token of our own.
+    // The invite is shared, or the room is sealed: we get a token of our own.
     saveToken(token, connection.token);
     setAddress(room, replace);
     start();

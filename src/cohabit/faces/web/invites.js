@@ -97,7 +97,7 @@ export class Invites {
   drawAgentText(token, address) {
     this.agentText.hidden = this.kind !== "agent";
     const house = address.split("?")[0];
-    const text = `Join the room ${this.room}: connect to the MCP server ${house}mcp/${encodeURIComponent(this.room)} with the bearer token ${token} and call join first.`;
+    const text = `Join the room ${this.room}: connect to the MCP server ${house}mcp/${encodeURIComponent(this.room)} with the bearer token ${token} and call join first. If the reply has another token, connect with that one from then on; if you cannot, pass keep_token to join.`;
     this.agentText.replaceChildren(h("span", {}, "Or give the agent this text: "), h("code", {}, text), copyButton(() => text, "Copy text"));
   }
 

@@ -73,21 +73,27 @@ export class Roster {
   constructor() {
     this.body = h("tbody");
     this.denied = h("p", { class: "muted", hidden: true });
+    this.notice = h("p", { class: "muted", hidden: true });
     this.table = h("table", {},
       h("thead", { class: "visually-hidden" }, h("tr", {}, ...["Member", "Role", "Status"].map((t) => h("th", { scope: "col" }, t)))),
       this.body);
-    this.element = card("Members", "roster", this.denied, this.table);
+    this.element = card("Members", "roster", this.denied, this.table, this.notice);
   }
 
-  /** `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. */
-  draw(members, count, me, movers) {
-    const drawn = JSON.stringify([members, count, me, movers]);
+  /**
+   * `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. `notice`: who can see
+   * what players see.
+   */
+  draw(members, count, me, movers, notice = "") {
+    const drawn = JSON.stringify([members, count, me, movers, notice]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.denied.hidden = members.length > 0;
     this.table.hidden = !members.length;
     setText(this.denied, `${count} ${count === 1 ? "member" : "members"}. You don't have permission to see the list.`);
     this.body.replaceChildren(...members.map((m) => rosterLine(m, me, movers)));
+    this.notice.hidden = !notice;
+    setText(this.notice, escapeInvisible(notice));
   }
 }
 
@@ -100,6 +106,7 @@ function rosterLine(m, me, movers) {
     h("td", {}, m.role, m.role !== m.kind && h("span", { class: "muted" }, m.kind === "human" ? "person" : "agent")),
     h("td", {}, h("span", { class: "status", "data-status": m.played_by ? "bot" : status }, status),
       movers.includes(m.handle) && h("span", { class: "badge soft" }, "to move"),
+      m.sees_all && h("span", { class: "badge soft" }, "sees everything"),
       m.backend && m.backend !== m.played_by && h("span", { class: "muted" }, m.backend)));
 }
 

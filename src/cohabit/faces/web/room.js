@@ -437,7 +437,7 @@ export class RoomScreen {
     if (!this.me || !this.session) return;
     this.manage.draw(this.me, this.session);
     const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
-    this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
+    this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers, this.session.notice);
     this.message.draw(this.me, this.session.members);
   }
 }

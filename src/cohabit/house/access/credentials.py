@@ -16,7 +16,7 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import TEMPORARY, hashed, make_token, new_identity
+from cohabit.house.store.identities import OPERATOR, TEMPORARY, hashed, make_token, new_identity
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
 from cohabit.model.suggest import nearest
@@ -68,6 +68,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         if C.MANAGE_MEMBERS not in author.held:
             raise PermissionDenied("replacing another member's token requires manage_members")
         if member is not None:
+            _check_private(room, member)
             check_grantable(author, member.held | member.role_grant, member.handle)
 
     check(ctx.room, 0)
@@ -81,6 +82,11 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         )
     ends = _longest(ctx, identity, ctx.room.id)
     return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.id, ends, check))
+
+
+def _check_private(room: Room, member: Member | None) -> None:
+    if member is not None and (why := room.kept_private(member, "token")):
+        raise PermissionDenied(why)
 
 
 class TokensRevoked(Struct):
@@ -156,7 +162,7 @@ async def _record_change(
     if runner is ctx.maybe_runner:
         await ctx.record("credential", args, also, check)
     else:
-        await runner.submit(SystemCall("credential", args, also))
+        await runner.submit(SystemCall("credential", args, also, check))
 
 
 async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -> None:
@@ -237,12 +243,13 @@ async def issue_credential(
     expires_in_s: ExpiresIn = None,
 ) -> TokenMade:
     """Create an identity with a house-wide token, or another token for a member of a room. It is shown once."""
-    house, now = ctx.house, ctx.house.clock.now()
+    house, now, check = ctx.house, ctx.house.clock.now(), None
     check_handle(name)
     if room is not None:
         if host:
             raise BadArgs("host cannot be combined with room: hosts are house-wide")
         identity = _identity_in(ctx, name, room)
+        check = _check_for_others(ctx, identity, room)
         if kind not in (None, identity.kind):
             raise BadArgs(f"{name} is of kind {identity.kind} in room {room}")
     else:
@@ -252,7 +259,7 @@ async def issue_credential(
     token = make_token()
     expires = now + expires_in_s * 1000 if expires_in_s else None
     made = Credential(hashed(token), identity.id, room, label=label, created_at=now, expires_at=expires)
-    await _change(ctx, identity.id, room, (), [made], "issued")
+    await _change(ctx, identity.id, room, (), [made], "issued", check)
     return TokenMade(name, token)
 
 
@@ -260,7 +267,8 @@ async def issue_credential(
 async def rotate_credential(ctx: HouseContext, name: str, room: RoomName = None) -> TokenMade:
     """Replace all tokens of an identity, house-wide or for one room, with a new one. It is shown once."""
     identity, _ = _owner(ctx, name, room)
-    return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room)))
+    check = _check_for_others(ctx, identity, room)
+    return TokenMade(name, await _replace(ctx, identity, room, _longest(ctx, identity, room), check))
 
 
 @command(exclusive=True, category="host", where="house", about="house", host_only=True, records=True)
@@ -268,6 +276,23 @@ async def revoke_credential(ctx: HouseContext, name: str, room: RoomName = None)
     """Revoke all tokens of an identity, house-wide or for one room."""
     identity, old = _owner(ctx, name, room)
     return TokensRevoked(name, await _change(ctx, identity.id, room, old, (), "revoked"))
+
+
+def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -> Check | None:
+    """Refuse a token with which the caller would see what a room keeps for its player. Returns a check of the same when
+    the token is recorded. The owner of the data folder sees everything in any case; there the player is told."""
+    if ctx.credential.identity in (OPERATOR.id, identity.id):
+        return None
+    if identity.id == OPERATOR.id:
+        raise PermissionDenied("the operator's token is only in the data folder of this house")
+
+    def check(room: Room, at: int) -> None:
+        _check_private(room, room.member_of(identity.id))
+
+    rooms = ctx.house.rooms
+    for runner in rooms.values() if room is None else [rooms[room]]:
+        check(runner.room, 0)
+    return check
 
 
 def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, list[Credential]]:

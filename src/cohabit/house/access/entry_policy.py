@@ -13,7 +13,7 @@ from cohabit.model.admission import AgentKey, same_code, same_name
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.room.access.admission import EntryShown, entry_shown
-from cohabit.room.access.grants import check_grantable
+from cohabit.room.access.grants import check_for_newcomer
 from cohabit.room.commands import command
 from cohabit.room.room import Room
 from cohabit.scenario import check_name
@@ -84,11 +84,12 @@ async def set_entry(
         giver = room.state.members[ctx.member.id]
         if policy.open or policy.code or policy.names:
             role = role_or_default(policy.role_of(policy.kind), policy.kind)
-            check_grantable(giver, ROLES[role], "newcomers")
+            check_for_newcomer(room, giver, ROLES[role], "newcomers")
         if policy.agents_play:
-            check_grantable(giver, ROLES["player"], "agents that join by themselves")
+            check_for_newcomer(room, giver, ROLES["player"], "agents that join by themselves")
         for known in policy.agent_keys if agent_keys is not None else ():
-            check_grantable(giver, ROLES["agent"] if known.may is None else known.may, known.label or "this key")
+            given = ROLES["agent"] if known.may is None else known.may
+            check_for_newcomer(room, giver, given, known.label or "this key")
 
     changed = ", ".join(_in_words(name, value) for name, value in changes.items())
     args = {"policy": msgspec.to_builtins(policy), "by": ctx.member.id, "changed": changed}

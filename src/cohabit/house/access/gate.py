@@ -97,6 +97,10 @@ async def join(
     ] = None,
     backend: Annotated[Backend | None, Meta(description="the model that you use")] = None,
     egress: Annotated[bool, Meta(description="true if you send what you see outside this house")] = False,
+    keep_token: Annotated[
+        bool,
+        Meta(description="stay with the token of your invite, which others know; if you cannot connect with a new one"),
+    ] = False,
     wait_ms: WaitMs = 0,
 ) -> JoinedRoom:
     """Join a room with your invite, or by another way that the room allows.
@@ -107,7 +111,7 @@ async def join(
     """
     house = ctx.house
     ends = house.clock.now() + wait_ms
-    asked = Asked(name, code, assertion, backend, egress)
+    asked = Asked(name, code, assertion, backend, egress, keep_token)
     identity, token = await _try_to_enter(ctx, asked)
     reply = _reply(ctx, identity, token)
     if token is not None:  # it is shown once, so it must not be lost with a call that waits
@@ -146,6 +150,7 @@ class Asked(Struct):
     assertion: str | None = None
     backend: str | None = None
     egress: bool = False
+    keep_token: bool = False
     matched: str = ""  # the stored code that the given one is the same as
 
 
@@ -200,9 +205,9 @@ async def _revoke_if_removed(ctx: HouseContext, identity: str) -> None:
 def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     room = ctx.room
     member, knock = room.member_of(identity), room.state.knock_of(identity)
-    shared = ctx.house.identities.invite_of(ctx.credential) is not None
+    invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = None if token is None else SHARED if shared else YOURS
+        note = None if token is None else SHARED if invite is not None and invite.shared else YOURS
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")
@@ -336,7 +341,7 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         check_name(chosen)
     name = chosen or invite.name or invite.handle
     me = new_identity(name, invite.kind, inviter.identity or None if inviter else None)
-    token = make_token() if invite.shared else None
+    token = make_token() if invite.shared or _must_change_token(ctx, asked) else None
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,
@@ -344,6 +349,11 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         invite.member_expires_in_s, asked.backend, asked.egress,
     )  # fmt: skip
     return Newcomer(INVITED, me, admission, token, made, invite)
+
+
+def _must_change_token(ctx: HouseContext, asked: Asked) -> bool:
+    """Whether the room keeps a member's token from its inviter, who knows that of the invite."""
+    return bool(ctx.room.kept_private(None, "token")) and not asked.keep_token
 
 
 def _known(ctx: HouseContext, me: Identity, how: str, asked: Asked) -> Newcomer:

@@ -19,7 +19,7 @@ from cohabit.house.store.identities import hashed
 from cohabit.model.grant import ROLES, Capability, capabilities, in_order, role_or_default
 from cohabit.model.identity import Invite, Kind
 from cohabit.model.suggest import nearest
-from cohabit.room.access.grants import ExpiresIn, check_grantable
+from cohabit.room.access.grants import ExpiresIn, check_for_newcomer
 from cohabit.room.access.members import check_invitation
 from cohabit.room.base import Context
 from cohabit.room.commands import command
@@ -206,4 +206,4 @@ def check_inviter(room: Room, invite: Invite) -> None:
     if inviter is None or C.MANAGE_MEMBERS not in inviter.held:
         raise PermissionDenied("the member who invited you can no longer invite; ask a host for a new invite")
     given = ROLES[role_or_default(invite.role, invite.kind)] if invite.may is None else capabilities(invite.may)
-    check_grantable(inviter, given, invite.handle)
+    check_for_newcomer(room, inviter, given, invite.handle)

@@ -141,7 +141,7 @@ def _new_room(
 
 def _can_guess_seed(scenario: Scenario, world: World, seed: int | str | None) -> bool:
     """Whether a seed was chosen that is too small for a world that hides things."""
-    hides = not world.spec.open_information and (scenario.partial_intel or not world.spec.fog)
+    hides = world.spec.hides(scenario.partial_intel)
     return seed is not None and hides and int(parse_seed(seed), 16) < 1 << SAFE_SEED_BITS
 
 

@@ -63,6 +63,7 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
             you_are = f"{you_are} {watch_only(member)}".rstrip()
         unlisted = "" if brief or member is None else unlisted_text(runner.room, member)
         world = "" if brief else _world(runner.room)
+        you_are = f"{you_are} {runner.room.tools.in_text(runner.room.notice)}".rstrip()
     hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint and info.listed)
     # The longest part comes last: some clients cut the text off.
     return "\n\n".join(part for part in (INTRO_TEXT, you_are, hints, unlisted, SAFETY_TEXT, world) if part)

@@ -85,7 +85,7 @@ def _seen(room: Room, member: str, at: int) -> dict[str, Any]:
         "text": view.text if view is not None else "You don't have permission to view this world.",
         "your_turn": view is not None and view.your_turn,
         "over": view is not None and view.over,
-        "roster": roster_of(room.state, me) if C.READ_ROSTER in me.held else [],
+        "roster": roster_of(room, me) if C.READ_ROSTER in me.held else [],
         "grant": grant_wire(me),
         **{name: value for name, value in room.features.observes(room, me).items() if name in FIELDS},
     }

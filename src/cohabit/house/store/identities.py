@@ -24,6 +24,8 @@ TOKEN_LENGTH = 48
 USED_UP = "this invite has been used up; ask your host for a new one"
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+OPERATOR = Identity("i-operator", "operator", "human", host=True)
+"""The owner of the data folder."""
 
 
 def make_token() -> str:

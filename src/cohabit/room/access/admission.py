@@ -15,7 +15,7 @@ from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import nearest
 from cohabit.room.access.former_members import identity_of, names_of
-from cohabit.room.access.grants import check_grantable
+from cohabit.room.access.grants import check_for_newcomer
 from cohabit.room.access.kept_limits import limited_members, take_limits
 from cohabit.room.access.members import Joined, new_member
 from cohabit.room.base import BaseRoom, Context
@@ -108,7 +108,7 @@ def admit(ctx: Context, knock: KnockId) -> Joined:
         raise Conflict("this room is locked; set_entry with locked=false unlocks it")
     new = found.admission
     given = ROLES[role_or_default(new.role, new.kind)] if new.may is None else capabilities(new.may)
-    check_grantable(ctx.member, given, found.name)
+    check_for_newcomer(ctx.room, ctx.member, given, found.name)
     member = let_in(ctx, new)
     ctx.tell(f"{ctx.member.handle} admitted {member.handle}", "roster")
     return Joined(member.handle, member.role_name, member.seat)

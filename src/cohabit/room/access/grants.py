@@ -25,7 +25,7 @@ from cohabit.model.grant import (
 from cohabit.protocols import kibitz
 from cohabit.room.access.former_members import identity_of
 from cohabit.room.access.kept_limits import limited_members
-from cohabit.room.base import Context
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.play.seats import remember_seat, require_seat, seat_in_game
 from cohabit.room.seeing.visibility import ACCOUNT
@@ -60,6 +60,8 @@ def grant(
     if through is not None and who.id == ctx.member.id:
         raise PermissionDenied("you cannot give yourself another member's view; ask its player (`ask`)")
     player = player_on(ctx, through, who) if through is not None else None
+    if player is not None and (why := ctx.room.kept_private(player, "view")):
+        raise PermissionDenied(why)
     granted = change_layers(
         ctx,
         who,
@@ -155,6 +157,7 @@ def _check_change(ctx: Context, member: Member, old_layers: list[Layer]) -> None
     for at in _times(ctx.at, *old_layers, *member.layers, *giver_layers):
         gained = held_at(member.role_grant, member.layers, at) - held_at(member.role_grant, old_layers, at)
         may_give = held_at(me.role_grant, giver_layers, at) | (frozenset() if own else SEAT_BOUND)
+        _check_may_hold(ctx.room, member, gained)
         _refuse_beyond(gained - may_give, "yourself" if own else member.handle)
 
 
@@ -199,6 +202,19 @@ def _merged(layers: list[Layer]) -> list[Layer]:
 def check_grantable(giver: Member, given: Iterable[Capability], to: str) -> None:
     """Refuse a permanent grant of capabilities that the giver does not have permanently."""
     _refuse_beyond(frozenset(given) - grantable(giver), to)
+
+
+def check_for_newcomer(room: BaseRoom, giver: Member, given: Iterable[Capability], to: str) -> None:
+    """The same for somebody who is no member yet."""
+    given = frozenset(given)
+    _check_may_hold(room, None, given)
+    check_grantable(giver, given, to)
+
+
+def _check_may_hold(room: BaseRoom, member: Member | None, given: frozenset[Capability]) -> None:
+    for keeps_from in room.hooks.keeps_from:
+        if why := keeps_from(room, member, given):
+            raise PermissionDenied(why)
 
 
 def grantable(giver: Member) -> frozenset[Capability]:

@@ -9,7 +9,7 @@ from cohabit.errors import BadArgs, Conflict
 from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
-from cohabit.room.access.grants import check_grantable
+from cohabit.room.access.grants import check_for_newcomer
 from cohabit.room.access.kept_limits import keep_limits
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Backend, Handle, command
@@ -43,7 +43,7 @@ def check_invitation(
     check_handle(handle)
     check_admission(ctx, claim, team)
     named = role_named(role) if role is not None else None
-    check_grantable(ctx.member, ROLES[role_or_default(named, kind)] if may is None else may, handle)
+    check_for_newcomer(ctx.room, ctx.member, ROLES[role_or_default(named, kind)] if may is None else may, handle)
     return named
 
 

@@ -60,6 +60,8 @@ def sit(
 def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     """Seat a member: on this seat, or on any free one."""
     room = ctx.room
+    if seat is not None and (why := _closed(room, me, seat)):
+        raise GameRejected(why)
     if any(take(ctx, me, seat) for take in room.hooks.take_seat):
         return
     played = seat_in_game(ctx.state, me)
@@ -75,7 +77,7 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     if room.has_arrivals and (seat is None or seat not in room.seats):
         arrive(ctx, me, Arrival(me.name or me.handle, seat, returns=played is not None))
     else:
-        taken = _free_seat(ctx, seat)
+        taken = _free_seat(ctx, me, seat)
         leave_seat(room, me, "left")
         _give_way(ctx, taken, me)
         me.seat = taken
@@ -86,6 +88,11 @@ def open_to(room: BaseRoom) -> list[SeatId]:
     """The seats that a member without one can take now."""
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
     return [seat.id for seat in room.state.seats if seat.id not in taken]
+
+
+def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
+    """Why a feature keeps a member from a seat; empty: it may take it."""
+    return next(filter(None, (closes(room, member, seat) for closes in room.hooks.closes_seat)), "")
 
 
 def _gives_way(member: Member) -> bool:
@@ -103,7 +110,7 @@ def _give_way(ctx: Context, seat: SeatId, to: Member) -> None:
             ctx.tell(f"{member.handle} gives way", "roster")
 
 
-def _free_seat(ctx: Context, seat: str | None) -> str:
+def _free_seat(ctx: Context, me: Member, seat: str | None) -> str:
     """A seat that nobody has, or else one whose built-in player gives way."""
     state = ctx.state
     seated = [m for m in state.members.values() if m.seat is not None]
@@ -111,7 +118,7 @@ def _free_seat(ctx: Context, seat: str | None) -> str:
     if seat is None:
         held = {m.seat for m in seated}
         by_preference = sorted(state.seats, key=lambda s: s.id in held)  # stable: empty seats come first
-        free = next((s.id for s in by_preference if s.id not in holders), None)
+        free = next((s.id for s in by_preference if s.id not in holders and not _closed(ctx.room, me, s.id)), None)
         if free is None:
             raise Conflict("every seat is taken")
         return free
@@ -212,7 +219,7 @@ def adopt_seats(room: BaseRoom, seats: Sequence[Seat]) -> None:
     taken = {m.seat for m in members}
     for member, claim in waiting:
         seat = _claimed_seat(state, member, claim)
-        if seat in room.seats and seat not in taken:
+        if seat in room.seats and seat not in taken and not _closed(room, member, seat):
             member.seat = seat
             taken.add(seat)
             remember_seat(room, member)

@@ -39,6 +39,7 @@ class WhoAmI(Struct, omit_defaults=True):
     stand_in: str | None = None  # the agent that can play for you
     played_by: str | None = None  # the agent that plays for you now
     note: str = ""
+    notice: str = ""  # who can see what you see
 
 
 @command(category="meta")
@@ -63,6 +64,7 @@ def whoami(ctx: Context) -> WhoAmI:
         stand_in=brain_shown(state, me, me),
         played_by=brain_shown(state, me, me) if me.played_by_bot else None,
         note=watch_only(me),
+        notice=ctx.room.notice,
     )
 
 
@@ -78,6 +80,7 @@ class RosterLine(Struct, omit_defaults=True):
     backend: str | None = None
     egress: bool = False  # it sends what it sees outside the house, by its own account
     features: list[str] = []  # features its client claims to support; advisory
+    sees_all: bool = False  # it sees everything, in a world that hides things
 
 
 class SessionInfo(Struct, omit_defaults=True):
@@ -101,6 +104,7 @@ class SessionInfo(Struct, omit_defaults=True):
     game: int = 1
     front_end: bool = False  # the world has a document that shows it to people
     is_played: bool = True  # False: the world has no seats; members talk, or share an app
+    notice: str = ""  # who can see what players see
 
 
 @command(category="meta")
@@ -117,7 +121,7 @@ def session_info(ctx: Context) -> SessionInfo:
         turn_based=ctx.room.has_turns,
         ends_turns=ends_turns(state),
         member_count=len(state.members),
-        members=roster_of(state, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
+        members=roster_of(ctx.room, ctx.member) if C.READ_ROSTER in ctx.member.held else [],
         seats=[s.id for s in state.seats],
         to_move=ctx.room.movers(),
         over=ctx.room.is_over(),
@@ -130,14 +134,18 @@ def session_info(ctx: Context) -> SessionInfo:
         game=state.games,
         front_end=bool(ctx.room.world.spec.front_end),
         is_played=ctx.room.world.spec.seat_range[1] > 0,
+        notice=ctx.room.notice,
     )
 
 
-def roster_of(state: RoomState, reader: Member) -> list[RosterLine]:
+def roster_of(room: BaseRoom, reader: Member) -> list[RosterLine]:
+    state = room.state
+    hides = room.world.spec.hides(state.partial_intel)
     return [
         RosterLine(
             m.handle, m.role_name, m.kind, m.here, m.name, m.seat, m.team,
             brain_shown(state, m, reader) if m.played_by_bot else None, m.backend, m.egress, m.features,
+            hides and C.READ_ALL in m.held,
         )
         for m in state.members.values()
     ]  # fmt: skip
@@ -164,7 +172,7 @@ class Roster(Struct):
 )
 def roster(ctx: Context) -> Roster:
     """The members of this room: role, seat, presence, and the bot that plays for them, if any."""
-    return Roster(roster_of(ctx.state, ctx.member))
+    return Roster(roster_of(ctx.room, ctx.member))
 
 
 class Rules(Struct):
@@ -200,6 +208,7 @@ def rules(ctx: Context) -> Rules:
         f"Actions:\n{actions or watch_only(ctx.member)}",
         f"Your other commands ({OPTIONAL}): {others}",
         later_text(ctx.room, ctx.member),
+        ctx.room.notice,
     ]
     return Rules(
         world=world.spec.name,

@@ -1,0 +1,164 @@
+"""Sealed rooms: what a player sees is shown to others only if that player allows it.
+
+A room whose world hides things is sealed, unless its scenario says ``sealed: false``. The members whom the scenario
+lets see everything are named to everybody who joins; nobody else can see everything later. A host cannot pass on what a
+seat sees, cannot get a token of somebody who sees something hidden, and cannot give the seat of a player whom it
+removed to somebody else in the same game.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from cohabit.errors import BadArgs
+from cohabit.model.grant import ROLES, Capability, Layer, role_or_default
+from cohabit.model.seat import SeatId
+from cohabit.room.base import BaseRoom, Context
+from cohabit.room.feature import Feature, Private
+from cohabit.room.slices import Slice
+from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.scenario import Scenario
+from cohabit.world import World
+
+C = Capability
+ALL = frozenset({C.READ_ALL})
+MAX_GAMES = 1000
+"""How many games of a room are remembered by who has seen which seat."""
+
+
+class Keeper(Struct, omit_defaults=True):
+    """The player who has seen what is hidden in a seat."""
+
+    identity: str
+    sits: bool = True  # since this game began, or was loaded; a keeper who then leaves its seat frees it for others
+
+
+class Seal(Struct, omit_defaults=True):
+    """Of a room whose world hides things."""
+
+    is_open: bool = False  # the scenario says that the room is not sealed
+    see_all: list[str] = []  # the ids of members whom the scenario lets see everything
+    games: dict[str, dict[SeatId, Keeper]] = {}  # a save can bring back an earlier game
+
+
+SEAL = Slice("sealed", Seal)
+
+
+def _names(handles: Iterable[str]) -> str:
+    *others, last = handles
+    return f"{', '.join(others)} and {last} see" if others else f"{last} sees"
+
+
+def _keepers(state: RoomState) -> dict[SeatId, Keeper]:
+    return SEAL.read(state).games.get(state.game, {})
+
+
+class SealedFeature(Feature):
+    name = "sealed"
+    room_slice = SEAL
+
+    def opening(self, scenario: Scenario, world: World) -> Seal | None:
+        if not world.spec.hides(scenario.partial_intel):
+            return None
+        for i, known in enumerate(scenario.entry.agent_keys if scenario.entry is not None and scenario.sealed else ()):
+            if known.may is not None and C.READ_ALL in known.may:
+                raise BadArgs(
+                    f"entry.agent_keys[{i}]: this key gives read_all. In a sealed room only members of the scenario "
+                    "see everything: add it to agents with the role observer, or set sealed to false"
+                )
+        named = [agent.id for agent in scenario.agents if ROLES[role_or_default(agent.role, agent.kind)] >= ALL]
+        return Seal(not scenario.sealed, named)
+
+    # -- changes ----------------------------------------------------------------------------------
+    def follow(self, ctx: Context) -> None:
+        kept = SEAL.read(ctx.state)
+        if kept.is_open:
+            return
+        _follow_seats(ctx, kept)
+        for member in ctx.state.members.values():
+            if C.READ_ALL in member.held and member.id not in kept.see_all:
+                limit = Layer("limit", but=(C.READ_ALL,))
+                member.set_layers([*(layer.without(ALL) for layer in member.layers), limit])
+                ctx.room.roster_changed()
+
+    def game_ends(self, ctx: Context, is_loaded: bool) -> None:
+        """Players who lose their seats to another game have not given them up. A loaded game is for its own players."""
+        kept = SEAL.read(ctx.state)
+        for keepers in kept.games.values():
+            for keeper in keepers.values():
+                keeper.sits = False
+        for member in ctx.state.members.values() if is_loaded else ():
+            if member.seat is not None and self.closes_seat(ctx.room, member, member.seat):
+                ctx.tell(f"{member.handle} leaves seat {member.seat}: another player had it in this game", "roster")
+                member.seat = None
+
+    # -- questions --------------------------------------------------------------------------------
+    def keeps_from(self, room: BaseRoom, member: Member | None, given: frozenset[Capability]) -> str:
+        kept = SEAL.read(room.state)
+        if kept.is_open or C.READ_ALL not in given or (member is not None and member.id in kept.see_all):
+            return ""
+        return (
+            "this room is sealed: only members whom its scenario names see everything. To see what one seat sees, ask "
+            "its player (`ask` with through)"
+        )
+
+    def keeps_private(self, room: BaseRoom, member: Member | None, what: Private) -> str:
+        if SEAL.read(room.state).is_open:
+            return ""
+        if member is None:
+            return "this room is sealed: everybody who joins has a token that nobody else knows"
+        if what == "view":
+            return (
+                f"this room is sealed: only {member.handle} can share what its seat sees. The member who wants to see "
+                "it asks (`ask` with through), and the player answers (`allow`)"
+            )
+        if C.READ_ALL in member.held | member.role_grant:
+            who = member.handle
+            return f"this room is sealed, and {who} sees everything in it: only {who} can replace its token"
+        if room.state.over_since is not None or (member.seat is None and member.through is None):
+            return ""
+        return (
+            f"this room is sealed, and {member.handle} sees what is hidden in a running game: only {member.handle} can "
+            "replace its token (rotate_token). You can when the game is over, or when it has left its seat"
+        )
+
+    def closes_seat(self, room: BaseRoom, member: Member, seat: SeatId) -> str:
+        keeper = _keepers(room.state).get(seat) if member.identity else None  # a built-in player shows it to nobody
+        if keeper is None or keeper.identity == member.identity:
+            return ""
+        return f"this room is sealed, and another player has seat {seat} in this game; you can take it in the next game"
+
+    def notice(self, room: BaseRoom) -> str:
+        kept, members = SEAL.read(room.state), room.state.members
+        named = [handle_of(who) for who in kept.see_all if who in members]
+        if kept.is_open:
+            named = [member.handle for member in members.values() if C.READ_ALL in member.held]
+        rule = (
+            "This room is not sealed: a host can let others see what a player sees, and the player is told."
+            if kept.is_open
+            else "This room is sealed: what a player sees is shown to others only if that player allows it."
+        )
+        return f"{rule} {_names(named)} everything." if named else f"{rule} Nobody sees everything."
+
+
+def _follow_seats(ctx: Context, kept: Seal) -> None:
+    """Remember who has seen a seat in this game, until that player leaves it by itself."""
+    state, game = ctx.state, ctx.state.game
+    keepers = kept.games.get(game, {})
+    for seat, keeper in list(keepers.items()):
+        member = ctx.room.member_of(keeper.identity)
+        if member is not None and member.seat == seat:
+            keeper.sits = True
+        elif keeper.sits and (member is not None or keeper.identity in state.former):
+            del keepers[seat]
+        else:  # it was removed, or lost its seat to another game
+            keeper.sits = False
+    for member in state.members.values():
+        if member.here and member.identity and member.seat is not None and member.seat not in keepers:
+            keepers[member.seat] = Keeper(member.identity)
+    if keepers:
+        kept.games[game] = keepers
+        if len(kept.games) > MAX_GAMES:
+            del kept.games[next(iter(kept.games))]
+    else:
+        kept.games.pop(game, None)

@@ -1,0 +1,351 @@
+"""In a sealed room, what a player sees is shown to others only if that player allows it, by whatever door."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
+from cohabit.house.access.signing import SigningKey
+from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
+from cohabit.house.store.memory import MemoryStore
+from cohabit.scenario import Scenario, parse_scenario, read_scenario
+
+from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house, player
+
+FREE = {"id": "fay", "role": "player", "kind": "human"}
+SEALED: dict[str, Any] = {"partial_intel": True}
+JWK = SigningKey.generate().public_jwk
+
+
+async def here(house: House, *clients: Client) -> None:
+    """These members are connected, and the record says so."""
+    for client in clients:
+        await client("whoami")
+    await house.clock.advance(300)  # type: ignore[attr-defined]
+
+
+async def told(client: Client) -> list[str]:
+    return [item.text for item in (await client("events", {"max": 500})).items if item.kind == "account"]
+
+
+# -- views ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("host", ["hostess", "zeus", "boss"])
+async def test_only_its_player_shares_what_a_seat_sees(host: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "kib"}, **SEALED)
+        who["boss"] = await issue(house, "boss", host=True)
+        await who["boss"]("join")
+        await who["ann"]("hide", {"n": 41})
+        with pytest.raises(PermissionDenied, match=r"only ann can share .* asks \(`ask` with through\)"):
+            await who[host]("grant", {"member": "kib", "may": ["watch", "read_own"], "through": "red"})
+        request = (await who["kib"]("ask", {"through": "red"})).request
+        with pytest.raises(CohabitError, match="no request"):
+            await who[host]("allow", {"request": request})
+        await who["ann"]("allow", {"request": request})
+        assert await who["kib"]("numbers") == {"red": [41]}
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("invite", {"id": "spy", "role": "observer"}), ("invite", {"id": "spy", "may": ["watch", "read_all"]}),
+        ("add_member", {"id": "spy", "role": "god"}), ("widen", {"member": "bob", "may": ["read_all"]}),
+        ("widen", {"member": "bob", "may": ["read_all"], "expires_in_s": 5}),
+        ("grant", {"member": "bob", "may": ["watch", "read_all"]}),
+        ("set_entry", {"agent_keys": [{"key": JWK, "may": ["read_all"]}]}),
+    ],
+)  # fmt: skip
+async def test_nobody_sees_everything_whom_the_scenario_does_not_name_also_not_by_a_god(
+    command: str, args: Any
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, **SEALED)
+        with pytest.raises(PermissionDenied, match="only members whom its scenario names see everything"):
+            await who["zeus"](command, args)
+
+
+async def test_a_request_for_everything_cannot_be_allowed() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "kib"}, **SEALED)
+        request = (await who["kib"]("ask", {"may": ["read_all"]})).request
+        with pytest.raises(PermissionDenied, match="sealed"):
+            await who["zeus"]("allow", {"request": request})
+
+
+async def test_a_newcomer_who_is_let_in_with_read_all_does_not_hold_it_in_a_sealed_room() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        eve = {
+            "handle": "eve",
+            "kind": "agent",
+            "identity": "i-0123456789abcdef",
+            "name": "eve",
+            "may": ["watch", "read_all"],
+        }
+        await house.rooms["den"].submit(SystemCall("admitted", eve))
+        assert (await who["hostess"]("roster")).members[-1].handle == "eve"
+        assert house.rooms["den"].room.state.members["eve"].held == {"watch"}
+
+
+async def test_a_member_whom_the_scenario_names_gets_back_what_was_taken_from_it() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, **SEALED)
+        await who["ann"]("hide", {"n": 41})
+        await who["zeus"]("narrow", {"member": "owl", "may": ["read_all"]})
+        await who["zeus"]("clear_grant", {"member": "owl"})
+        assert (await who["owl"]("numbers"))["red"] == [41]
+
+
+# -- tokens -----------------------------------------------------------------------------------------
+async def test_nobody_replaces_the_token_of_a_player_in_a_running_game_but_the_player() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, GOD, OWL, **SEALED)
+        boss = await issue(house, "boss", host=True)
+        await boss("join")
+        for host in (who["hostess"], who["zeus"], boss):
+            with pytest.raises(PermissionDenied, match="only ann can replace its token"):
+                await host("rotate_token", {"member": "ann"})
+        for name in ("issue_credential", "rotate_credential"):
+            for member in ("ann", "owl"):
+                with pytest.raises(PermissionDenied, match=f"only {member} can replace its token"):
+                    await boss(name, {"name": member, "room": "den"})
+        own = Client(house, "den", "ann", (await who["ann"]("rotate_token")).token)
+        assert (await own("whoami")).handle == "ann"
+        await who["zeus"]("finish")
+        assert (await who["hostess"]("rotate_token", {"member": "ann"})).member == "ann"
+
+
+async def test_a_token_can_be_replaced_when_its_member_has_left_its_seat() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, FREE, **SEALED)
+        await who["fay"]("sit", {"seat": "red"})
+        with pytest.raises(PermissionDenied, match="sealed"):
+            await who["hostess"]("rotate_token", {"member": "fay"})
+        await who["fay"]("stand_up")
+        assert (await who["hostess"]("rotate_token", {"member": "fay"})).member == "fay"
+
+
+async def test_the_token_of_a_member_who_looks_through_a_seat_and_of_a_player_in_an_archived_room_is_kept_too() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, **SEALED)
+        await who["ann"]("allow", {"request": (await who["kib"]("ask", {"through": "red"})).request, "lasts": "game"})
+        with pytest.raises(PermissionDenied, match="sealed"):
+            await who["hostess"]("rotate_token", {"member": "kib"})
+        await who["hostess"]("archive")
+        with pytest.raises(PermissionDenied, match="sealed"):
+            await who["hostess"]("rotate_token", {"member": "ann"})
+
+
+async def test_a_house_host_gets_no_house_wide_token_of_a_player_in_a_sealed_room() -> None:
+    async with open_house() as house:
+        await make_room(house, BOB, HOST, guests=True, **SEALED)
+        boss = await issue(house, "boss", host=True)
+        zoe = await issue(house, "zoe", kind="human")
+        await zoe("join")
+        await zoe("sit", {"seat": "red"})
+        with pytest.raises(PermissionDenied, match="only zoe can replace its token"):
+            await boss("rotate_credential", {"name": "zoe"})
+        assert (await zoe("whoami")).seat == "red"
+
+
+async def test_the_owner_of_the_data_folder_can_and_the_player_is_told() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        operator = Client(house, "den", "operator", house.operator_token())
+        made = await operator("issue_credential", {"name": "ann", "room": "den"})
+        assert (await Client(house, "den", "ann", made.token)("whoami")).handle == "ann"
+        assert await told(who["ann"]) == ["a host of this house created a token for you"]
+
+
+async def test_a_house_host_cannot_become_the_owner_of_the_data_folder() -> None:
+    async with open_house() as house:
+        await make_room(house, **SEALED)
+        boss = await issue(house, "boss", host=True)
+        await Client(house, "den", "operator", house.operator_token())("join")
+        for name, args in (("rotate_credential", {"name": "i-operator"}), ("rotate_credential", {"name": "operator"}),
+                           ("issue_credential", {"name": "operator", "room": "den"})):  # fmt: skip
+            with pytest.raises(PermissionDenied, match="only in the data folder"):
+                await boss(name, args)
+
+
+async def test_who_accepts_an_invite_has_a_token_that_the_inviter_does_not_know() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, **SEALED)
+        invited = await invite(who["hostess"], "eve", role="player", claim="auto:0")
+        eve = await invited.join()
+        await eve("hide", {"n": 41})
+        assert eve.token != invited.token
+        for name in ("whoami", "view", "join", "rotate_token"):
+            with pytest.raises(Unauthorized):
+                await invited(name)
+        assert await eve("numbers") == {"red": [41]}
+
+
+async def test_who_cannot_change_its_token_keeps_that_of_its_invite_by_its_own_decision() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, **SEALED)
+        invited = await invite(who["hostess"], "eve", role="player")
+        assert (await invited("join", {"keep_token": True})).token is None
+        assert (await invited("whoami")).handle == "eve"
+
+
+async def test_in_an_open_world_an_invite_becomes_the_token_of_its_member() -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="nim")
+        invited = await invite(who["hostess"], "eve")
+        assert (await invited("join")).token is None
+        assert (await invited("whoami")).handle == "eve"
+
+
+# -- seats ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("removal", ["remove_member", "revoke_invite"])
+async def test_the_seat_of_a_removed_player_is_for_nobody_else_before_the_next_game(removal: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, FREE, **SEALED)
+        eve = await newcomer(who["hostess"], "eve", role="player", claim="auto:0")
+        await eve("hide", {"n": 41})
+        await here(house, eve)
+        if removal == "remove_member":
+            await who["hostess"]("remove_member", {"member": "eve"})
+        else:
+            made = (await who["hostess"]("invites")).invites[0].invite
+            await who["hostess"]("revoke_invite", {"invite": made})
+        with pytest.raises(GameRejected, match="another player has seat red in this game"):
+            await who["fay"]("sit", {"seat": "red"})
+        with pytest.raises(Conflict, match="every seat is taken"):
+            await who["fay"]("sit")
+        spy = await newcomer(who["hostess"], "spy", role="player", claim="auto:0")
+        assert (await spy("whoami")).seat is None
+        await who["hostess"]("reset")  # the same seed: the same game
+        assert (await spy("whoami")).seat is None
+        await who["hostess"]("rematch")
+        assert (await spy("whoami")).seat == "red"
+
+
+async def test_a_built_in_player_can_play_on_for_a_removed_player() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        await here(house, who["ann"])
+        await who["hostess"]("remove_member", {"member": "ann"})
+        added = await who["hostess"](
+            "add_member", {"id": "bot", "role": "player", "claim": "auto:0", "stand_in": "random"}
+        )
+        assert added.seat == "red"
+
+
+@pytest.mark.parametrize("leaving", ["stand_up", "leave"])
+async def test_a_player_that_leaves_its_seat_by_itself_leaves_it_to_others(leaving: str) -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
+        await who["fay"]("sit", {"seat": "red"})
+        await here(house, who["fay"])
+        await who["fay"](leaving)
+        assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
+
+
+async def test_a_save_brings_a_game_back_to_its_players_only(tmp_path: Path) -> None:
+    async with open_house(tmp_path, store=MemoryStore()) as house:
+        who = await make_room(house, ANN, BOB, HOST, FREE, **SEALED)
+        await who["ann"]("hide", {"n": 41})
+        await here(house, who["ann"])
+        await who["hostess"]("save_world", {"folder": "a"})
+        await who["hostess"]("rematch")
+        await who["hostess"]("remove_member", {"member": "ann"})
+        await who["hostess"]("rematch")
+        await who["fay"]("sit", {"seat": "red"})
+        await who["hostess"]("load_world", {"path": "a"})
+        assert (await who["fay"]("whoami")).seat is None
+        assert "41" not in str(await who["fay"]("view"))
+        with pytest.raises(GameRejected, match="another player has seat red"):
+            await who["fay"]("sit", {"seat": "red"})
+
+
+async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> None:
+    async with open_house() as house:
+        bot = player("ann", 0, brain="random", gives_way=True)
+        who = await make_room(
+            house, bot, {**player("bob", 1), "brain": "random", "gives_way": True}, HOST, FREE, **SEALED
+        )
+        await here(house, who["ann"])
+        await house.clock.advance(200_000)  # type: ignore[attr-defined]
+        assert (await who["hostess"]("roster")).members[0].played_by == "random"
+        with pytest.raises(GameRejected, match="another player has seat red"):
+            await who["fay"]("sit", {"seat": "red"})
+        assert (await who["fay"]("sit")).seat == "blue"
+
+
+# -- what everybody is told -------------------------------------------------------------------------
+async def everything_told(client: Client) -> dict[str, str]:
+    return {
+        "whoami": (await client("whoami")).notice, "session_info": (await client("session_info")).notice,
+        "rules": (await client("rules")).text, "introduction": (await client("introduction")).text,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("agents", "keys", "notice"),
+    [
+        ([], {}, "This room is sealed: what a player sees is shown to others only if that player allows it. Nobody sees everything."),
+        ([OWL], {}, "only if that player allows it. owl sees everything."),
+        ([OWL, GOD], {}, "only if that player allows it. owl and zeus see everything."),
+        ([OWL], {"sealed": False}, "This room is not sealed: a host can let others see what a player sees, and the player is told. owl sees"),
+    ],
+)  # fmt: skip
+async def test_everybody_is_told_who_sees_what_players_see(
+    agents: list[Any], keys: dict[str, Any], notice: str
+) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, *agents, **SEALED, **keys)
+        for client in (who["ann"], who["hostess"]):
+            assert {where for where, text in (await everything_told(client)).items() if notice not in text} == set()
+        invited = await invite(who["hostess"], "eve")
+        assert notice in (await invited("introduction")).text
+        seen = {line.handle for line in (await who["ann"]("roster")).members if line.sees_all}
+        assert seen == {agent["id"] for agent in agents}
+
+
+async def test_nothing_is_told_where_a_world_hides_nothing() -> None:
+    async with open_house() as house:
+        for i, (world, keys) in enumerate({"nim": {}, "Secrets": {"partial_intel": False}}.items()):
+            who = await make_room(house, ANN, BOB, HOST, OWL, world=world, room=f"open-{i}", **keys)
+            assert (await who["ann"]("whoami")).notice == ""
+            assert "sealed" not in str(await everything_told(who["ann"]))
+            assert not any(line.sees_all for line in (await who["ann"]("roster")).members)
+
+
+async def test_in_a_room_that_is_not_sealed_a_host_shares_seats_and_the_player_is_told() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, sealed=False, **SEALED)
+        await who["ann"]("hide", {"n": 41})
+        await who["hostess"]("grant", {"member": "kib", "may": ["watch", "read_own"], "through": "red"})
+        assert await who["kib"]("numbers") == {"red": [41]}
+        assert await told(who["ann"]) == ["hostess lets kib see what your seat sees"]
+        assert (await who["hostess"]("rotate_token", {"member": "ann"})).member == "ann"
+
+
+# -- scenarios --------------------------------------------------------------------------------------
+async def test_a_scenario_cannot_hide_a_key_that_sees_everything_in_a_sealed_room() -> None:
+    async with open_house() as house:
+        entry = {"agent_keys": [{"key": JWK, "may": ["watch", "read_all"]}]}
+        with pytest.raises(BadArgs, match=r"entry.agent_keys\[0\]: this key gives read_all"):
+            await make_room(house, entry=entry, **SEALED)
+        await make_room(house, entry=entry, sealed=False, **SEALED)
+
+
+def test_a_scenario_says_whether_its_room_is_sealed() -> None:
+    assert parse_scenario('{"agents": [{"id": "a"}]}').sealed
+    assert not parse_scenario('{"agents": [{"id": "a"}], "sealed": false}').sealed
+    with pytest.raises(BadArgs, match="sealed"):
+        parse_scenario('{"agents": [{"id": "a"}], "sealed": "no"}')
+
+
+async def test_the_rooms_of_the_demo_name_those_who_see_everything() -> None:
+    async with open_house() as house:
+        plan: Scenario = read_scenario("demo")
+        _, tokens = await house.create_room(plan, "demo", None)
+        ada = Client(house, "demo", "ada", tokens["ada"])
+        assert "chronicler and spectator see everything." in (await ada("whoami")).notice
+        spectator = Client(house, "demo", "spectator", tokens["spectator"])
+        assert (await spectator("view")).text
