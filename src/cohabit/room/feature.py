@@ -103,6 +103,10 @@ class Feature:
         """Lines of a member's view. ``room.tools.in_text`` puts in the names of tools, where a protocol has its own."""
         return ""
 
+    def view_data(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
+        """Values of a member's view, besides those of the world."""
+        return {}
+
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
         """Why a member may not run a command, although its grant allows it."""
         return None
@@ -142,6 +146,11 @@ class Feature:
     def keeps_seated(self, room: "BaseRoom", seat: SeatId) -> str:
         """Why the player of a seat may not leave it now; empty: it may."""
         return ""
+
+    def commands(self, room: "BaseRoom") -> Sequence[Command]:
+        """Commands that a room has for now, such as the actions of an app. Each has ``unwrap``: a call is recorded as
+        the declared command that it returns, because a replay knows only those."""
+        return ()
 
     def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
@@ -194,6 +203,8 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_seated: tuple[Callable[["BaseRoom", SeatId], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    view_data: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
+    commands: tuple[Callable[["BaseRoom"], Sequence[Command]], ...]
     hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
     pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     reply_note: tuple[Callable[["BaseRoom", Member], str], ...]

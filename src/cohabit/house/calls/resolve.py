@@ -50,7 +50,9 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
                 raise UnknownRoom("you wait in the lobby of this room; call join")
             return HouseContext(house, credential, command)
     elif command is None:
-        raise _unknown_command(runner, member, name)
+        command = runner.room.command_now(name)
+        if command is None:
+            raise _unknown_command(runner, member, name)
     assert command is not None
     return HouseContext(house, credential, command, runner, member)
 
@@ -63,7 +65,8 @@ def _unknown_command(runner: RoomRunner, member: Member, name: str) -> CohabitEr
         runner.refused(member.id, "?", busy)
         return busy
     try:
-        runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
+        known = (*runner.commands, *room.commands_now())
+        runner.commands.named(name, [c for c in known if by_grant(member, c) and not c.host_only])
     except UnknownCommand as unknown:
         runner.refused(member.id, "?", unknown)
         return unknown
