@@ -313,7 +313,10 @@ def _name_in(action: Any, made: AppAction) -> Any:
     return action.get(made.tag) if isinstance(action, dict) else None
 
 
-@command(category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, for_model=False, check_here=_check_action)
+@command(
+    category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, for_model=False,
+    offered_if=lambda room, member: PUBLISHED.is_kept(room.state), check_here=_check_action,
+)  # fmt: skip
 def act_in_app(
     ctx: Context,
     app: Annotated[str, Meta(description="the app that has published the action")],

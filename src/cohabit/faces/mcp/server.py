@@ -78,10 +78,11 @@ class McpFace:
         token = bearer(headers)
         try:
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
-            credential = self._house.identify(token)
         except BadArgs as refusal:
             await error_response(refusal)(scope, receive, send)
             return
+        try:
+            credential = self._house.identify(token)
         except Unauthorized as refusal:
             await self._ended.answer(token, refusal, full, scope, receive, send)
             return
