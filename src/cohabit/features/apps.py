@@ -315,7 +315,7 @@ def _name_in(action: Any, made: AppAction) -> Any:
 
 @command(
     category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, for_model=False,
-    offered_if=lambda room, member: PUBLISHED.is_kept(room.state), check_here=_check_action,
+    offered_if=lambda room, member: bool(actions_of(room)), check_here=_check_action,
 )  # fmt: skip
 def act_in_app(
     ctx: Context,

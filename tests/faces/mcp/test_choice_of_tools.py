@@ -109,7 +109,7 @@ async def test_a_client_that_listens_is_told_of_new_actions_and_of_a_new_view(ta
         await table.house.call(app, "den", "publish_view", {"view": 1})
         assert (await anext(news)).uri == view
         await table.house.call(app, "den", "publish_schema", {"name": "action", "version": "1", "schema": PIN})
-        assert [type(event).__name__ for event in [await anext(news), await anext(news)]].count("ToolsListChanged") == 1
+        assert type(await anext(news)).__name__ == "ToolsListChanged"
         assert "pin" in {tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools}
 
 

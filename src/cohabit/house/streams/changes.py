@@ -22,8 +22,8 @@ BY_KIND: Mapping[str, Topics] = {
     "direct app view": frozenset({"events", "view"}),
 }
 """By the kind of a feed item. Other kinds are events only."""
-BY_ENTRY: Mapping[str, Topics] = {"publish_schema": RIGHTS}
-"""By the name of the entry, besides its kind: a schema may describe the actions of an app."""
+BY_ENTRY: Mapping[str, Topics] = {"publish_schema": EVENTS | RIGHTS}
+"""By the name of the entry, in place of its kind: a schema may describe the actions of an app, and is no view."""
 
 
 class Item(Struct):
@@ -32,7 +32,7 @@ class Item(Struct):
 
     @property
     def topics(self) -> Topics:
-        return BY_KIND.get(self.kind, EVENTS) | BY_ENTRY.get(self.do, frozenset())
+        return BY_ENTRY.get(self.do) or BY_KIND.get(self.kind, EVENTS)
 
 
 class Push(Struct):
