@@ -62,12 +62,12 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
     async def note(response: httpx2.Response) -> None:
         if response.status_code == 401:
             await response.aread()
-            refused.append(response.json()["error"])
+            refused.append(response.json()["error"]["data"])
 
     async with httpx2.AsyncClient(headers=headers, timeout=30, event_hooks={"response": [note]}) as http:
         answer = await http.post(f"{url}/mcp", json={})
         if answer.status_code == 401:  # the SDK's client hides what the server said
-            raise by_code(answer.json()["error"])
+            raise by_code(answer.json()["error"]["data"])
         async with SdkClient(streamable_http_client(f"{url}/mcp?profile=full", http_client=http), mode=mode) as sdk:
             yield Tools(sdk, refused)
 

@@ -23,7 +23,7 @@ HIDDEN = (471_147_114_711, 588_258_225_822)
 SEEN = {"member": "kib", "may": ["watch", "read_own"]}
 READS: list[tuple[str, dict[str, Any]]] = [
     ("view", {}), ("numbers", {}), ("whoami", {}), ("session_info", {}), ("roster", {}), ("rules", {}), ("events", {}),
-    ("observe", {}), ("audit", {}), ("audit_log", {}), ("permissions", {}), ("agents", {}), ("requests", {}), ("invites", {}),
+    ("observe", {}), ("audit", {}), ("permissions", {}), ("agents", {}), ("requests", {}), ("invites", {}),
     ("capabilities", {}), ("introduction", {}), ("objective_status", {}), ("recv_messages", {}), ("list_saves", {}), ("entry", {}),
 ]  # fmt: skip
 DEEDS: list[tuple[str, dict[str, Any]]] = [

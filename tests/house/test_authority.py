@@ -22,7 +22,7 @@ from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, 
 C = Capability
 SECRET = 471_147_114_711  # long enough to be in no cursor by chance
 READS: list[tuple[str, dict[str, Any]]] = [
-    ("view", {}), ("numbers", {}), ("events", {"max": 500}), ("session_info", {}), ("audit", {}), ("audit_log", {}),
+    ("view", {}), ("numbers", {}), ("events", {"max": 500}), ("session_info", {}), ("audit", {}),
     ("agents", {}), ("permissions", {}),
 ]  # fmt: skip
 

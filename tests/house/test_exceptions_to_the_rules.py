@@ -42,7 +42,7 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
          "view",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"front_end", "next_view"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "front_end", "next_view"}),
     "the front end of a world may call it": (
         lambda command: command.for_front_end, {"front_end", "next_view", "picture", "view", "wait_for_turn"},
     ),
@@ -55,6 +55,9 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
          "sit", "turn_advance", "view", "wait_for_turn", "worlds"},
     ),
     "in that list where nobody plays": (lambda command: command.for_talk, {"observe", "say"}),
+    "in that list only where somebody plays": (
+        lambda command: command.for_play, {"events", "recv_messages", "send_message", "view", "wait_for_turn"},
+    ),
     "only for those who have a seat, or who see everything": (
         lambda command: command.needs_seat or command.sees_all, set(),
     ),

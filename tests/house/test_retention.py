@@ -63,7 +63,7 @@ async def test_without_the_settings_everything_is_kept() -> None:
         assert set(house.rooms) == {"old"}
 
 
-async def test_refused_calls_leave_the_audit_log_after_the_term_and_their_numbers_go_on(tmp_path: Path) -> None:
+async def test_refused_calls_leave_the_audit_after_the_term_and_their_numbers_go_on(tmp_path: Path) -> None:
     clock = FakeClock()
     async with open_house(tmp_path, clock=clock, keep_audit_days=HOUR) as house:
         members = await make_room(house)

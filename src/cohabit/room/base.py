@@ -107,6 +107,11 @@ class BaseRoom(RecordedRoom):
         return self._takes_turns or turn_order.ends_turns(self.state)
 
     @property
+    def is_played(self) -> bool:
+        """False: the world has no seats, no actions and no queries. Members talk, or share an app."""
+        return self.world.spec.seat_range[1] > 0 or any(command.where == "world" for command in self.commands)
+
+    @property
     def opens_alike(self) -> bool:
         """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
         is: the world never changes its seats and keeps no returns, and no feature takes part."""
@@ -228,6 +233,17 @@ class BaseRoom(RecordedRoom):
         """The system entries that features have due at a time."""
         nothing: list[Due] = []
         return [due for ask in self.hooks.due for due in answer(dues_of, nothing, ask, self)]
+
+    # -- commands for now -------------------------------------------------------------------------
+    def commands_now(self) -> list[Command]:
+        """The commands that features add for now. Their names are none of the other commands'."""
+        nothing: Sequence[Command] = ()
+        found = [made for ask in self.hooks.commands for made in answer(ask, nothing, self)]
+        here = self.callable_here
+        return [made for made in found if made.name not in here and here.with_tool_name(made.name) is None]
+
+    def command_now(self, name: str) -> Command | None:
+        return next((made for made in self.commands_now() if made.name == name), None) if self.hooks.commands else None
 
     # -- members ----------------------------------------------------------------------------------
     def member_of(self, identity: str) -> Member | None:

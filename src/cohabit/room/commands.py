@@ -82,7 +82,8 @@ class Options:
     for_model: bool = True  # False: models are not told of it
     for_front_end: bool = False  # the front end of a world may call it, for the member who looks at it
     shows_world: bool = False  # its result shows the world, so MCP clients show the front end beside it
-    for_talk: bool = False  # in the short list where nobody plays: in a room whose world has no seats
+    for_talk: bool = False  # in the short list where nobody plays (``BaseRoom.is_played``)
+    for_play: bool = False  # although it is listed, not in the short list where nobody plays
     listed_if: Ready | None = None  # in the short list for the members for whom this is True
     also: Mapping[Capability, str] = field(default_factory=dict)  # sentences of its description, for holders
     group: str = ""  # its heading in a list; by default its category

@@ -107,6 +107,10 @@ class Feature:
         """Lines of a member's view. ``room.tools.in_text`` puts in the names of tools, where a protocol has its own."""
         return ""
 
+    def view_data(self, room: "BaseRoom", member: Member) -> Mapping[str, Any]:
+        """Values of a member's view, besides those of the world."""
+        return {}
+
     def refuses(self, room: "BaseRoom", member: Member, command: Command) -> Decision | None:
         """Why a member may not run a command, although its grant allows it."""
         return None
@@ -172,6 +176,11 @@ class Feature:
         """What everybody who joins is told about the room, as one text; empty: nothing."""
         return ""
 
+    def commands(self, room: "BaseRoom") -> Sequence[Command]:
+        """Commands that a room has for now, such as the actions of an app. Each has ``unwrap``: a call is recorded as
+        the declared command that it returns, because a replay knows only those."""
+        return ()
+
     def arrival(self, room: "BaseRoom", member: Member, arrival: Arrival) -> Arrival:
         """How a member arrives in the world."""
         return arrival
@@ -233,6 +242,8 @@ class Hooks(Struct, frozen=True, eq=False):
     notice: tuple[Callable[["BaseRoom"], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]
+    view_data: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
+    commands: tuple[Callable[["BaseRoom"], Sequence[Command]], ...]
     last_action: tuple[Callable[["BaseRoom", SeatId], LastAction | None], ...]
     hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
     pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]

@@ -182,10 +182,14 @@ class Room(BaseRoom):
         if command is not None and command.unwrap is not None:
             name, args, why = command.unwrap(args)
             command = self.commands.by_name.get(name) or self.commands.with_tool_name(name)
+        command = command or self.command_now(name)
+        if command is not None and command.unwrap is not None:  # it is recorded as another
+            name, args, _ = command.unwrap(args)
+            command = self.commands.by_name[name]
         if command is None:
             if self.budget.is_spent(member.id, at):  # suggesting similar names is expensive
                 raise refusal(self.budget.refusal)
-            command = self.commands.named(name, self.commands_for(member))
+            command = self.commands.named(name, [*self.commands_for(member), *self.commands_now()])
         return command, args, why
 
     def _check_scope(self, member: Member, command: Command, args: Mapping[str, Any]) -> None:

@@ -6,9 +6,11 @@ from cohabit.world import Eye, Observation, Seat, SeatId, World, WorldSpec
 
 
 class Lounge(World):
-    """A room without a game: people and agents talk, and apps show what they share. It has no seats and no actions.
+    """A room without a game: people and agents talk, and apps show what they share. It has no seats and no actions of
+    its own.
 
-    Talk with `say`. If there is an app, `observe` shows its newest view, and `request_action` asks it to do something.
+    Look with `observe`, and talk with `say`. If there is an app, `observe` shows its newest view, and `rules` has its
+    actions.
     """
 
     spec = WorldSpec(name="lounge", title="Lounge", seats=0, quick=True, open_information=True)

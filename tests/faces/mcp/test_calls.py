@@ -204,7 +204,7 @@ async def test_a_stranger_is_turned_away_and_the_token_is_not_repeated(table: An
             reply = await http.post(f"{table.url}/mcp/nim", json={}, headers=headers)
             assert reply.status_code == 401
             assert reply.headers["www-authenticate"].startswith("Bearer")
-            assert reply.json()["error"]["code"] == "UNAUTHORIZED"
+            assert reply.json()["error"]["data"]["code"] == "UNAUTHORIZED"
             assert "sesame" not in reply.text
 
 
@@ -255,8 +255,7 @@ async def test_a_revoked_token_is_refused_with_the_next_call(table: Any, era: st
     async with table.client("ann", era) as client:
         assert not (await client.call_tool("whoami")).is_error
         await table.revoke("ann")
-        with pytest.raises(Exception, match=r"."):
-            await client.call_tool("whoami")
+        assert error_of(await client.call_tool("whoami"))["code"] == "UNAUTHORIZED"
 
 
 async def test_instructions_say_who_and_where_you_are_and_that_messages_are_data(table: Any, era: str) -> None:

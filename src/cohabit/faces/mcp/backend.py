@@ -13,10 +13,11 @@ from cohabit.house.calls.command_list import CommandInfo, commands_for, describe
 from cohabit.house.house import House
 from cohabit.house.reading import introduction
 from cohabit.house.reading.introduction import Introduction
+from cohabit.house.running.runner import RoomRunner
 from cohabit.house.streams.changes import Changes, Topics
 from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.identity import Credential
-from cohabit.room.commands import Command, CommandTable
+from cohabit.room.commands import Command
 
 Tell = Callable[[Topics], None]
 """Told what of a room changed; no topics at all mean that nothing more will come."""
@@ -96,7 +97,8 @@ class InHouse:
         return describe(command) if command is not None else None
 
     async def find_resource(self, name: str, room: str) -> CommandInfo | None:
-        table = self._table(room)
+        runner = self._runner(room)
+        table = runner.commands if runner is not None else self.house.commands
         return next((describe(c) for c in table if c.resource is not None and c.resource.name == name), None)
 
     def takes_wait_ms(self, tool: str) -> bool:
@@ -105,16 +107,17 @@ class InHouse:
         return command.takes_wait_ms if command is not None else self.room is None
 
     def _command(self, tool: str, room: str | None) -> Command | None:
-        table = self._table(room)
-        return table.with_tool_name(tool) or table.get(tool)
+        runner = self._runner(room)
+        if runner is None:
+            return self.house.commands.with_tool_name(tool) or self.house.commands.get(tool)
+        table = runner.commands
+        return table.with_tool_name(tool) or table.get(tool) or runner.room.command_now(tool)
 
-    def _table(self, room: str | None) -> CommandTable:
-        """Every command of a room. A room that the caller is not in looks like one that does not exist."""
-        house, credential = self.house, self.credential
-        runner = house.rooms.runner_of(room) if room is not None and credential.room in (None, room) else None
-        if runner is None or runner.room.member_of(credential.identity) is None:
-            return house.commands
-        return runner.commands
+    def _runner(self, room: str | None) -> RoomRunner | None:
+        """The room, if the caller is in it. Any other looks like one that does not exist."""
+        credential = self.credential
+        runner = self.house.rooms.runner_of(room) if room is not None and credential.room in (None, room) else None
+        return runner if runner is not None and runner.room.member_of(credential.identity) is not None else None
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
         return await self.house.call(self.credential, room or self.room, command, args, key=key)

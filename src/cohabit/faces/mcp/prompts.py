@@ -10,6 +10,10 @@ from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.mcp.backend import Backend
 
 PLAY: Final = "play"
+HOW_TO_PLAY: Final = "Play as well as you can until the game is over: wait until you may act, look, and act."
+HOW_TO_TALK: Final = (
+    "Take part: look with `observe`, which can wait for something new, and answer when it concerns you."
+)
 
 
 async def instructions(backend: Backend) -> str:
@@ -47,6 +51,6 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
             text = shown[resource.text].replace(f"\n{told.note}", "") if told.note else shown[resource.text]
             parts.append(f"# {resource.title}\n{text.rstrip()}")
     if not told.note:
-        parts.append("Play as well as you can until the game is over: wait until you may act, look, and act.")
+        parts.append(HOW_TO_PLAY if told.is_played else HOW_TO_TALK)
     message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))
     return types.GetPromptResult(description=f"Play in {room}", messages=[message])

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from cohabit.client import Client
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, Unauthorized, UnknownRoom
 from cohabit.faces.mcp.backend import OVER, Stop, Tell
 from cohabit.house.calls.command_list import SCHEMAS, CommandInfo
 from cohabit.house.reading import introduction
@@ -76,8 +76,12 @@ class Remote:
         return next((info for info in commands if info.resource is not None and info.resource.name == name), None)
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
-        client = await self._connected()
-        return await client.call(command, args, room=room or self.room, key=key)
+        try:
+            client = await self._connected()
+            return await client.call(command, args, room=room or self.room, key=key)
+        except (Unauthorized, UnknownRoom):  # the caller has lost its token or its room, and the commands with it
+            self._commands.clear()
+            raise
 
     async def may(self, command: str, room: str) -> bool:
         return any(info.name == command for info in await self.commands(room))

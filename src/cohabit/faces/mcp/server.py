@@ -18,17 +18,17 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
+from cohabit.faces.mcp.ended import CALLER, EndedTokens, received, whole_body
 from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
-CALLER: Final = "cohabit.caller"
 AT_ONCE: Final = frozenset(
     {*LISTS, "resources/read", "prompts/get", "completion/complete", "tasks/get", "tasks/cancel"}
 )
@@ -52,6 +52,7 @@ class McpFace:
         self._at_once = StreamableHTTPSessionManager(
             self.protocol.server, json_response=True, max_request_body_size=limit
         )
+        self._ended = EndedTokens(house, self.protocol.server, limit)
 
     def routes(self) -> list[Route]:
         door = TrimmedHeaders(self)
@@ -61,7 +62,7 @@ class McpFace:
     async def lifespan(self) -> AsyncIterator[None]:
         """For as long as the app runs."""
         AppStatus.should_exit = False  # belongs to the library of the streams; an earlier server may have set it
-        async with self._sessions.run(), self._at_once.run():
+        async with self._sessions.run(), self._at_once.run(), self._ended.run():
             try:
                 yield
             finally:
@@ -74,16 +75,23 @@ class McpFace:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        token = bearer(headers)
         try:
-            credential = self._house.identify(bearer(headers))
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
-        except (Unauthorized, BadArgs) as refusal:
+        except BadArgs as refusal:
             await error_response(refusal)(scope, receive, send)
             return
-        whole = await _whole_request(receive) if scope["method"] == "POST" else receive
-        if whole is None:  # the client is gone, and the SDK would log that as an error
+        try:
+            credential = self._house.identify(token)
+        except Unauthorized as refusal:
+            await self._ended.answer(token, refusal, full, scope, receive, send)
             return
-        receive = whole
+        self._ended.remember(credential)
+        if scope["method"] == "POST":
+            body = await whole_body(receive)
+            if body is None:  # the client is gone, and the SDK would log that as an error
+                return
+            receive = received(body, receive)
         room = scope["path_params"].get("room")
         scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
         if self.answers_at_once(headers, caller):
@@ -98,25 +106,6 @@ class McpFace:
             return False
         method = headers.get("mcp-method")
         return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
-
-
-async def _whole_request(receive: Receive) -> Receive | None:
-    """A ``receive`` that has the whole body already; None if the client hung up before the end of it."""
-    body, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    first: Message | None = {"type": "http.request", "body": body, "more_body": False}
-
-    async def again() -> Message:
-        nonlocal first
-        message, first = first, None
-        return message if message is not None else await receive()
-
-    return again
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

@@ -10,7 +10,7 @@ import msgspec
 from mcp.server.context import HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized, internal_error
+from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownRoom, internal_error
 from cohabit.faces.mcp import apps
 from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.refusals import refused
@@ -98,7 +98,10 @@ def _only_joins(commands: Sequence[CommandInfo]) -> bool:
 
 async def list_tools(backend: Backend, *, with_documents: bool = False) -> types.ListToolsResult:
     """The tools of a caller. ``with_documents``: its client shows front ends, so the tools for those are listed too."""
-    commands = await tool_commands(backend)
+    try:
+        commands = await tool_commands(backend)
+    except (Unauthorized, UnknownRoom):  # a client lists the tools again after `leave`; the next call says why
+        return types.ListToolsResult(tools=[], ttl_ms=0)
     document = apps.document_uri(commands, backend) if with_documents or backend.full else None
     tools = [
         tool_of(info, backend, document)

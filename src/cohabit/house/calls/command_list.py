@@ -50,13 +50,13 @@ _AS_DECLARED = (
 _made: "WeakKeyDictionary[Command, dict[tuple[str, bool], CommandInfo]]" = WeakKeyDictionary()
 
 
-def describe(command: Command, held: Container[Capability] | None = None, *, also_listed: bool = False) -> CommandInfo:
+def describe(command: Command, held: Container[Capability] | None = None, *, listed: bool | None = None) -> CommandInfo:
     """The description of a command, for a caller who holds these capabilities (None: all). Cached by its text.
 
-    ``also_listed``: the short list has it here, though not everywhere.
+    ``listed``: whether the short list of this room has it; None: as it is declared.
     """
     known, text = _made.setdefault(command, {}), _description(command, held)
-    listed = command.listed or also_listed
+    listed = command.listed if listed is None else listed
     made = known.get((text, listed))
     if made is None:
         made = known[text, listed] = CommandInfo(
@@ -104,10 +104,11 @@ def commands_for(house: Services, credential: Credential, room: str | None) -> l
             raise unknown_room(wanted)
         open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
         return [c for c in open_to_all if is_host or not c.host_only]
-    own = set(runner.room.commands)
+    for_now = runner.room.commands_now()
+    own = {*runner.room.commands, *for_now}
     mine = [
         c
-        for c in runner.commands
+        for c in (*runner.commands, *for_now)
         if by_grant(member, c) and (is_host or not c.host_only) and offers(runner.room, member, c)
     ]
     return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
@@ -120,7 +121,7 @@ def list_commands(house: Services, credential: Credential, room: str | None) -> 
         member = runner.room.member_of(credential.identity)
         return [
             describe(
-                command, member.held if member is not None else (), also_listed=_is_listed(runner.room, member, command)
+                command, member.held if member is not None else (), listed=_is_listed(runner.room, member, command)
             )
             for command in commands
         ]
@@ -131,10 +132,10 @@ def list_commands(house: Services, credential: Credential, room: str | None) -> 
 
 
 def _is_listed(room: Room, member: Member | None, command: Command) -> bool:
-    """True if the short list of this room has the command, although not every room's list does."""
-    if command.for_talk and not room.world.spec.seat_range[1]:  # nobody plays here
-        return True
-    return member is not None and command.listed_if is not None and command.listed_if(room, member)
+    """Whether the short list of this room has the command. It has one command to look with and one to talk with."""
+    if (command.for_talk or command.for_play) and not room.is_played:
+        return command.for_talk
+    return command.listed or (member is not None and command.listed_if is not None and command.listed_if(room, member))
 
 
 def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:

@@ -52,7 +52,9 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
                 raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
             return HouseContext(house, credential, command)
     elif command is None:
-        raise _unknown_command(runner, member, name)
+        command = runner.room.command_now(name)
+        if command is None:
+            raise _unknown_command(runner, member, name)
     assert command is not None
     return HouseContext(house, credential, command, runner, member)
 
@@ -65,7 +67,8 @@ def _unknown_command(runner: RoomRunner, member: Member, name: str) -> CohabitEr
         runner.refused(member.id, "?", busy)
         return busy
     try:
-        runner.commands.named(name, [c for c in runner.commands if by_grant(member, c) and not c.host_only])
+        known = (*runner.commands, *room.commands_now())
+        runner.commands.named(name, [c for c in known if by_grant(member, c) and not c.host_only])
     except UnknownCommand as unknown:
         runner.refused(member.id, "?", unknown)
         return unknown

@@ -44,6 +44,7 @@ class OwnEvents(Events):
     resource=Resource("events", "Events", "Recent events", {"last": 100}, frozenset({"events"})),
     hint="lists events from a cursor.",
     listed=True,
+    for_play=True,
 )
 async def events(
     ctx: HouseContext,

@@ -31,6 +31,7 @@ class Introduction(Struct, omit_defaults=True):
     rooms: list[str]  # the rooms that the caller is in
     room: str | None = None  # the room of this introduction
     note: str = ""  # for a member who may only watch
+    is_played: bool = True  # False: nothing is played in this room
 
 
 @command(category="meta", where="house", about="either", before_joining=True)
@@ -42,7 +43,8 @@ async def introduction(
     room = ctx.room_id
     mine = [runner.room.id for runner in _rooms_of(ctx.house, ctx.credential)]
     note = watch_only(ctx.maybe_member) if ctx.maybe_member is not None else ""
-    return Introduction(introduce(ctx.house, ctx.credential, room, brief=brief), mine, room, note)
+    is_played = room is None or ctx.room.is_played
+    return Introduction(introduce(ctx.house, ctx.credential, room, brief=brief), mine, room, note, is_played)
 
 
 INTRODUCTION = command_of(introduction)

@@ -22,6 +22,8 @@ from cohabit.room.seeing.visibility import FeedItem
 C = Capability
 NEWEST = 50
 """The number of events in the first reply."""
+MEMBERS_NAMED = 50
+"""How many members the text names."""
 
 
 class Observed(Struct, omit_defaults=True):
@@ -69,12 +71,25 @@ async def observe(
     title = "Since your last call:" if cursor else "The newest events:"
     lines = [
         seen.pop("text"),
+        *_roster_lines(seen["roster"], ctx.member.handle),
         "",
         *([title, *happened] if happened else ["Nothing has happened."]),
         f"Cursor: {reached}",
     ]
     observed: Observed = kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
     return observed
+
+
+def _roster_lines(roster: list[RosterLine], me: str) -> list[str]:
+    """The members in one line of the text."""
+    if not roster:
+        return []
+    named = [
+        f"{line.handle} ({line.role}{', you' if line.handle == me else '' if line.here else ', away'})"
+        for line in roster[:MEMBERS_NAMED]
+    ]
+    more = f" and {len(roster) - MEMBERS_NAMED} more" if len(roster) > MEMBERS_NAMED else ""
+    return ["", f"Members: {', '.join(named)}{more}"]
 
 
 def _seen(room: Room, member: str, at: int) -> dict[str, Any]:

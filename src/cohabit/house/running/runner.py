@@ -140,7 +140,7 @@ class RoomRunner:
         if self.room.record.pending_bytes + self._writing_bytes > self.settings.queue_bytes:
             self.overload.add("queue", self.id)
             raise errors.Busy("too much is waiting to be written for this room; try again in a moment")
-        command = self.commands.get(call.name)
+        command = self.commands.get(call.name) or self.room.command_now(call.name)
         if command is not None and command.records and self._shares.is_used_up(call.who, self.room.record.pending):
             self.overload.add("queue", self.id)
             raise errors.Busy("what you wrote last is still being stored; wait for the replies, then try again")

@@ -18,12 +18,21 @@ BY_KIND: Mapping[str, Topics] = {
     "chat": frozenset({"events", "messages"}),
     "direct": frozenset({"events", "messages"}),
     "roster": frozenset({"events", "roster"}),
+    "app view": frozenset({"events", "view"}),
+    "direct app view": frozenset({"events", "view"}),
 }
 """By the kind of a feed item. Other kinds are events only."""
+BY_ENTRY: Mapping[str, Topics] = {"publish_schema": EVENTS | RIGHTS}
+"""By the name of the entry, in place of its kind: a schema may describe the actions of an app, and is no view."""
 
 
 class Item(Struct):
     kind: str = "info"
+    do: str = ""
+
+    @property
+    def topics(self) -> Topics:
+        return BY_ENTRY.get(self.do) or BY_KIND.get(self.kind, EVENTS)
 
 
 class Push(Struct):
@@ -65,5 +74,5 @@ class Changes:
         elif push.push == "grant":
             self._callback(RIGHTS)
         elif push.items:
-            self._callback(frozenset().union(*(BY_KIND.get(item.kind, EVENTS) for item in push.items)))
+            self._callback(frozenset().union(*(item.topics for item in push.items)))
         return True

@@ -206,7 +206,7 @@ def rules(ctx: Context) -> Rules:
     parts = [
         description if description.startswith(title) else f"{title}\n{description}",
         f"Actions:\n{actions or watch_only(ctx.member)}",
-        f"Your other commands ({OPTIONAL}): {others}",
+        f"Your other commands, also those that are not listed as tools ({OPTIONAL}): {others}",
         later_text(ctx.room, ctx.member),
         ctx.room.notice,
     ]
@@ -225,7 +225,8 @@ def rules(ctx: Context) -> Rules:
 def allowed_commands(room: BaseRoom, member: Member) -> list[Command]:
     """The commands that a member is allowed to use in this room, also those that are not possible now. Those about the
     whole house are not among them."""
-    found = [c for c in room.callable_here if c.about != "house" and not c.joins and by_grant(member, c)]
+    here = [*room.callable_here, *room.commands_now()]
+    found = [c for c in here if c.about != "house" and not c.joins and by_grant(member, c)]
     return sorted(found, key=lambda c: c.where == "house")  # the room's own first
 
 

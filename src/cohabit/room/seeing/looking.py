@@ -61,6 +61,7 @@ class ViewReply(Struct, omit_defaults=True):
     changed: dict[str, Any] | None = None
     turn_seconds_left: int | None = None  # until the time limit of the turn, round or step ends
     next_game_seconds: int | None = None  # until the next game begins by itself
+    also: dict[str, Any] = {}  # what features add, such as the view of an app
 
 
 Since = Annotated[str, Meta(description="only what has changed since this view")]
@@ -72,6 +73,7 @@ Since = Annotated[str, Meta(description="only what has changed since this view")
     resource=Resource("view", "View", "The world as you see it now", topics=frozenset({"view"}), text="text"),
     hint="shows what you see now.",
     listed=True,
+    for_play=True,
     for_front_end=True,
     shows_world=True,
 )
@@ -115,6 +117,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     )  # fmt: skip
     if me.played_by_bot:  # it reads the observation, and all of it
         return reply
+    reply.also = {name: of for ask in room.hooks.view_data for name, of in room.run_hook(ask, room, me).items()}
     before = room.shown.get(me.id, since) if since else None
     reply.id = room.shown.add(me.id, text, seen.observation, room.record.seq)
     if before is not None:
@@ -225,6 +228,7 @@ def _until_turn(room: BaseRoom, member: Member, args: Mapping[str, Any]) -> Read
     task=("your_turn", "over"),
     hint="waits for your turn; where time runs by itself, for something new. If nothing came, call it again.",
     listed=True,
+    for_play=True,
     for_front_end=True,
     shows_world=True,
 )
