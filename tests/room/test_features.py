@@ -159,7 +159,9 @@ def test_a_record_that_needs_a_missing_feature_is_refused_by_its_name() -> None:
     snapshot, lines = room.snapshot(), whole(room)
     forget_features()
     for open_again in (lambda: Room.restore(snapshot, [], make_world), lambda: Room.replay(lines, make_world)):
-        with pytest.raises(UnknownAsset, match=r"room-1 needs a feature: unknown feature 'poll'.*COHABIT_FEATURES=FILE"):
+        with pytest.raises(
+            UnknownAsset, match=r"room-1 needs a feature: unknown feature 'poll'.*COHABIT_FEATURES=FILE"
+        ):
             open_again()
 
 
