@@ -139,7 +139,7 @@ class Schemas(Struct):
     schemas: list[SchemaLine]
 
 
-@command(category="read", needs=C.WATCH)
+@command(category="read", needs=C.WATCH, sends="app views")
 def app_schemas(ctx: Context) -> Schemas:
     """The schemas that apps in this room have published. `schemas` describes the commands instead."""
     return Schemas(
@@ -196,7 +196,7 @@ class AppView(Struct):
     published_at: int | None = None
 
 
-@command(category="read", needs=C.WATCH)
+@command(category="read", needs=C.WATCH, sends="app views")
 def app_view(
     ctx: Context, app: Annotated[str | None, Meta(description="the app; default: the one that published last")] = None
 ) -> AppView:

@@ -137,6 +137,7 @@ def _nothing_new(result: Any) -> bool:
     ),
     hint="reads your messages from a cursor. With `wait_ms` it waits for new ones.",
     listed=True,
+    sends="messages",
 )  # fmt: skip
 def recv_messages(
     ctx: Context,

@@ -86,11 +86,15 @@ class McpFace:
         receive = whole
         room = scope["path_params"].get("room")
         scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
-        if self.answers_at_once(headers, caller):
-            await self._at_once.handle_request(scope, receive, send)
-        else:
-            scope["user"] = _session_owner(credential, room)
-            await self._sessions.handle_request(scope, receive, send)
+        counted = _counting(send, caller)
+        try:
+            if self.answers_at_once(headers, caller):
+                await self._at_once.handle_request(scope, receive, counted)
+            else:
+                scope["user"] = _session_owner(credential, room)
+                await self._sessions.handle_request(scope, receive, counted)
+        finally:
+            caller.shaped.close()
 
     def answers_at_once(self, headers: dict[str, str], caller: InHouse) -> bool:
         """Judged by the headers alone. The SDK refuses a request whose body does not match them."""
@@ -98,6 +102,17 @@ class McpFace:
             return False
         method = headers.get("mcp-method")
         return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
+
+
+def _counting(send: Send, caller: InHouse) -> Send:
+    """A ``send`` that counts the bytes of the body."""
+
+    async def counted(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            caller.shaped.sent(len(message.get("body", b"")))
+        await send(message)
+
+    return counted
 
 
 async def _whole_request(receive: Receive) -> Receive | None:

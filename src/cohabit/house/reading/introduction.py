@@ -33,7 +33,7 @@ class Introduction(Struct, omit_defaults=True):
     note: str = ""  # for a member who may only watch
 
 
-@command(category="meta", where="house", about="either", before_joining=True)
+@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
 async def introduction(
     ctx: HouseContext,
     brief: Annotated[bool, Meta(description="without what `rules` says too")] = False,

@@ -10,7 +10,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
+from cohabit.house.running.egress import RoomEgress
 from cohabit.house.settings import Settings
+from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_credential
@@ -43,6 +45,7 @@ class MediaRoom(Protocol):
     room: Room
     settings: Settings
     media: "MediaRelay"
+    egress: RoomEgress
 
     @property
     def now(self) -> Callable[[], int]: ...
@@ -117,12 +120,15 @@ class MediaRelay:
         state, hears = room.state, room.hooks.hears
         speaker = state.members[sender.member]
         handle = speaker.handle.encode()
-        made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
         needed, now = LANES[frame[0]][1], sender.runner.now()
+        made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
+        kind: SentKind = "sound" if needed is C.HEAR_AUDIO else "screens"
         for reader in list(self.readers):
             member = state.members.get(reader.member)
             if member is None or reader.member == sender.member or needed not in member.held:
                 continue
             if by_credential(reader.credential, now).code or not all(asked(room, speaker, member) for asked in hears):
                 continue
-            reader.deliver(made)
+            account = reader.runner.egress.of(member)
+            if account.allows(len(made)) and reader.deliver(made):
+                account.line.pushed(kind, len(made))

@@ -64,6 +64,7 @@ def unwrap(args: Any) -> tuple[str, dict[str, Any], str | None]:
     hint="runs an action or another command by name, also one that is not listed as a tool.",
     listed=True,
     shows_world=True,
+    sends="actions",
 )
 def act(
     ctx: Context,
