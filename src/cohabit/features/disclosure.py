@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Busy
-from cohabit.model.egress import THIS_HOUSE
+from cohabit.model.egress import NO_LIMIT, THIS_HOUSE
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.base import BaseRoom, Context
@@ -99,7 +99,6 @@ def require_disclosure(ctx: Context, required: bool = True) -> DisclosurePolicy:
 
 
 # -- how much may leave ---------------------------------------------------------------------------
-NO_LIMIT = 2**62
 MAX_BUDGETS = 1_000
 """Members of a room with a budget of their own, those who have left included."""
 

@@ -12,6 +12,8 @@ SentKind = Literal[
 ``queries``: what a world answers, such as files of a workspace. ``lists``: commands, rules and introductions.
 ``protocol``: what a protocol adds, such as the handshake of MCP."""
 
+NO_LIMIT = 2**62
+"""A budget without a limit."""
 UNKNOWN = "unknown"
 """The backend of a member that has disclosed nothing."""
 ELSEWHERE = "elsewhere"

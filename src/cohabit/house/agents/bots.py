@@ -36,7 +36,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-from cohabit.registry import is_script
+from cohabit.registry import is_foreign, is_script
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
 from cohabit.room.seeing.looking import ViewReply
@@ -123,7 +123,10 @@ class Bots:
         quick = is_script(parsed)
         # A script, and a model whose weights are read here, are parts of this house.
         leaves = not quick and parsed.kind != WEIGHTS_FILE
-        table = MemberTable(self._clock, runner, who, label_of(brain), waits_for_news=not quick, leaves=leaves)
+        outside = None if is_foreign(parsed) else True
+        table = MemberTable(
+            self._clock, runner, who, label_of(brain), waits_for_news=not quick, leaves=leaves, outside=outside
+        )
         try:
             if quick:
                 agent = open_agent(brain, _purpose(runner.room, who))
@@ -222,7 +225,7 @@ class MemberTable:
 
     ``waits_for_news``: where time runs by itself it is always the agent's turn, so a wait ends with news instead. A
     script needs none of this, because it pauses before each decision. ``leaves``: what it sees may leave the house, so
-    it is counted.
+    it is counted; ``outside``: it does, as far as the house knows; None: it does not know.
     """
 
     def __init__(
@@ -234,9 +237,10 @@ class MemberTable:
         *,
         waits_for_news: bool = False,
         leaves: bool = False,
+        outside: bool | None = True,
     ) -> None:
         self._clock, self._runner, self._who, self._brain = clock, runner, who, brain
-        self._leaves = leaves
+        self._leaves, self._outside = leaves, outside
         self._waits_for_news = waits_for_news
         self._known = -1  # the last entry that is no news any more
         self._quiet_until = 0  # when the agent thinks again without news
@@ -270,7 +274,7 @@ class MemberTable:
         account, size = self._runner.egress.of(member), len(encode(result))
         if not (command.records or account.allows(size)):
             raise used_up(account.limit)
-        account.to(self._brain, True).replied(command.sends, size)
+        account.to(self._brain, self._outside).replied(command.sends, size)
 
     async def changed(self, wait_ms: int) -> None:
         self._check_plays()

@@ -20,7 +20,7 @@ from cohabit.house.running.later import Later
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import StoredEgress, Write
 from cohabit.house.store.writer import Writer
-from cohabit.model.egress import ELSEWHERE, OTHERS, UNKNOWN, Amount, Sent, SentKind
+from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, UNKNOWN, Amount, Sent, SentKind
 from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
 
@@ -127,19 +127,23 @@ class Account:
     @property
     def line(self) -> Line:
         """What is sent now goes to this backend."""
-        if self.version != self.room.version():
-            self._refresh()
+        self._look_up()
         return self.current
 
     def allows(self, size: int) -> bool:
         """Whether so much may be sent."""
-        if self.version != self.room.version():
-            self._refresh()
+        self._look_up()
         return self.used < self.limit and self.used + size <= self.limit
 
     @property
     def is_used_up(self) -> bool:
         return not self.allows(0)
+
+    @property
+    def budget(self) -> int | None:
+        """Bytes in all; None: there is no limit."""
+        self._look_up()
+        return None if self.limit >= NO_LIMIT else int(self.limit)
 
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""
@@ -156,8 +160,12 @@ class Account:
             line = self.backends[backend, outside] = Line(self, Sent(self.who, handle, backend, outside))
         return line
 
-    def _refresh(self) -> None:
-        self.version = self.room.version()
+    def _look_up(self) -> None:
+        """The backend and the budget, again if the roster has changed."""
+        version = self.room.version()
+        if version == self.version:
+            return
+        self.version = version
         backend, outside, limit = self.room.about(self)
         self.current, self.limit = self.to(backend, outside), inf if self.is_unlimited else limit
 
