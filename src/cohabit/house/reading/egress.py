@@ -1,6 +1,7 @@
 """What left the house: the commands that show it, and a signed export of it."""
 
-from typing import Annotated, Any
+from copy import copy
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
@@ -11,6 +12,7 @@ from cohabit.house.calls.resolve import unknown_room
 from cohabit.house.running.egress import Account
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
+from cohabit.model.egress import Amount
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
 from cohabit.room.state import handle_of
@@ -106,5 +108,6 @@ def _of_account(account: Account) -> EgressOfMember:
     )
 
 
-def _kinds(kinds: dict[str, Any]) -> dict[str, Any]:
-    return {kind: amount for kind, amount in sorted(kinds.items()) if amount.times or amount.bytes}
+def _kinds(kinds: dict[str, Amount]) -> dict[str, Amount]:
+    """Copies: this reply is counted, too."""
+    return {kind: copy(amount) for kind, amount in sorted(kinds.items()) if amount.times or amount.bytes}
