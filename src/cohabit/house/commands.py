@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 
 from cohabit.feature_registry import usual_features
-from cohabit.house.access import credentials, entry_policy, gate, invites
+from cohabit.house.access import credentials, egress_commands, entry_policy, gate, invites
 from cohabit.house.agents import agent_status
 from cohabit.house.calls import command_list
 from cohabit.house.lifecycle import room_commands, saves
-from cohabit.house.reading import audit_log, egress, feed, front_ends, introduction, observing
+from cohabit.house.reading import audit_log, feed, front_ends, introduction, observing
 from cohabit.registry import known_worlds, load_protocol_names, make_world
 from cohabit.room.command_modules import every_room_command, features_named, features_of
 from cohabit.room.commands import Command, CommandTable, commands_of, declared_in
 
 MODULES = (
     room_commands, command_list, introduction, invites, gate, entry_policy, credentials, feed, observing, front_ends,
-    audit_log, egress, saves, agent_status,
+    audit_log, egress_commands, saves, agent_status,
 )  # fmt: skip
 HOUSE_COMMANDS = CommandTable([command for module in MODULES for command in declared_in(module)])
 

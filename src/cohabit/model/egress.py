@@ -1,12 +1,14 @@
 """What left the house for one backend: how many bytes, and of what kind."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
 
 SentKind = Literal[
-    "views", "events", "messages", "actions", "queries", "pictures", "app views", "front ends", "lists", "sound",
-    "screens", "refusals", "protocol", "other",
+    "views", "events", "messages", "actions", "queries", "pictures", "files", "data", "app views", "front ends",
+    "lists", "sound", "screens", "refusals", "protocol", "other",
 ]  # fmt: skip
 """What a reply or a pushed frame is. ``actions``: replies to actions, with what the player sees after them.
 ``queries``: what a world answers, such as files of a workspace. ``lists``: commands, rules and introductions.
@@ -14,6 +16,12 @@ SentKind = Literal[
 
 NO_LIMIT = 2**62
 """A budget without a limit."""
+OF_EVENTS: Mapping[str, SentKind] = MappingProxyType({
+    "chat": "messages", "direct": "messages", "data": "data", "direct data": "data", "app action": "data",
+    "image": "pictures", "direct image": "pictures", "file": "files", "direct file": "files",
+    "app view": "app views", "direct app view": "app views",
+})  # fmt: skip
+"""What a pushed frame is whose events are all of this kind; others are ``events``."""
 UNKNOWN = "unknown"
 """The backend of a member that has disclosed nothing."""
 ELSEWHERE = "elsewhere"

@@ -51,7 +51,7 @@ def egress(args: argparse.Namespace) -> int:
 
 async def _exported(args: argparse.Namespace) -> str:
     async with as_operator(settings_of(args)) as client:
-        return str((await client.call("export_egress", {"room": args.room}))["export"])
+        return str((await client.call("house_egress", {"room": args.room}))["export"])
 
 
 def _verified(args: argparse.Namespace) -> list[str]:
@@ -72,7 +72,7 @@ def _verified(args: argparse.Namespace) -> list[str]:
 
 
 def _export_in(content: bytes) -> str:
-    """The signed text: by itself, or in the reply of `export_egress`."""
+    """The signed text: by itself, or in a reply of the house."""
     try:
         return str(msgspec.json.decode(content)["export"])
     except (msgspec.DecodeError, KeyError, TypeError):

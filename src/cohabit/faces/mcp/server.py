@@ -20,7 +20,7 @@ from sse_starlette.sse import AppStatus
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import BadArgs, Unauthorized
+from cohabit.errors import BadArgs, EgressUsedUp, Unauthorized
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
 from cohabit.faces.mcp.protocol import LISTS, Protocol
@@ -77,7 +77,9 @@ class McpFace:
         try:
             credential = self._house.identify(bearer(headers))
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
-        except (Unauthorized, BadArgs) as refusal:
+            if scope["method"] == "GET":  # a stream, which may repeat what was sent before
+                self._house.door.check_may_send(credential, scope["path_params"].get("room"))
+        except (Unauthorized, BadArgs, EgressUsedUp) as refusal:
             await error_response(refusal)(scope, receive, send)
             return
         whole = await _whole_request(receive) if scope["method"] == "POST" else receive

@@ -146,6 +146,12 @@ class Door:
             return runner.egress.of(member)
         return self._outside(credential)
 
+    def check_may_send(self, credential: Credential, room: str | None) -> None:
+        """Raise EGRESS_USED_UP if nothing more may be sent to a caller in a room; without one, in any of its rooms."""
+        rooms = [room or credential.room] if room or credential.room else [*self.services.rooms, None]
+        for name in rooms:
+            self.account_of(credential, name).check()
+
     def _outside(self, credential: Credential) -> Account:
         """The account of a caller outside of all rooms."""
         is_host = self._identities.is_host(credential)
@@ -158,7 +164,7 @@ class Door:
 
     @staticmethod
     def _counts(call: Call, account: Account, command: Command, deliver: Deliver) -> None:
-        call.leaves_by, call.deliver = account.line, deliver
+        call.leaves_by, call.deliver = account.current, deliver
         call.sends, call.may_be_withheld = command.sends, not command.records
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:

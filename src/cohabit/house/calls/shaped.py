@@ -20,16 +20,25 @@ class Shaped:
         self._expected: deque[tuple[Line, SentKind, int]] = deque()
         self._last: tuple[Line, SentKind] | None = None
         self._call: Call | None = None
+        self._is_complete = False
 
     def deliver(self, call: Call) -> int:
-        size = measured(call)
-        if isinstance(call.leaves_by, Line):
-            if call is self._call:  # its reply is withheld
-                self._expected.pop()
-            self._call = call
-            self._last = call.leaves_by, "refusals" if call.error is not None else call.sends
-            self._expected.append((*self._last, size))
+        size, line = measured(call), call.leaves_by
+        if not isinstance(line, Line):
+            return size
+        if call is self._call:  # its reply is withheld, and this is the refusal
+            self._expect(*self._expected.pop(), -1)
+        self._call = call
+        kind: SentKind = "refusals" if call.error is not None else call.sends
+        self._last = line, kind
+        self._expected.append((line, kind, size))
+        self._expect(line, kind, size)
         return size
+
+    def _expect(self, line: Line, kind: SentKind, size: int, sign: int = 1) -> None:
+        """After the response, as in the work of a task: the reply leaves with another request, which counts it."""
+        if self._is_complete:
+            line.add(kind, -size * sign, 0)
 
     def sent(self, size: int) -> None:
         """So many bytes were sent to the client."""
@@ -50,3 +59,4 @@ class Shaped:
         for line, kind, expected in self._expected:
             line.add(kind, -expected, 0)
         self._expected.clear()
+        self._is_complete, self._call = True, None

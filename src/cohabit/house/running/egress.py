@@ -145,10 +145,18 @@ class Account:
         self._look_up()
         return None if self.limit >= NO_LIMIT else int(self.limit)
 
+    def pushed(self, kind: SentKind, size: int) -> None:
+        """Count a frame that was sent."""
+        self.line.pushed(kind, size)
+
+    def refusal(self) -> EgressUsedUp:
+        """Why nothing more is sent."""
+        return used_up(self.limit)
+
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""
         if not self.allows(0):
-            raise used_up(self.limit)
+            raise self.refusal()
 
     def to(self, backend: str, outside: bool | None) -> Line:
         """What is sent to this backend of the member."""

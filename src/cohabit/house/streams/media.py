@@ -10,13 +10,13 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
-from cohabit.house.running.egress import RoomEgress
 from cohabit.house.settings import Settings
 from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_credential
 from cohabit.room.room import Room
+from cohabit.room.state import Member
 
 C = Capability
 LANES = {1: ("audio", C.HEAR_AUDIO), 2: ("screen", C.SEE_SCREEN)}
@@ -39,13 +39,37 @@ class Sent(Struct):
     size: int = 0
 
 
+class Allowance(Protocol):
+    """How much may be sent to a member, and how much was."""
+
+    def allows(self, size: int) -> bool:
+        """Whether so many bytes may be sent."""
+        ...
+
+    def pushed(self, kind: SentKind, size: int) -> None:
+        """Count a frame."""
+        ...
+
+    def refusal(self) -> CohabitError:
+        """Why nothing more is sent."""
+        ...
+
+
+class Accounts(Protocol):
+    """Those of all members of a room."""
+
+    def of(self, member: Member) -> Allowance: ...
+
+
 class MediaRoom(Protocol):
     """The parts of a running room that relaying media needs."""
 
     room: Room
     settings: Settings
     media: "MediaRelay"
-    egress: RoomEgress
+
+    @property
+    def egress(self) -> "Accounts": ...
 
     @property
     def now(self) -> Callable[[], int]: ...
@@ -131,4 +155,4 @@ class MediaRelay:
                 continue
             account = reader.runner.egress.of(member)
             if account.allows(len(made)) and reader.deliver(made):
-                account.line.pushed(kind, len(made))
+                account.pushed(kind, len(made))

@@ -12,7 +12,6 @@ from typing import Protocol
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.house.overload import OverloadLog
-from cohabit.house.running.egress import used_up
 from cohabit.house.streams.media import MediaRoom
 from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
@@ -26,6 +25,12 @@ Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
 NO_GRANT: Grant = (frozenset(), None, None)
 Deliver = Callable[[bytes], bool]
 """Sends a frame immediately. Returns False if the reader is not ready for it."""
+
+
+class Labelled(bytes):
+    """A frame of which it is known what it is, where what leaves the house is counted."""
+
+    kind: SentKind
 
 
 class Outboxes:
@@ -140,7 +145,7 @@ class Subscription:
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
         """Queue an event. Events are never dropped; a full queue ends the subscription."""
-        if self.ended is not None or self._delivered(frame, "events"):
+        if self.ended is not None or self._delivered(frame, getattr(frame, "kind", "events")):
             return
         self._will_queue()
         self._events.append(frame)
@@ -183,7 +188,7 @@ class Subscription:
         if not deliver(frame):
             return False
         if self._leaves:
-            self._account.line.pushed(kind, len(frame))
+            self._account.pushed(kind, len(frame))
         return True
 
     def _may_leave(self, frame: bytes) -> bool:
@@ -191,7 +196,7 @@ class Subscription:
         if self._account.allows(len(frame) if self._leaves else 0):
             return True
         self._clear()
-        self.end(used_up(self._account.limit))
+        self.end(self._account.refusal())
         return False
 
     def _taken(self, frame: bytes, kind: SentKind) -> bytes:
@@ -201,7 +206,7 @@ class Subscription:
             self.close()
             raise self.ended
         if self._leaves:
-            self._account.line.pushed(kind, len(frame))
+            self._account.pushed(kind, len(frame))
         return frame
 
     def _will_queue(self) -> None:
@@ -264,7 +269,7 @@ class Subscription:
             if self._backlog is not None:
                 frame = await self._next_of_backlog(self._backlog)
                 if frame is not None:
-                    return self._taken(frame, "events")
+                    return self._taken(frame, getattr(frame, "kind", "events"))
                 self._backlog = None
             view = await self.first_view()
             if view and self._view is None:
@@ -272,7 +277,7 @@ class Subscription:
             kind: SentKind = "events" if self._events else "views"
             frame_or_none = self._next()
             if frame_or_none is not None:
-                return self._taken(frame_or_none, kind)
+                return self._taken(frame_or_none, getattr(frame_or_none, "kind", kind))
             if self.ended is not None:
                 self.close()
                 raise self.ended

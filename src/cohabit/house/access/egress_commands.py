@@ -5,7 +5,6 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
@@ -50,42 +49,31 @@ class ExportedEgress(Struct):
     key: dict[str, str]  # the public key of this house, also at /.well-known/cohabit-key.json
 
 
-@command(category="host", where="house", about="house")
-async def export_egress(
-    ctx: HouseContext,
-    room: Annotated[
-        str | None,
-        Meta(description=f"default: the room of your token; {HOUSE_ROOM}: what was sent outside of all rooms"),
-    ] = None,
-) -> ExportedEgress:
-    """What was sent to the backends of a room, signed by this house. `cohabit egress --verify FILE` checks it.
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS)
+async def export_egress(ctx: HouseContext) -> ExportedEgress:
+    """What was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE` checks
+    it."""
+    return await _export(ctx, ctx.runner)
 
-    For hosts of the room and of the house.
-    """
-    runner = _room_for_host(ctx, room or ctx.credential.room)
+
+@command(category="host", where="house", about="house", host_only=True)
+async def house_egress(
+    ctx: HouseContext,
+    room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,
+) -> ExportedEgress:
+    """What was sent to the backends of a room's members, or to callers outside of all rooms, signed by the house."""
+    runner = ctx.house.rooms.runner_of(room or HOUSE_ROOM)
+    if runner is None:
+        raise unknown_room(room or HOUSE_ROOM)
+    return await _export(ctx, runner)
+
+
+async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:
     await _store(runner)
     history, key = runner.history, await ctx.house.need(HouseKey).load()
     members = [_of_account(account) for account in runner.egress.accounts.values()]
     said = EgressExport(EGRESS, runner.id, ctx.house.clock.now(), history.seq, history.digest.hex(), members)
     return ExportedEgress(key.sign(said), dict(key.public_jwk))
-
-
-def _room_for_host(ctx: HouseContext, room: str | None) -> RoomRunner:
-    if room is None:
-        raise BadArgs(f"room: say which; {HOUSE_ROOM} is what was sent outside of all rooms")
-    runner = ctx.house.rooms.runner_of(room)
-    if runner is not None and ctx.is_host:
-        return runner
-    if runner is None or ctx.credential.room not in (None, room):
-        raise unknown_room(room)
-    member = runner.room.member_of(ctx.credential.identity)
-    if member is None:
-        raise unknown_room(room)
-    if C.MANAGE_MEMBERS not in member.held:
-        refusal = PermissionDenied("only a host of the room can export this; `egress` shows your own count")
-        runner.refused(member.id, ctx.command.name, refusal)
-        raise refusal
-    return runner
 
 
 async def _store(runner: RoomRunner) -> None:
