@@ -1,6 +1,7 @@
 """What the house counts of what leaves it, for whom, and what becomes of the count."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cohabit.house.house import House
 from cohabit.house.running.egress import MOST_BACKENDS, STORE_MS, Account
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, OWL, Client, back_again, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, HOST, OWL, back_again, issue, make_room, newcomer, open_house, player
 
 AGENT = {**OWL, "backend": "Claude"}
 
@@ -206,12 +207,11 @@ async def test_a_member_that_names_a_backend_after_another_does_not_grow_the_cou
 async def test_what_an_agent_of_the_house_gets_counts_for_its_backend_unless_it_is_a_part_of_the_house() -> None:
     brain = f"{Path(__file__).with_name('brains.py')}:Scripted"
     async with open_house() as house:
-        who = await make_room(
+        await make_room(
             house, player("ann", 0, brain=brain), player("bob", 1, brain="random"), HOST, world="nim",
             config={"stones": 9},
         )  # fmt: skip
-        while not (await who["hostess"]("wait_for_turn", {"wait_ms": 0})).over:
-            await asyncio.sleep(0)
+        await until(lambda: house.rooms["den"].room.is_over())
         assert lines(account(house, "bob")) == {}
         ((backend, outside), size) = next(iter(lines(account(house, "ann")).items()))
         assert (backend, outside) == (parse_brain(brain).label, None)
@@ -226,18 +226,17 @@ async def test_an_agent_of_the_house_stops_when_its_budget_is_used_up_and_plays_
             config={"stones": 9},
         )  # fmt: skip
         await who["hostess"]("set_egress_budget", {"budget": 0, "member": "hostess"})
-        while "used up" not in (await _agent(who["hostess"], "ann")).stopped:
-            await asyncio.sleep(0)
+        await until(lambda: any("used up" in agent.stopped for agent in house.bots.agents.values()))
         assert account(house, "ann").used < 2_000
         await who["hostess"]("set_egress_budget", {"budget": 0})
-        while not (await who["hostess"]("wait_for_turn", {"wait_ms": 0})).over:
+        await until(lambda: house.rooms["den"].room.is_over())
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for the thread of the agents. The clock of the house stands still."""
+    async with asyncio.timeout(120):
+        while not is_so():
             await asyncio.sleep(0)
-
-
-async def _agent(host: Client, who: str) -> Any:
-    while not (found := [line for line in (await host("agents")).agents if line.member == who]):
-        await asyncio.sleep(0)
-    return found[0]
 
 
 async def test_a_count_is_gone_with_its_room_and_outside_of_rooms_hosts_of_the_house_have_no_limit() -> None:
