@@ -231,10 +231,11 @@ async def test_a_budget_that_is_used_up_cuts_off_until_a_host_raises_it_and_the_
     async with opened() as place, INTERFACES[interface](place) as ask:
         size = await ask("view")
         await place.host("set_egress_budget", {"budget": place.account.used + size // 2, "member": "owl"})
-        before = place.kinds()
+        before, before_used = place.kinds(), place.account.used
         for _ in range(2):
             with pytest.raises(EgressUsedUp, match="a host can raise the budget"):
                 await ask("view")
+        assert place.account.used < before_used + 2 * 1_500  # two refusals
         await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
         with pytest.raises(EgressUsedUp):
             await ask("rules")

@@ -77,9 +77,10 @@ def nexus_app(house: House) -> ASGIApp:
         asked = await _read(request)
         try:
             response = _response(*await answer(house, asked))
-            asked.sent.sent(len(response.body))
-        finally:
-            asked.sent.close()
+        except errors.CohabitError as refusal:
+            response = _refused(refusal)
+        asked.sent.sent(len(response.body))
+        asked.sent.close()
         return response
 
     return Guard(request_response(answering(handle, _refused)), house.settings, refused=_refused)

@@ -18,7 +18,7 @@ from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
 from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call, Deliver
-from cohabit.house.running.egress import Account, error_size, measured, used_up
+from cohabit.house.running.egress import Account, measured, used_up
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.access.budget import Budget
@@ -130,7 +130,7 @@ class Door:
             return call
         except CohabitError as wrong:
             if account is not None:
-                account.line.replied("refusals", error_size(wrong))
+                self._count_refusal(account, name, wrong, deliver)
             if not isinstance(wrong, UnknownCommand):  # counted in the room's audit log
                 self._count(wrong)
             self._identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
@@ -161,6 +161,14 @@ class Door:
         refused = used_up(account.limit)
         account.room.refused(account.member, command.name, refused)
         return refused
+
+    @staticmethod
+    def _count_refusal(account: Account, name: str, wrong: CohabitError, deliver: Deliver) -> None:
+        """Count the refusal of a call that did not begin."""
+        call = Call("", name)
+        call.error, call.deliver, call.sends, call.may_be_withheld = wrong, deliver, "refusals", False
+        call.leaves_by = account.line
+        call.leave()
 
     @staticmethod
     def _counts(call: Call, account: Account, command: Command, deliver: Deliver) -> None:

@@ -54,7 +54,8 @@ def measured(call: Call) -> int:
 
 
 def error_size(error: BaseException) -> int:
-    return len(encode({"error": error.as_wire() if isinstance(error, CohabitError) else "INTERNAL"}))
+    """The size of the body of a refusal over HTTP."""
+    return len(encode({"ok": False, "error": error.as_wire() if isinstance(error, CohabitError) else "INTERNAL"}))
 
 
 class Line:

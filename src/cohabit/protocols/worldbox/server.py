@@ -124,11 +124,12 @@ class BridgeApp:
 
         async def handled(request: Request) -> Response:
             try:
-                body = wire.encode(await self._answer(request, asked, sent))
-                sent.sent(len(body))
-            finally:
-                sent.close()
-            return Response(body)
+                response = Response(wire.encode(await self._answer(request, asked, sent)))
+            except errors.CohabitError as refusal:
+                response = refused(refusal)
+            sent.sent(len(response.body))
+            sent.close()
+            return response
 
         def refused(error: errors.CohabitError) -> Response:
             return Response(wire.encode(wire.error_reply(error, asked)), error.status)
