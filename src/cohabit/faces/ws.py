@@ -82,7 +82,10 @@ def reply_frame(number: int | str | None, error: BaseException | None, result: A
 
 def into_frame(number: int | str | None, call: Call) -> int:
     """Make the result of a call its reply."""
-    call.result = frame = reply_frame(number, call.error, call.result)
+    if call.error is None:
+        call.result = frame = _encode({"id": number, "ok": True, "result": call.result})
+    else:
+        call.result = frame = reply_frame(number, call.error, None)
     return len(frame)
 
 

@@ -20,6 +20,7 @@ from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call, Deliver
 from cohabit.house.running.egress import Account, measured, used_up
 from cohabit.house.running.runner import RoomRunner
+from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
 from cohabit.room.access.budget import Budget
 from cohabit.room.commands import Command
@@ -32,6 +33,16 @@ WAITS_OUTSIDE = 8
 """The same, of one token whose holder is not a member yet."""
 NEWCOMER = "(newcomer)"
 """The member of a refusal in the audit log, if it is none yet. No handle has parentheses."""
+
+
+class Refused:
+    """What is said of the reply to a call that did not begin."""
+
+    sends: SentKind = "refusals"
+    records = False
+
+
+REFUSED = Refused()
 
 
 class Door:
@@ -106,14 +117,17 @@ class Door:
         try:
             target = resolve(self.services, credential, room, name)
             runner, member, command = target.maybe_runner, target.maybe_member, target.command
-            account = (
-                runner.egress.of(member) if runner is not None and member is not None else self._outside(credential)
-            )
-            if not (account.allows(0) or command.when_used_up):
+            if runner is None or member is None:
+                account = self._outside(credential)
+            else:
+                account = runner.egress.by_member.get(member.id) or runner.egress.of(member)
+            if account.version != account.room.room.roster_version:
+                account.look_up()
+            if account.used >= account.limit and not command.when_used_up:
                 raise self._used_up(account, command)
             if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
-                self._counts(call, account, command, deliver)
+                call.leaves_by, call.deliver, call.reply = account.current, deliver, command
                 self._start(call, target, room, at)
                 return call
             assert runner is not None
@@ -123,10 +137,12 @@ class Door:
             else:
                 runner.time.mark_seen(member.id, at)
             call = Call(member.id, command.name, args, key, credential=credential)
-            self._counts(call, account, command, deliver)
-            call.done = runner.put(call, at)
-            if call.done:
-                call.leave()
+            line = account.current
+            call.leaves_by, call.deliver, call.reply = line, deliver, command
+            if runner.put(call, at):
+                call.done = True
+                line.passes(call)
+                call.leaves_by = None
             return call
         except CohabitError as wrong:
             if account is not None:
@@ -166,14 +182,8 @@ class Door:
     def _count_refusal(account: Account, name: str, wrong: CohabitError, deliver: Deliver) -> None:
         """Count the refusal of a call that did not begin."""
         call = Call("", name)
-        call.error, call.deliver, call.sends, call.may_be_withheld = wrong, deliver, "refusals", False
-        call.leaves_by = account.line
+        call.error, call.leaves_by, call.deliver, call.reply = wrong, account.line, deliver, REFUSED
         call.leave()
-
-    @staticmethod
-    def _counts(call: Call, account: Account, command: Command, deliver: Deliver) -> None:
-        call.leaves_by, call.deliver = account.current, deliver
-        call.sends, call.may_be_withheld = command.sends, not command.records
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         runner, member = target.maybe_runner, target.maybe_member

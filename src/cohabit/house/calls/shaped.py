@@ -29,7 +29,7 @@ class Shaped:
         if call is self._call:  # its reply is withheld, and this is the refusal
             self._expect(*self._expected.pop(), -1)
         self._call = call
-        kind: SentKind = "refusals" if call.error is not None else call.sends
+        kind: SentKind = "refusals" if call.error is not None else call.reply.sends
         self._last = line, kind
         self._expected.append((line, kind, size))
         self._expect(line, kind, size)

@@ -20,6 +20,13 @@ Deliver = Callable[["Call"], int]
 """Encodes the reply of a call for one interface, if it likes, and returns how many bytes it has."""
 
 
+class ReplyOf(Protocol):
+    """What a command says about its replies."""
+
+    sends: SentKind
+    records: bool
+
+
 class Outlet(Protocol):
     """Where a reply leaves the house."""
 
@@ -31,8 +38,8 @@ class Call:
     """A member's call and its result."""
 
     __slots__ = (
-        "args", "credential", "deliver", "done", "error", "future", "key", "leaves_by", "may_be_withheld", "name",
-        "ran", "result", "sends", "stop_waiting", "then", "via", "who",
+        "args", "credential", "deliver", "done", "error", "future", "key", "leaves_by", "name",
+        "ran", "reply", "result", "stop_waiting", "then", "via", "who",
     )  # fmt: skip
 
     def __init__(
@@ -58,9 +65,8 @@ class Call:
         self.future: asyncio.Future[Any] | None = None
         self.stop_waiting: Callable[[], object] | None = None  # cancels a waiting call
         self.leaves_by: Outlet | None = None  # counts the reply; None: it does not leave the house, or was counted
-        self.deliver: Deliver  # set together with it, as are the next two
-        self.sends: SentKind
-        self.may_be_withheld: bool
+        self.deliver: Deliver  # set together with it
+        self.reply: ReplyOf  # the same
 
     def run(self, room: Room, at: int) -> None:
         """Run the call. Errors are stored, not raised."""

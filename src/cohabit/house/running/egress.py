@@ -61,13 +61,14 @@ def error_size(error: BaseException) -> int:
 class Line:
     """What one backend of one member gets."""
 
-    __slots__ = ("account", "frames", "is_new", "kinds", "replies", "sent", "size")
+    __slots__ = ("account", "frames", "is_new", "kinds", "recorded", "replies", "sent")
 
     def __init__(self, account: "Account", sent: Sent) -> None:
         self.account = account
         self.sent = sent
         self.kinds = sent.kinds
-        self.replies = self.frames = self.size = 0  # since the last entry
+        self.replies = self.frames = 0  # since the last entry
+        self.recorded = sent.bytes  # the bytes up to the last entry
         self.is_new = False  # there is something to store
 
     def add(self, kind: SentKind, size: int, times: int = 1) -> None:
@@ -77,7 +78,6 @@ class Line:
             amount = self.kinds[kind] = Amount()
         amount.times += times
         amount.bytes += size
-        self.size += size
         self.account.used += size
         if not self.is_new:
             self.is_new = True
@@ -93,20 +93,32 @@ class Line:
 
     def passes(self, call: Call) -> None:
         """A reply leaves, or is withheld because it is larger than what is left. The reply to a call that has changed
-        something is never withheld."""
-        size = self._delivered(call)
-        if call.error is None and call.may_be_withheld and not self.account.allows(size):
-            call.error, call.result = used_up(self.account.limit), None
-            self.account.room.refused(self.account.member, call.name, call.error)
-            size = self._delivered(call)
-        self.replied("refusals" if call.error is not None else call.sends, size)
-
-    def _delivered(self, call: Call) -> int:
+        something is never withheld. This runs for every call, so it does by itself what ``add`` does."""
         try:
-            return call.deliver(call)
+            size = call.deliver(call)
         except Exception as bug:  # it cannot be encoded
             call.error, call.result = internal_error(bug, call.name), None
-            return call.deliver(call)
+            size = call.deliver(call)
+        account, kind = self.account, call.reply.sends
+        if account.version != account.room.room.roster_version:
+            account.look_up()
+        if call.error is not None:
+            kind = "refusals"
+        elif account.used + size > account.limit and not call.reply.records:
+            size, kind = self._withheld(call), "refusals"
+        self.replies += 1
+        amount = self.kinds.get(kind)
+        if amount is None or not self.is_new:
+            self.add(kind, size)
+            return
+        amount.times += 1
+        amount.bytes += size
+        account.used += size
+
+    def _withheld(self, call: Call) -> int:
+        call.error, call.result = self.account.refusal(), None
+        self.account.room.refused(self.account.member, call.name, call.error)
+        return call.deliver(call)
 
 
 class Account:
@@ -128,12 +140,13 @@ class Account:
     @property
     def line(self) -> Line:
         """What is sent now goes to this backend."""
-        self._look_up()
+        self.look_up()
         return self.current
 
     def allows(self, size: int) -> bool:
         """Whether so much may be sent."""
-        self._look_up()
+        if self.version != self.room.room.roster_version:
+            self.look_up()
         return self.used < self.limit and self.used + size <= self.limit
 
     @property
@@ -143,7 +156,7 @@ class Account:
     @property
     def budget(self) -> int | None:
         """Bytes in all; None: there is no limit."""
-        self._look_up()
+        self.look_up()
         return None if self.limit >= NO_LIMIT else int(self.limit)
 
     def pushed(self, kind: SentKind, size: int) -> None:
@@ -169,9 +182,9 @@ class Account:
             line = self.backends[backend, outside] = Line(self, Sent(self.who, handle, backend, outside))
         return line
 
-    def _look_up(self) -> None:
+    def look_up(self) -> None:
         """The backend and the budget, again if the roster has changed."""
-        version = self.room.version()
+        version = self.room.room.roster_version
         if version == self.version:
             return
         self.version = version
@@ -184,17 +197,17 @@ class EgressBooks:
 
     def __init__(self) -> None:
         self._stored: dict[str, list[Sent]] = {}
-        self._rooms: dict[str, RoomEgress] = {}
+        self.rooms: dict[str, RoomEgress] = {}
 
     def load(self, room: str, stored: list[Sent]) -> None:
         """What the store has of a room that is opened. Called off the event loop, before the room runs."""
-        if room not in self._rooms:
+        if room not in self.rooms:
             self._stored[room] = stored
 
     def of_room(self, egress: "RoomEgress") -> "dict[str, Account]":
         """The accounts of a room that begins to run."""
-        before = self._rooms.get(egress.id)
-        self._rooms[egress.id] = egress
+        before = self.rooms.get(egress.id)
+        self.rooms[egress.id] = egress
         if before is None:
             return _accounts(egress, self._stored.pop(egress.id, []))
         for account in before.accounts.values():
@@ -203,7 +216,7 @@ class EgressBooks:
         return before.accounts
 
     def forget_room(self, room: str) -> None:
-        self._rooms.pop(room, None)
+        self.rooms.pop(room, None)
         self._stored.pop(room, None)
 
 
@@ -233,10 +246,10 @@ class RoomEgress:
 
     def __init__(self, room: Room, books: EgressBooks, recording: Recording) -> None:
         self.id = room.id
-        self._room = room
+        self.room = room
         self._how = recording
         self._default = float(recording.settings.egress_budget or inf)
-        self._by_member: dict[str, Account] = {}
+        self.by_member: dict[str, Account] = {}
         self._to_store: dict[Line, None] = {}
         self._to_record: dict[Line, None] = {}
         self._store_later = Later(recording.clock, STORE_MS, self.store)
@@ -247,9 +260,9 @@ class RoomEgress:
     # -- whose ------------------------------------------------------------------------------------
     def of(self, member: Member) -> Account:
         """The account of a member."""
-        found = self._by_member.get(member.id)
+        found = self.by_member.get(member.id)
         if found is None:
-            found = self._by_member[member.id] = self.of_identity(member.identity or member.id, member.id)
+            found = self.by_member[member.id] = self.of_identity(member.identity or member.id, member.id)
         return found
 
     def of_identity(self, who: str, member: str = "", *, is_host: bool = False) -> Account:
@@ -264,25 +277,22 @@ class RoomEgress:
             account.is_unlimited, account.version = True, -1
         return account
 
-    def version(self) -> int:
-        return self._room.roster_version
-
     def handle_of(self, member: str) -> str:
         return handle_of(member)
 
     def about(self, account: Account) -> tuple[str, bool | None, float]:
         """The backend of an account now, whether it is outside this house, and the budget."""
-        member = self._room.state.members.get(account.member)
+        member = self.room.state.members.get(account.member)
         if member is None:
             return UNKNOWN, None, self._default
-        said = self._room.features.sending(self._room, member)
+        said = self.room.features.sending(self.room, member)
         limit = said.limit if said.limit is not None else self._default
         if member.egress:
             return member.backend or ELSEWHERE, True, limit
         return said.backend or UNKNOWN, False if said.backend else None, limit
 
     def refused(self, member: str, command: str, error: CohabitError) -> None:
-        if member in self._room.state.members:
+        if member in self.room.state.members:
             self._how.refused(member, command, error)
 
     # -- keeping ----------------------------------------------------------------------------------
@@ -320,11 +330,11 @@ class RoomEgress:
         lines, self._to_record = self._to_record, {}
         made = [_entry(line) for line in lines if line.replies or line.frames]
         for line in lines:
-            line.replies = line.frames = line.size = 0
+            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
         return made
 
     def _record(self) -> None:
-        if self._room.state.archived:
+        if self.room.state.archived:
             return
         for line in list(self._to_record):
             try:
@@ -335,14 +345,14 @@ class RoomEgress:
                 continue
             except CohabitError:  # the room is quarantined
                 return
-            line.replies = line.frames = line.size = 0
+            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
             line.is_new = False  # whatever comes next is for the next minute
             del self._to_record[line]
 
 
 def _entry(line: Line) -> SystemCall:
-    about = {"member": line.account.member, "backend": line.sent.backend}
-    return SystemCall("sent_outside", {**about, "replies": line.replies, "frames": line.frames, "size": line.size})
+    about, size = {"member": line.account.member, "backend": line.sent.backend}, line.sent.bytes - line.recorded
+    return SystemCall("sent_outside", {**about, "replies": line.replies, "frames": line.frames, "size": size})
 
 
 def stored(sent: Sent) -> StoredEgress:
