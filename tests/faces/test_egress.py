@@ -372,3 +372,23 @@ async def test_the_older_stream_is_counted_when_it_only_tells_that_something_cha
         place.account.line.pushed("events", 1)
         with pytest.raises(EgressUsedUp):
             await anext(subscription)
+
+
+async def test_a_stream_of_mcp_that_could_repeat_earlier_replies_is_refused_when_the_budget_is_used_up() -> None:
+    async with opened() as place, over_older_mcp(place) as ask:
+        await ask("view")
+        await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
+        for path in ("/mcp/den", "/mcp"):
+            async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+                reply = await http.get(f"{place.url}{path}", headers={"last-event-id": "1"})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (403, "EGRESS_USED_UP")
+
+
+@pytest.mark.parametrize("interface", ["http", "websocket", "mcp tools", "older mcp"])
+async def test_a_refusal_is_counted_too(interface: str) -> None:
+    async with opened() as place, INTERFACES[interface](place) as ask:
+        before = place.account.used
+        with pytest.raises(PermissionDenied):
+            await ask("permissions")
+        assert 100 < place.account.used - before < 1_500
+        assert place.kinds()["refusals"] > 100
