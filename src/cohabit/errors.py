@@ -5,6 +5,7 @@
     │   ├── Unauthorized          UNAUTHORIZED             401
     │   ├── PermissionDenied      PERMISSION_DENIED        403
     │   ├── ScopeViolation        SCOPE_VIOLATION          403
+    │   ├── EgressUsedUp          EGRESS_USED_UP           403  (nothing more is sent to this member)
     │   ├── UnknownCommand        UNKNOWN_COMMAND          404
     │   ├── UnknownRoom           UNKNOWN_ROOM             404
     │   ├── TurnNotYours          TURN_NOT_YOURS           409
@@ -36,9 +37,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 __all__ = [
-    "AskerError", "BadArgs", "Busy", "CohabitError", "Conflict", "Disabled", "GameCrash", "GameRejected",
-    "GitFailed", "HouseError", "Internal", "OutOfBounds", "OutcomeUnknown", "PermissionDenied", "Quarantined",
-    "RecordCorrupt", "ScopeViolation", "StorageFailed", "TooLarge", "TurnNotYours", "Unauthorized",
+    "AskerError", "BadArgs", "Busy", "CohabitError", "Conflict", "Disabled", "EgressUsedUp", "GameCrash",
+    "GameRejected", "GitFailed", "HouseError", "Internal", "OutOfBounds", "OutcomeUnknown", "PermissionDenied",
+    "Quarantined", "RecordCorrupt", "ScopeViolation", "StorageFailed", "TooLarge", "TurnNotYours", "Unauthorized",
     "UnknownAsset", "UnknownCommand", "UnknownRoom", "Unreachable", "WorldError", "WorldTimeout",
     "by_code", "every_error", "internal_error",
 ]  # fmt: skip
@@ -91,6 +92,10 @@ class PermissionDenied(AskerError, code="PERMISSION_DENIED", status=403):
 
 class ScopeViolation(AskerError, code="SCOPE_VIOLATION", status=403):
     """The target belongs to another seat."""
+
+
+class EgressUsedUp(AskerError, code="EGRESS_USED_UP", status=403):
+    """The egress budget of this member is used up: nothing more is sent to it. It can leave; a host can raise it."""
 
 
 class UnknownCommand(AskerError, code="UNKNOWN_COMMAND", status=404):

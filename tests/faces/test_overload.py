@@ -533,8 +533,10 @@ async def test_large_calls_without_a_reply_are_limited_by_their_bytes(monkeypatc
         waiting: list[Call] = []
 
         def begin(*args: Any) -> Call:
-            waiting.append(Call("ann", "hide"))
-            return waiting[-1]
+            made, deliver = Call("ann", "hide"), args[-1]
+            deliver(made)
+            waiting.append(made)
+            return made
 
         monkeypatch.setattr(den.house.door, "begin", begin)
         large = {**call(1), "args": {"text": "x" * 1_000_000}}

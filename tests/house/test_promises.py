@@ -96,6 +96,8 @@ ASKING = [
     ("revoke", {"member": NEAR}),
     ("clear_grant", {"member": NEAR}),
     ("audit", {"member": NEAR}),
+    ("egress", {"member": NEAR}),
+    ("set_egress_budget", {"budget": 1_000_000, "member": NEAR}),
     ("send_data", {"to": NEAR, "data": 1}),
     ("say", {"to": NEAR, "text": "hello"}),
     ("rotate_token", {"member": NEAR}),

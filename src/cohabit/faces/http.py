@@ -26,9 +26,12 @@ from cohabit.house.access.codes import LIFE_MS
 from cohabit.house.access.gate import knock
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
+from cohabit.house.running.calls import Call
+from cohabit.house.running.egress import error_size
 from cohabit.model.identity import Credential
 from cohabit.version import __version__
 
+NO_STORE = {"cache-control": "no-store"}
 MAX_JOIN_BODY = 16 * 1024
 """It needs no token."""
 
@@ -45,8 +48,8 @@ def http_routes(house: House) -> list[Route]:
         else:
             args = _body_args(await request.body())
         key = request.headers.get("idempotency-key")
-        result = await house.call(credential, room, name, args, key=key)
-        return _json({"ok": True, "result": result})
+        body = await house.call(credential, room, name, args, key=key, deliver=into_body)
+        return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def come_in(request: Request) -> Response:
         args = _body_args(await short_body(request, MAX_JOIN_BODY))
@@ -89,8 +92,16 @@ def http_routes(house: House) -> list[Route]:
     ]
 
 
+def into_body(call: Call) -> int:
+    """Make the result of a call the body of its response. The body of a refusal is made from the error."""
+    if call.error is not None:
+        return error_size(call.error)
+    call.result = body = msgspec.json.encode({"ok": True, "result": call.result})
+    return len(body)
+
+
 def _json(value: Any) -> Response:
-    return Response(msgspec.json.encode(value), media_type="application/json", headers={"cache-control": "no-store"})
+    return Response(msgspec.json.encode(value), media_type="application/json", headers=NO_STORE)
 
 
 async def short_body(request: Request, limit: int) -> bytes:

@@ -73,6 +73,22 @@ _decode_id = msgspec.json.Decoder(CallId).decode
 _encode = msgspec.json.Encoder().encode
 
 
+def reply_frame(number: int | str | None, error: BaseException | None, result: Any) -> bytes:
+    if error is None:
+        return _encode({"id": number, "ok": True, "result": result})
+    told = error if isinstance(error, CohabitError) else internal_error(error, "a WebSocket")
+    return _encode({"id": number, "ok": False, "error": told.as_wire()})
+
+
+def into_frame(number: int | str | None, call: Call) -> int:
+    """Make the result of a call its reply."""
+    if call.error is None:
+        call.result = frame = _encode({"id": number, "ok": True, "result": call.result})
+    else:
+        call.result = frame = reply_frame(number, call.error, None)
+    return len(frame)
+
+
 class WsFace:
     """An ASGI app for WebSockets at ``/ws``."""
 
@@ -253,27 +269,33 @@ class Connection:
             self._reply(request.id, full, None)
             return
         try:
-            call = self.house.door.begin(self.credential, request.room, request.command, request.args, request.key)
+            call = self.house.door.begin(
+                self.credential,
+                request.room,
+                request.command,
+                request.args,
+                request.key,
+                partial(into_frame, request.id),
+            )
         except CohabitError as refusal:
             self._reply(request.id, refusal, None)
             return
         if call.done:
-            self._reply(request.id, call.error, call.result)
+            self._write_reply(call.result)
         else:
             self._pending[call] = size
             self._pending_bytes += size
-            call.then = partial(self._settled, request.id)
+            call.then = self._settled
 
-    def _settled(self, number: int | str | None, call: Call) -> None:
+    def _settled(self, call: Call) -> None:
         self._pending_bytes -= self._pending.pop(call, 0)
-        self._reply(number, call.error, call.result)
+        self._write_reply(call.result)
 
     def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:
-        if error is None:
-            frame = _encode({"id": number, "ok": True, "result": result})
-        else:
-            told = error if isinstance(error, CohabitError) else internal_error(error, "a WebSocket")
-            frame = _encode({"id": number, "ok": False, "error": told.as_wire()})
+        """Reply to what is not a call of a command."""
+        self._write_reply(reply_frame(number, error, result))
+
+    def _write_reply(self, frame: bytes) -> None:
         if not self._behind and self._write(frame):
             return
         self._replies.append(frame)

@@ -152,7 +152,7 @@ class Schemas(Struct):
     schemas: list[SchemaLine]
 
 
-@command(category="read", needs=C.WATCH)
+@command(category="read", needs=C.WATCH, sends="app views")
 def app_schemas(ctx: Context) -> Schemas:
     """The schemas that apps in this room have published. `schemas` describes the commands instead."""
     return Schemas(
@@ -239,7 +239,7 @@ def _is_cut(room: BaseRoom, member: Member) -> bool:
     return PUBLISHED.is_kept(room.state) and len(_encode(newest_view(room.state, member).view)) > VIEW_SHOWN
 
 
-@command(category="read", needs=C.WATCH, listed_if=_is_cut)
+@command(category="read", needs=C.WATCH, listed_if=_is_cut, sends="app views")
 def app_view(
     ctx: Context, app: Annotated[str | None, Meta(description="the app; default: the one that published last")] = None
 ) -> AppView:
@@ -299,7 +299,7 @@ class ActionSent(Struct):
     message: str
 
 
-def _check_action(room: BaseRoom, args: dict[str, Any], via: str | None) -> None:
+def _check_action(room: BaseRoom, member: Member, args: dict[str, Any], via: str | None) -> None:
     """Refuse an action that does not have the form its app has published."""
     for app, made in actions_of(room):
         if handle_of(app) == args["app"] and made.name == _name_in(args["action"], made):

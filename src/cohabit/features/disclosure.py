@@ -1,18 +1,20 @@
 """Disclosure: an agent tells which model it uses, and whether it sends what it sees outside the house.
 
-A host can require this. Agents that have not disclosed it then perceive nothing.
+A host can require this. Agents that have not disclosed it then perceive nothing. A host can also set how many bytes may
+be sent to a member in all; the house counts them, and sends nothing more when they are used up.
 """
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import Busy
+from cohabit.errors import BadArgs, Busy
+from cohabit.model.egress import NO_LIMIT, THIS_HOUSE
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
-from cohabit.room.base import Context
+from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, Backend, command
-from cohabit.room.feature import Feature
+from cohabit.room.feature import Feature, Sending
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState
@@ -28,6 +30,8 @@ REASON = "this room requires agents to disclose their backend before they see an
 
 class Policy(Struct, omit_defaults=True):
     required: bool = False
+    budget: int | None = None  # bytes for each member; 0: no limit; None: as the house says
+    budgets: dict[str, int] = {}  # of single members, by identity, so that they hold when somebody comes back
 
 
 class Made(Struct, omit_defaults=True):
@@ -97,6 +101,53 @@ def require_disclosure(
     return DisclosurePolicy(required, undisclosed)
 
 
+# -- how much may leave ---------------------------------------------------------------------------
+MAX_BUDGETS = 1_000
+"""Members of a room with a budget of their own, those who have left included."""
+
+
+class EgressBudget(Struct, omit_defaults=True):
+    budget: int | None  # bytes that may be sent to each member; 0: no limit; null: as the house says
+    members: dict[str, int] = {}  # those with a budget of their own
+
+
+@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy", when_used_up=True)
+def set_egress_budget(
+    ctx: Context,
+    budget: Annotated[
+        Annotated[int, Meta(ge=0, le=2**53)] | None,
+        Meta(description="bytes that may be sent to a member in all; 0: no limit; null: the default"),
+    ],
+    member: Annotated[str | None, Meta(description="only for this member; default: for every member")] = None,
+) -> EgressBudget:
+    """Limit how many bytes are sent to each member of this room, or to one of them, in all, over every interface.
+
+    When they are used up, the member gets EGRESS_USED_UP and nothing more, until you raise the budget.
+    """
+    policy, about = DISCLOSURE.read(ctx.state), "every member"
+    if member is None:
+        DISCLOSURE.change(ctx.state).budget = budget
+    else:
+        who = ctx.state.require_member(member, ctx.member)
+        key, about = who.identity or who.id, who.handle
+        if budget is not None and key not in policy.budgets and len(policy.budgets) >= MAX_BUDGETS:
+            raise BadArgs(f"{MAX_BUDGETS} members have a budget of their own already; set one for every member")
+        budgets = DISCLOSURE.change(ctx.state).budgets
+        if budget is None:
+            budgets.pop(key, None)
+        else:
+            budgets[key] = budget
+    words = "the default" if budget is None else "no limit" if not budget else f"{budget} bytes"
+    ctx.tell(f"{ctx.member.handle} set the egress budget of {about} to {words}", "roster")
+    policy = DISCLOSURE.read(ctx.state)
+    own = {
+        m.handle: policy.budgets[key]
+        for m in ctx.state.members.values()
+        if (key := m.identity or m.id) in policy.budgets
+    }
+    return EgressBudget(policy.budget, own)
+
+
 def withhold(state: RoomState, member: Member) -> bool:
     """Withhold perception from an agent that has not disclosed its backend, if the room requires that. Returns whether
     that has changed.
@@ -121,6 +172,13 @@ class DisclosureFeature(Feature):
     name = "disclosure"
     room_slice = DISCLOSURE
     member_slice = DISCLOSURE_OF_MEMBER
+
+    def sending(self, room: BaseRoom, member: Member) -> Sending:
+        """What a member has disclosed, and the budget that a host has set."""
+        policy = DISCLOSURE.read(room.state)
+        limit = policy.budgets.get(member.identity or member.id, policy.budget)
+        inside = DISCLOSURE_OF_MEMBER.is_kept(member) and not member.egress
+        return Sending(THIS_HOUSE if inside else "", NO_LIMIT if limit == 0 else limit)
 
     def follow(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""

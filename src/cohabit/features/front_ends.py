@@ -49,6 +49,7 @@ class NextView(ViewReply, omit_defaults=True):
     only_if=_has_front_end,
     for_model=False,
     for_front_end=True,
+    sends="views",
 )
 def next_view(
     ctx: Context,

@@ -141,6 +141,7 @@ def _nothing_new(result: Any) -> bool:
     hint="reads your messages from a cursor. With `wait_ms` it waits for new ones.",
     listed=True,
     for_play=True,
+    sends="messages",
 )  # fmt: skip
 def recv_messages(
     ctx: Context,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cohabit.feature_registry import usual_features
-from cohabit.house.access import credentials, entry_policy, gate, invites
+from cohabit.house.access import credentials, egress_commands, entry_policy, gate, invites
 from cohabit.house.agents import agent_status
 from cohabit.house.calls import command_list
 from cohabit.house.lifecycle import own_data, room_commands, saves
@@ -14,7 +14,7 @@ from cohabit.room.commands import Command, CommandTable, commands_of, declared_i
 
 MODULES = (
     room_commands, command_list, introduction, invites, gate, entry_policy, credentials, feed, observing, front_ends,
-    audit, saves, agent_status, own_data,
+    audit, egress_commands, saves, agent_status, own_data,
 )  # fmt: skip
 HOUSE_COMMANDS = CommandTable([command for module in MODULES for command in declared_in(module)])
 

@@ -25,6 +25,8 @@ from cohabit.house.lifecycle import creating, own_data, saves
 from cohabit.house.lifecycle.retention import Retention
 from cohabit.house.overload import OverloadLog
 from cohabit.house.reading import feed
+from cohabit.house.running.calls import Deliver as DeliverReply
+from cohabit.house.running.egress import EgressBooks, measured
 from cohabit.house.running.ledger import Ledger
 from cohabit.house.running.remote import Connector
 from cohabit.house.running.reopening import Reopening
@@ -67,8 +69,9 @@ class House:
         self._watchdog = Watchdog(min(LOOP_LIMIT_S, settings.world_deadline_s))
         check_brain = partial(check_allowed, settings=settings)
         shared = Shared(
-            self.writer, clock, settings, self.overload, self.outboxes, self._watchdog, list(self.commands), check_brain
-        )
+            self.writer, clock, settings, self.overload, self.outboxes, self._watchdog, list(self.commands),
+            check_brain, EgressBooks(),
+        )  # fmt: skip
         self.rooms = Rooms(shared, store, self.id, dormant)
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
         self.ledger = Ledger(self.rooms)
@@ -100,6 +103,7 @@ class House:
         rooms.on_deleted += [
             self.identities.forget_room,
             self.gate.forget_room,
+            rooms.shared.egress.forget_room,
             partial(saves.delete, self.settings),
             self.bots.delete_room,
         ]
@@ -175,10 +179,17 @@ class House:
         return self.identities.temporary(OPERATOR, None, self.clock.now())
 
     async def call(
-        self, credential: Credential, room: str | None, command: str, args: Any = None, *, key: str | None = None
+        self,
+        credential: Credential,
+        room: str | None,
+        command: str,
+        args: Any = None,
+        *,
+        key: str | None = None,
+        deliver: DeliverReply = measured,
     ) -> Any:
-        """Run one command for a credential. Returns the result or raises the error."""
-        return await self.door.call(credential, room, command, args, key)
+        """Run one command for a credential. Returns the result or raises the error. ``deliver`` encodes it."""
+        return await self.door.call(credential, room, command, args, key, deliver)
 
     async def subscribe(
         self,
@@ -188,9 +199,11 @@ class House:
         *,
         views: bool = True,
         deliver: Deliver | None = None,
+        leaves: bool = True,
     ) -> Subscription:
-        """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning)."""
-        return feed.subscribe(self.door, credential, room, cursor, views, deliver)
+        """Subscribe to a room's events from a cursor (None: from now on; empty: from the beginning). ``leaves``: the
+        frames are sent to the client, so they are counted."""
+        return feed.subscribe(self.door, credential, room, cursor, views, deliver, leaves)
 
     # -- rooms ------------------------------------------------------------------------------------
     async def create_room(

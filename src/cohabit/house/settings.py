@@ -99,6 +99,13 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         int, _doc("maximum queued bytes of all subscriptions; the slowest reader is disconnected", ge=1024)
     ] = 256 * 1024**2
     connections_per_member: Annotated[int, _doc("WebSocket connections, and MCP sessions, per token", ge=1)] = 20
+    egress_budget: Annotated[
+        int,
+        _doc(
+            "bytes that may be sent to a member of a room in all, unless its host sets another budget; 0: no limit",
+            ge=0,
+        ),
+    ] = 0
     rooms_limit: Annotated[int, _doc("maximum rooms in a house", ge=1)] = 1_000
     members_limit: Annotated[int, _doc("maximum members in a room", ge=1)] = 5_000
     member_bytes_per_hour: Annotated[

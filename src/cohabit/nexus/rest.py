@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from cohabit import errors
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.gate import knock
+from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 from cohabit.model.travel import EntryPackage, ExitPackage
@@ -44,6 +45,7 @@ class Asked(Struct):
     case: str = ""  # camel or snake; empty: not said
     key: str | None = None  # of a call that may be repeated
     address: str = ""  # of the caller
+    sent: Shaped = field(default_factory=Shaped)  # counts the response
 
 
 class Answer(NamedTuple):
@@ -200,7 +202,9 @@ class Caller:
     async def _as_host(self, room: str, args: Json) -> None:
         credential = self._house.identify(self._asked.token)
         try:
-            await self._house.call(credential, room, "open_to_nexus", args, key=self._asked.key)
+            await self._house.call(
+                credential, room, "open_to_nexus", args, key=self._asked.key, deliver=self._asked.sent.deliver
+            )
         except errors.UnknownRoom:
             raise errors.UnknownRoom(NOT_A_ROOM.format(room[:64])) from None
 
@@ -247,7 +251,7 @@ class Caller:
         credential = self._house.identify(token) if token is not None else self._credential()
         if credential.room not in (None, game):
             return None
-        seen = await self._house.call(credential, game, "view")
+        seen = await self._house.call(credential, game, "view", deliver=self._asked.sent.deliver)
         found: Json = msgspec.to_builtins(seen.observation) if seen.observation is not None else {}
         return {**found, "text": seen.text}
 
@@ -301,7 +305,7 @@ class Caller:
         """Call a command of the Nexus."""
         credential = self._credential()
         try:
-            return await self._house.call(credential, self._room, name, args, key=key)
+            return await self._house.call(credential, self._room, name, args, key=key, deliver=self._asked.sent.deliver)
         except errors.UnknownRoom:
             raise errors.PermissionDenied(REGISTER_FIRST) from None
 

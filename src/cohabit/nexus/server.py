@@ -75,7 +75,14 @@ def nexus_app(house: House) -> ASGIApp:
     async def handle(request: Request) -> Response:
         if house.rooms.closing:
             raise errors.Disabled("the server is shutting down; reconnect later")
-        return _response(*await answer(house, await _read(request)))
+        asked = await _read(request)
+        try:
+            response = _response(*await answer(house, asked))
+        except errors.CohabitError as refusal:
+            response = _refused(refusal)
+        asked.sent.sent(len(response.body))
+        asked.sent.close()
+        return response
 
     return Guard(request_response(answering(handle, _refused)), house.settings, refused=_refused)
 

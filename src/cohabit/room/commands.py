@@ -17,6 +17,7 @@ from cohabit.declare import Declaration
 from cohabit.errors import BadArgs, UnknownCommand
 from cohabit.model.action import ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.cached import cached
+from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
 from cohabit.room.state import Member
@@ -98,6 +99,8 @@ class Options:
     check_here: Callable[[Any, Member, dict[str, Any], str | None], None] | None = None
     """Takes the room, the caller, the arguments and ``via``; refuses what is not allowed now. No part of a replay."""
     words: tuple[str, ...] | None = ()  # arguments in the caller's own words, for others; None: for hosts alone
+    sends: SentKind | None = None  # what its reply is, where the house counts what leaves it; None: by where it runs
+    when_used_up: bool = False  # allowed although nothing more may be sent to the caller; the reply tells it nothing
     audit: str = ""  # the kind of change in the audit; empty: it changes no permissions
     system: bool = False  # a system entry: members cannot call it
     args: type[Struct] | None = None  # the type of its arguments, if the signature does not define it
@@ -107,6 +110,7 @@ class Command(Declaration, Options):
     """A command that members can call, with all its metadata."""
 
     needs: tuple[Capability, ...]
+    sends: SentKind
 
     def __init__(
         self,
@@ -128,6 +132,7 @@ class Command(Declaration, Options):
         self.is_action = self.where == "world" and self.records
         self.before_joining = self.before_joining or self.joins
         self.group = self.group or self.category
+        self.sends = options.sends or ("actions" if self.is_action else "queries" if self.where == "world" else "other")
         self.method = method
         self.tools = ToolNames()  # what commands are called in this room
 

@@ -47,6 +47,13 @@ SPEEDS: Mapping[str, int] = MappingProxyType(
 """Speeds of real-time worlds, in thousandths."""
 
 
+class Sending(Struct, frozen=True):
+    """Where what a member sees goes, as far as features know, and how much of it may leave the house."""
+
+    backend: str = ""  # of a member that keeps what it sees inside; empty: they do not know
+    limit: int | None = None  # bytes in all; None: as the house says
+
+
 class Feature:
     """One concern of a room. Override what it needs."""
 
@@ -206,6 +213,11 @@ class Feature:
         """The refusal for a former member; empty: the usual message. Also asked while the feature is not active."""
         return ""
 
+    def sending(self, room: "BaseRoom", member: Member) -> Sending | None:
+        """Where what a member sees goes, and how much of it may leave. The first answer counts. Also asked while the
+        feature is not active, and kept until the roster changes."""
+        return None
+
     def announces(self, room: "BaseRoom") -> bool:
         """Whether the house should read this feature's slice now. Asked when entries are durable; then the feature's
         listener (``RoomEvents.listeners``) is called."""
@@ -266,6 +278,7 @@ class FeatureSet:
         self._sometimes = [*sliced, *asked]
         self._slices, self._asked = [*sliced.values()], [f.active for f in asked]
         self._observing = [feature for feature in features if feature.observed]
+        self._sending = [feature for feature in features if feature.overrides("sending")]
         self._announcing = [feature for feature in features if feature.overrides("announces")]
         self._hooks: dict[tuple[bool, ...], Hooks] = {}
 
@@ -300,6 +313,11 @@ class FeatureSet:
         nothing: Mapping[str, Any] = {}
         found = [answer(made.observes, nothing, room, member) for made in self._observing]
         return {name: value for fields in found for name, value in fields.items()}
+
+    def sending(self, room: "BaseRoom", member: Member) -> Sending:
+        """Where what a member sees goes, and how much of it may leave the house."""
+        found = (answer(made.sending, None, room, member) for made in self._sending)
+        return next((said for said in found if said is not None), Sending())
 
     def absence(self, state: RoomState, identity: str) -> str:
         """What somebody is told who is no member, but was one by a feature; empty: nothing of the kind is known."""

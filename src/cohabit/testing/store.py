@@ -88,6 +88,7 @@ def _full_room(room: str) -> Write:
         identities=[Identity(f"i-{room}", "Ann", "human")],
         credentials=[Credential(f"here-{room}".encode(), f"i-{room}", room), Credential(f"any-{room}".encode(), "i")],
         invites=[_invite(f"v-{room}", room)],
+        egress=[(f"{room} 1", b"a"), (f"{room} 2", room.encode())],
     )  # fmt: skip
 
 
@@ -98,7 +99,13 @@ def _everything(store: Store, rooms: Sequence[str]) -> list[object]:
 
 
 def _of_room(store: Store, room: str) -> list[object]:
-    return [list(store.lines(room, -1)), store.head(room), store.snapshots(room), store.refusals(room)]
+    return [
+        list(store.lines(room, -1)),
+        store.head(room),
+        store.snapshots(room),
+        store.refusals(room),
+        store.egress(room),
+    ]
 
 
 def _expect(found: object, wanted: object, what: str) -> None:
@@ -121,7 +128,7 @@ def _expect_failure(store: Store, writes: Sequence[Write], why: str) -> None:
 
 # -- entries --------------------------------------------------------------------------------------
 def an_empty_store_has_nothing(store: Store) -> None:
-    _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], []], "an empty store")
+    _expect(_everything(store, ["den"]), [[], [], [], [], [], -1, [], [], []], "an empty store")
 
 
 def entries_are_kept_to_the_byte(store: Store) -> None:
@@ -265,6 +272,13 @@ def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> No
     _expect(store.invites(), [invite, last], "the invites after one was replaced")
 
 
+def counts_of_egress_are_kept_by_room_and_key_and_replaced(store: Store) -> None:
+    store.commit([Write("den", egress=[("b", b"2"), ("a", b"1")]), Write("other", egress=[("a", b"other")])])
+    store.commit([Write("den", egress=[("b", b"3")])])
+    _expect(store.egress("den"), [b"1", b"3"], "the counts of a room, sorted by key")
+    _expect([store.egress("other"), store.egress("none")], [[b"other"], []], "the counts of other rooms")
+
+
 def profiles_are_kept_by_identity_and_replaced(store: Store) -> None:
     store.commit([Write(profiles=[("i-ann", b"first"), ("i-bob", b"")]), Write("den", profiles=[("i-cy", b"third")])])
     _expect(store.profile("i-ann"), b"first", "a profile")
@@ -296,7 +310,7 @@ def a_deletion_forgets_everything_of_that_room_and_nothing_else(store: Store) ->
     for room in ("den", "other"):
         store.lease(room, "house 1", 0, 100)
     store.commit([Write("den", delete=True)])
-    _expect(_of_room(store, "den"), [[], -1, [], []], "the rest of a room that was deleted")
+    _expect(_of_room(store, "den"), [[], -1, [], [], []], "the rest of a room that was deleted")
     _expect(_of_room(store, "other"), other, "another room")
     _expect(store.rooms(), ["other"], "the rooms")
     _expect([invite.id for invite in store.invites()], ["v-other"], "the invites")

@@ -46,6 +46,7 @@ GROUPS: dict[str, tuple[Verb, ...]] = {
         Verb("replay", "ROOM|FILE", "replay a record and print its events", "records"),
         Verb("verify", "[ROOM|FILE …]", "verify that records are intact and replay to the same worlds", "records"),
         Verb("export", "ROOM", "write a record as JSON lines", "records"),
+        Verb("egress", "ROOM", "export what was sent to the members' backends, signed, or verify that", "egress"),
         Verb("backup", "FILE", "copy the whole store to one file", "records"),
     ),
     "Research": (

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from cohabit.errors import BadArgs, CohabitError, Unauthorized
 from cohabit.house.calls.command_list import CommandInfo, commands_for, describe, list_commands
+from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.house.reading import introduction
 from cohabit.house.reading.introduction import Introduction
@@ -74,7 +75,7 @@ class Backend(Protocol):
 class InHouse:
     """The house in this process, and one of its credentials."""
 
-    __slots__ = ("caller", "credential", "full", "house", "roams", "room")
+    __slots__ = ("caller", "credential", "full", "house", "roams", "room", "shaped")
 
     def __init__(self, house: House, credential: Credential, room: str | None = None, *, full: bool = False) -> None:
         self.house = house
@@ -83,6 +84,7 @@ class InHouse:
         self.room = room or credential.room
         self.roams = room is None
         self.caller = credential.hash.hex()
+        self.shaped = Shaped(house.door.account_of(credential, self.room))  # counts what is sent for this request
 
     async def introduction(self, room: str | None, brief: bool = False) -> Introduction:
         told: Introduction = await self.call(introduction.INTRODUCTION.name, {"brief": brief}, room)
@@ -120,7 +122,9 @@ class InHouse:
         return runner if runner is not None and runner.room.member_of(credential.identity) is not None else None
 
     async def call(self, command: str, args: Mapping[str, Any], room: str | None = None, key: str | None = None) -> Any:
-        return await self.house.call(self.credential, room or self.room, command, args, key=key)
+        return await self.house.call(
+            self.credential, room or self.room, command, args, key=key, deliver=self.shaped.deliver
+        )
 
     async def may(self, command: str, room: str) -> bool:
         self._check()
@@ -128,7 +132,7 @@ class InHouse:
 
     async def watch(self, room: str, tell: Tell) -> Stop:
         changes = Changes(tell)
-        subscription = await self.house.subscribe(self.credential, room, deliver=changes.pushed)
+        subscription = await self.house.subscribe(self.credential, room, deliver=changes.pushed, leaves=False)
         try:
             first = await subscription.first_view()
         except BaseException:

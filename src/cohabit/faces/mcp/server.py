@@ -18,9 +18,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cohabit.errors import BadArgs, Unauthorized
+from cohabit.errors import BadArgs, EgressUsedUp, Unauthorized
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
 from cohabit.faces.mcp.ended import CALLER, EndedTokens, received, whole_body
@@ -86,19 +86,29 @@ class McpFace:
         except Unauthorized as refusal:
             await self._ended.answer(token, refusal, full, scope, receive, send)
             return
+        room = scope["path_params"].get("room")
+        if scope["method"] == "GET":  # a stream, which may repeat what was sent before
+            try:
+                self._house.door.check_may_send(credential, room)
+            except EgressUsedUp as refusal:
+                await error_response(refusal)(scope, receive, send)
+                return
         self._ended.remember(credential)
         if scope["method"] == "POST":
             body = await whole_body(receive)
             if body is None:  # the client is gone, and the SDK would log that as an error
                 return
             receive = received(body, receive)
-        room = scope["path_params"].get("room")
         scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
-        if self.answers_at_once(headers, caller):
-            await self._at_once.handle_request(scope, receive, send)
-        else:
-            scope["user"] = _session_owner(credential, room)
-            await self._sessions.handle_request(scope, receive, send)
+        counted = _counting(send, caller)
+        try:
+            if self.answers_at_once(headers, caller):
+                await self._at_once.handle_request(scope, receive, counted)
+            else:
+                scope["user"] = _session_owner(credential, room)
+                await self._sessions.handle_request(scope, receive, counted)
+        finally:
+            caller.shaped.close()
 
     def answers_at_once(self, headers: dict[str, str], caller: InHouse) -> bool:
         """Judged by the headers alone. The SDK refuses a request whose body does not match them."""
@@ -106,6 +116,17 @@ class McpFace:
             return False
         method = headers.get("mcp-method")
         return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
+
+
+def _counting(send: Send, caller: InHouse) -> Send:
+    """A ``send`` that counts the bytes of the body."""
+
+    async def counted(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            caller.shaped.sent(len(message.get("body", b"")))
+        await send(message)
+
+    return counted
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

@@ -1,4 +1,4 @@
-"""Signed tokens: ``b64url(JSON) + "." + b64url(signature)``, for invites and for agents that have a key.
+"""Signed tokens: ``b64url(JSON) + "." + b64url(signature)``, for invites, for agents that have a key, and for exports.
 
 The signature is ECDSA with P-256 and SHA-256 over the ASCII text before the dot, as 64 bytes (r, then s), as in
 WebCrypto. A check never raises: it returns what the token says, or the reason why it does not count.
@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from cohabit.errors import BadArgs, StorageFailed
 from cohabit.house.threads import run_in_thread
+from cohabit.model.egress import Amount
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
@@ -28,6 +29,8 @@ Jwk = Mapping[str, str]
 KEY_FILE = "signing-key.pem"
 MAX_TOKEN = 2048
 """Longer tokens are refused before anything is computed."""
+MAX_EXPORT = 64 * 1024**2
+EGRESS = "cohabit-egress.v1"
 ASSERTION = "kbz-agent-key.v1"
 NO_MATCHING_KEY = "no matching key"
 MAX_AGE_S = 300
@@ -60,6 +63,40 @@ class AssertionBody(Struct):
     room: str = ""
     fp: str = ""
     iat: int | None = None
+
+
+class EgressOfBackend(Struct):
+    """What one backend got."""
+
+    backend: str
+    outside: bool | None  # by its own account, or as the house knows it; null: it has not said
+    bytes: int
+    kinds: dict[str, Amount]
+    first: int  # ms
+    last: int
+
+
+class EgressOfMember(Struct):
+    """What the backends of one member got."""
+
+    member: str  # its handle, the last one if it has left
+    who: str  # its identity; the id of a member without one
+    bytes: int
+    budget: int | None  # null: no limit
+    left: int | None
+    backends: list[EgressOfBackend]
+
+
+class EgressExport(Struct):
+    """What left a room for the backends of its members, up to ``at`` (ms). ``entry`` and ``digest``: the last entry of
+    the record at that time, and the digest of its chain."""
+
+    k: str = ""
+    room: str = ""
+    at: int = 0
+    entry: int = -1
+    digest: str = ""
+    members: list[EgressOfMember] = []
 
 
 # -- keys -----------------------------------------------------------------------------------------
@@ -181,9 +218,9 @@ def _public(key: Jwk) -> "EllipticCurvePublicKey | None":
 
 
 # -- tokens ---------------------------------------------------------------------------------------
-def read(token: object, body: type[T]) -> T | None:
+def read(token: object, body: type[T], longest: int = MAX_TOKEN) -> T | None:
     """The content of a token, not verified; None if it is malformed."""
-    if not isinstance(token, str) or len(token) > MAX_TOKEN or token.count(".") != 1:
+    if not isinstance(token, str) or len(token) > longest or token.count(".") != 1:
         return None
     encoded = _bytes(token.partition(".")[0])
     if encoded is None:
@@ -224,6 +261,16 @@ def verify_invite(token: object, key: Jwk, room: str, now_s: float) -> InviteBod
     if not body.name.strip():
         return "no name"
     return body
+
+
+def verify_egress(token: object, key: Jwk) -> EgressExport | str:
+    """The content of a valid export, or the reason why it is not valid."""
+    body = read(token, EgressExport, MAX_EXPORT)
+    if body is None or not isinstance(token, str):
+        return "it is not an export, or is cut off"
+    if not is_signed_by(token, key):
+        return "it was changed, or another house signed it"
+    return body if body.k == EGRESS else "it is something else that this house has signed"
 
 
 K = TypeVar("K")

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from cohabit.agents.brain import label_of, parse_brain
+from cohabit.agents.brain import WEIGHTS_FILE, label_of, parse_brain
 from cohabit.agents.contract import Agent, Setting
 from cohabit.agents.decision import PlayerDecision
 from cohabit.agents.isolated import open_agent
@@ -25,16 +25,19 @@ from cohabit.agents.process import end_idle_processes
 from cohabit.agents.runner import PlayLoop
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
+from cohabit.errors import EgressUsedUp
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call
+from cohabit.house.running.egress import encode, used_up
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
 from cohabit.model.action import Action, ActionResult, ActionSpace
 from cohabit.model.observation import Goal, Observation
-from cohabit.registry import is_script
+from cohabit.registry import is_foreign, is_script
+from cohabit.room.commands import Command
 from cohabit.room.room import Room
 from cohabit.room.seeing.looking import ViewReply
 from cohabit.room.seeing.visibility import is_news
@@ -116,8 +119,14 @@ class Bots:
         if status is None or status.brain != brain:
             status = self.agents[(runner.room.id, who)] = AgentStatus(brain)
         status.stopped = ""
-        quick = is_script(parse_brain(brain))
-        table = MemberTable(self._clock, runner, who, label_of(brain), waits_for_news=not quick)
+        parsed = parse_brain(brain)
+        quick = is_script(parsed)
+        # A script, and a model whose weights are read here, are parts of this house.
+        leaves = not quick and parsed.kind != WEIGHTS_FILE
+        outside = None if is_foreign(parsed) else True
+        table = MemberTable(
+            self._clock, runner, who, label_of(brain), waits_for_news=not quick, leaves=leaves, outside=outside
+        )
         try:
             if quick:
                 agent = open_agent(brain, _purpose(runner.room, who))
@@ -133,6 +142,8 @@ class Bots:
                 await self._thinking.run(self._play_there(far, runner, who, status))
         except (asyncio.CancelledError, Dismissed):
             pass
+        except EgressUsedUp as refusal:  # it begins again with the next change of the roster, if it may
+            status.stopped = refusal.message
         except Exception as bug:
             status.stopped = f"{type(bug).__name__}: {in_public(bug)}"
             where = "".join(format_tb(bug.__traceback__))  # without the text of the exception, which may have a key
@@ -213,11 +224,23 @@ class MemberTable:
     """The calls of an agent for a member of a room of this house.
 
     ``waits_for_news``: where time runs by itself it is always the agent's turn, so a wait ends with news instead. A
-    script needs none of this, because it pauses before each decision.
+    script needs none of this, because it pauses before each decision. ``leaves``: what it sees may leave the house, so
+    it is counted; ``outside``: it does, as far as the house knows; None: it does not know.
     """
 
-    def __init__(self, clock: Clock, runner: RoomRunner, who: str, brain: str, *, waits_for_news: bool = False) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        runner: RoomRunner,
+        who: str,
+        brain: str,
+        *,
+        waits_for_news: bool = False,
+        leaves: bool = False,
+        outside: bool | None = True,
+    ) -> None:
         self._clock, self._runner, self._who, self._brain = clock, runner, who, brain
+        self._leaves, self._outside = leaves, outside
         self._waits_for_news = waits_for_news
         self._known = -1  # the last entry that is no news any more
         self._quiet_until = 0  # when the agent thinks again without news
@@ -232,12 +255,26 @@ class MemberTable:
             await self._until_news(ends)
         while True:
             self._check_plays()
+            if self._leaves:
+                runner.egress.of(runner.room.state.members[self._who]).check()
             version, known = runner.version, runner.history.seq
             result = await runner.submit(Call(self._who, command, given, via=self._brain))
             if waits is None or not waits(result) or not await runner.changed_since(version, ends):
                 if isinstance(result, ViewReply):
                     self._known, self._quiet_until = known, self._clock.now() + QUIET_MS
+                if self._leaves:
+                    self._count(declared, result)
                 return msgspec.to_builtins(result)
+
+    def _count(self, command: Command, result: Any) -> None:
+        """Count what the agent gets, or withhold it if it is more than what is left of the budget."""
+        member = self._runner.room.state.members.get(self._who)
+        if member is None:
+            return
+        account, size = self._runner.egress.of(member), len(encode(result))
+        if not (command.records or account.allows(size)):
+            raise used_up(account.limit)
+        account.to(self._brain, self._outside).replied(command.sends, size)
 
     async def changed(self, wait_ms: int) -> None:
         self._check_plays()

@@ -104,12 +104,16 @@ def commands_for(house: Services, credential: Credential, room: str | None) -> l
             raise unknown_room(wanted)
         open_to_all = [c for c in runner.commands if c.before_joining or c.about == "house"]
         return [c for c in open_to_all if is_host or not c.host_only]
+    used_up = runner.egress.of(member).is_used_up
     for_now = runner.room.commands_now()
     own = {*runner.room.commands, *for_now}
     mine = [
         c
         for c in (*runner.commands, *for_now)
-        if by_grant(member, c) and (is_host or not c.host_only) and offers(runner.room, member, c)
+        if by_grant(member, c)
+        and (is_host or not c.host_only)
+        and offers(runner.room, member, c)
+        and (c.when_used_up or not used_up)
     ]
     return sorted(mine, key=lambda c: c not in own)  # the room's own first, then the house's
 
@@ -180,7 +184,7 @@ class Capabilities(Struct):
     commands: list[CommandLine]
 
 
-@command(category="meta", where="house", about="either", before_joining=True)
+@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
 async def capabilities(ctx: HouseContext) -> Capabilities:
     """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
     commands = list_commands(ctx.house, ctx.credential, ctx.room_id)
@@ -207,6 +211,7 @@ class Schemas(Struct):
     about="either",
     before_joining=True,
     resource=Resource("schema", "Schema", "Every command you may use, with its schemas", topics=frozenset({"rights"})),
+    sends="lists",
 )
 async def schemas(
     ctx: HouseContext,

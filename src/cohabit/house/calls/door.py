@@ -18,8 +18,10 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
 from cohabit.house.overload import OverloadLog
-from cohabit.house.running.calls import Call
+from cohabit.house.running.calls import Call, Deliver
+from cohabit.house.running.egress import Account, measured, used_up
 from cohabit.house.running.runner import RoomRunner
+from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
 from cohabit.room.access.budget import Budget
 from cohabit.room.access.refusals import NEWCOMER
@@ -31,6 +33,16 @@ WAITS_PER_MEMBER = 256
 """How many calls of one member may wait in a room. Each entry costs time for every one of them."""
 WAITS_OUTSIDE = 8
 """The same, of one token whose holder is not a member yet."""
+
+
+class Refused:
+    """What is said of the reply to a call that did not begin."""
+
+    sends: SentKind = "refusals"
+    records = False
+
+
+REFUSED = Refused()
 
 
 class Door:
@@ -70,10 +82,16 @@ class Door:
 
     # -- run --------------------------------------------------------------------------------------
     async def call(
-        self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
+        self,
+        credential: Credential,
+        room: str | None,
+        name: str,
+        args: Any = None,
+        key: str | None = None,
+        deliver: Deliver = measured,
     ) -> Any:
         """Run one command for a credential. Returns the result or raises the error."""
-        call = self.begin(credential, room, name, args, key)
+        call = self.begin(credential, room, name, args, key, deliver)
         if call.done:
             return call.answer()
         try:
@@ -84,34 +102,91 @@ class Door:
             raise
 
     def begin(
-        self, credential: Credential, room: str | None, name: str, args: Any = None, key: str | None = None
+        self,
+        credential: Credential,
+        room: str | None,
+        name: str,
+        args: Any = None,
+        key: str | None = None,
+        deliver: Deliver = measured,
     ) -> Call:
-        """Start a call without waiting for it. Its ``then`` is called, or its ``wait`` resolves, when it is done."""
+        """Start a call without waiting for it. Its ``then`` is called, or its ``wait`` resolves, when it is done.
+
+        ``deliver`` encodes the reply for the interface. Whatever it does, the reply is counted here.
+        """
         self.calls += 1
         at = self._clock.now()
+        account: Account | None = None
         try:
             target = resolve(self.services, credential, room, name)
             runner, member, command = target.maybe_runner, target.maybe_member, target.command
+            if runner is None or member is None:
+                account = self._outside(credential)
+            else:
+                account = runner.egress.by_member.get(member.id) or runner.egress.of(member)
+            if account.version != account.room.room.roster_version:
+                account.look_up()
+            if account.used >= account.limit and not command.when_used_up:
+                raise self._used_up(account, command)
             if command.where == "house" or (command.takes_wait_ms and _wait_ms(command, args)):
                 call = Call(member.id if member is not None else "", command.name, args, key, credential=credential)
+                call.leaves_by, call.deliver, call.reply = account.current, deliver, command
                 self._start(call, target, room, at)
                 return call
             assert runner is not None
             assert member is not None
-            if member.egress:
-                runner.egress.replied(member.id)
             if member.here:
                 runner.time.seen[member.id] = at
             else:
                 runner.time.mark_seen(member.id, at)
             call = Call(member.id, command.name, args, key, credential=credential)
-            call.done = runner.put(call, at)
+            line = account.current
+            call.leaves_by, call.deliver, call.reply = line, deliver, command
+            if runner.put(call, at):
+                call.done = True
+                line.passes(call)
+                call.leaves_by = None
             return call
         except CohabitError as wrong:
+            if account is not None:
+                self._count_refusal(account, name, wrong, deliver)
             if not isinstance(wrong, UnknownCommand):  # counted in the room's audit
                 self._count(wrong)
             self._identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
             raise
+
+    # -- what leaves ------------------------------------------------------------------------------
+    def account_of(self, credential: Credential, room: str | None) -> Account:
+        """Whose budget it is when something is sent to a caller in a room, or outside of all rooms."""
+        wanted = room or credential.room
+        runner = self.services.rooms.get(wanted) if wanted is not None else None
+        member = runner.room.member_of(credential.identity) if runner is not None else None
+        if runner is not None and member is not None:
+            return runner.egress.of(member)
+        return self._outside(credential)
+
+    def check_may_send(self, credential: Credential, room: str | None) -> None:
+        """Raise EGRESS_USED_UP if nothing more may be sent to a caller in a room; without one, in any of its rooms."""
+        rooms = [room or credential.room] if room or credential.room else [*self.services.rooms, None]
+        for name in rooms:
+            self.account_of(credential, name).check()
+
+    def _outside(self, credential: Credential) -> Account:
+        """The account of a caller outside of all rooms."""
+        is_host = self._identities.is_host(credential)
+        return self.services.ledger.runner.egress.of_identity(credential.identity, is_host=is_host)
+
+    def _used_up(self, account: Account, command: Command) -> CohabitError:
+        refused = used_up(account.limit)
+        account.room.refused(account.member, command.name, refused)
+        return refused
+
+    @staticmethod
+    def _count_refusal(account: Account, name: str, wrong: CohabitError, deliver: Deliver) -> None:
+        """Count the refusal of a call that did not begin."""
+        call = Call("", name)
+        call.error, call.leaves_by, call.deliver, call.reply = wrong, account.line, deliver, REFUSED
+        call.leave()
 
     def _start(self, call: Call, target: HouseContext, room: str | None, at: int) -> None:
         runner, member = target.maybe_runner, target.maybe_member
@@ -119,8 +194,6 @@ class Door:
         if runner is not None and member is not None:
             key = self._count_wait(runner, member.id, WAITS_PER_MEMBER)
             runner.time.mark_seen(member.id, at)
-            if member.egress:
-                runner.egress.replied(member.id)
         elif runner is not None and target.command.takes_wait_ms and target.credential.identity:
             key = self._count_wait(runner, f"#{target.credential.hash.hex()}", WAITS_OUTSIDE)
         task = asyncio.get_running_loop().create_task(self._through(call, room))

@@ -45,6 +45,7 @@ class OwnEvents(Events):
     hint="lists events from a cursor.",
     listed=True,
     for_play=True,
+    sends="events",
 )
 async def events(
     ctx: HouseContext,
@@ -121,13 +122,21 @@ def _newest_that_fit(items: list[FeedItem]) -> list[FeedItem]:
 
 
 def subscribe(
-    door: Door, credential: Credential, room: str | None, cursor: str | None, views: bool, deliver: Deliver | None
+    door: Door,
+    credential: Credential,
+    room: str | None,
+    cursor: str | None,
+    views: bool,
+    deliver: Deliver | None,
+    leaves: bool = True,
 ) -> Subscription:
     """Subscribe a caller. The subscription ends when the credential is revoked or expires."""
     house = door.services
     target = resolve(house, credential, room, EVENTS.name)
     try:
         door.decide(target, house.clock.now())
+        if target.maybe_member is not None:
+            target.runner.egress.of(target.member).check()
     except CohabitError as wrong:
         if target.maybe_runner is not None and target.maybe_member is not None:
             target.runner.refused(target.member.id, EVENTS.name, wrong)
@@ -135,7 +144,7 @@ def subscribe(
     runner, member = target.runner, target.member
     after = unseal(runner.room.state.secret, cursor, runner.history.seq) if cursor is not None else None
     backlog = _backlog(target, after, runner.history.seq) if after is not None else None
-    sub = Subscription(runner, member.id, credential, views=views, backlog=backlog, deliver=deliver)
+    sub = Subscription(runner, member.id, credential, views=views, backlog=backlog, deliver=deliver, leaves=leaves)
     runner.subscribe(sub)
     sub.on_close.append(house.identities.until_invalid(house.clock, credential, sub.end_invalid))
     return sub

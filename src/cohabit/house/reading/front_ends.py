@@ -68,6 +68,7 @@ class FrontEnd(Struct):
     resource=Resource(
         "front_end", "Front end", "The table of this world, for people to look at and play", text="html", scheme="ui"
     ),
+    sends="front ends",
 )
 async def front_end(ctx: HouseContext) -> FrontEnd:
     """The HTML document that shows this world to people. Run it in a sandboxed frame: it comes with the world."""

@@ -34,7 +34,7 @@ class Introduction(Struct, omit_defaults=True):
     is_played: bool = True  # False: nothing is played in this room
 
 
-@command(category="meta", where="house", about="either", before_joining=True)
+@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
 async def introduction(
     ctx: HouseContext,
     brief: Annotated[bool, Meta(description="without what `rules` says too")] = False,

@@ -55,6 +55,7 @@ NothingNew: Any = defstruct("NothingNew", [], bases=(FullyObserved,), omit_defau
     hint="returns your view and the events since a cursor. With `wait_ms` it waits for something new.",
     for_talk=True,
     result=FullyObserved,
+    sends="views",
 )
 async def observe(
     ctx: HouseContext,

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from cohabit.errors import CohabitError, GameCrash, internal_error
 from cohabit.house.store.contract import Write
+from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
@@ -15,12 +16,30 @@ log = logging.getLogger("cohabit")
 Check = Callable[[Room, int], None]
 
 
+Deliver = Callable[["Call"], int]
+"""Encodes the reply of a call for one interface, if it likes, and returns how many bytes it has."""
+
+
+class ReplyOf(Protocol):
+    """What a command says about its replies."""
+
+    sends: SentKind
+    records: bool
+
+
+class Outlet(Protocol):
+    """Where a reply leaves the house."""
+
+    def passes(self, call: "Call") -> None:
+        """Deliver and count the reply, or withhold it."""
+
+
 class Call:
     """A member's call and its result."""
 
     __slots__ = (
-        "args", "credential", "done", "error", "future", "key", "name", "ran", "result", "stop_waiting", "then", "via",
-        "who",
+        "args", "credential", "deliver", "done", "error", "future", "key", "leaves_by", "name",
+        "ran", "reply", "result", "stop_waiting", "then", "via", "who",
     )  # fmt: skip
 
     def __init__(
@@ -45,6 +64,9 @@ class Call:
         self.then: Callable[[Call], None] | None = None  # called when the reply may be sent
         self.future: asyncio.Future[Any] | None = None
         self.stop_waiting: Callable[[], object] | None = None  # cancels a waiting call
+        self.leaves_by: Outlet | None = None  # counts the reply; None: it does not leave the house, or was counted
+        self.deliver: Deliver  # set together with it
+        self.reply: ReplyOf  # the same
 
     def run(self, room: Room, at: int) -> None:
         """Run the call. Errors are stored, not raised."""
@@ -72,6 +94,12 @@ class Call:
             raise self.error
         return self.result
 
+    def leave(self) -> None:
+        """The reply goes to the interface: encode and count it. Once."""
+        if self.leaves_by is not None:
+            self.leaves_by.passes(self)
+            self.leaves_by = None
+
     def wait(self) -> "asyncio.Future[Any]":
         """A future for the reply."""
         if self.future is None:
@@ -81,6 +109,8 @@ class Call:
     def settle(self, failure: CohabitError | None = None) -> None:
         """Release the reply, or fail the call."""
         self.error = failure or self.error
+        if self.leaves_by is not None:
+            self.leave()
         if self.then is not None:
             self.then(self)
         if self.future is None or self.future.done():

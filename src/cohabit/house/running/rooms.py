@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownRoom
+from cohabit.house.running.egress import read_stored
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.runner import RoomEvents, RoomRunner
 from cohabit.house.running.shared import Shared
@@ -130,7 +131,9 @@ class Rooms(dict[str, RoomRunner]):
         """A room as it was stored. Call it off the event loop."""
         if self.heads is not None:
             self.heads.check(self._store, room_id)
-        return load_room(self._store, room_id, source)
+        room = load_room(self._store, room_id, source)
+        self.shared.egress.load(room_id, read_stored(self._store.egress(room_id)))
+        return room
 
     def _record_opening(self, room: Room) -> None:
         """Record how long a room was closed, and that nobody is in it."""

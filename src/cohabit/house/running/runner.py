@@ -16,10 +16,11 @@ from typing import Any
 from cohabit import errors
 from cohabit.house.running import world_thread
 from cohabit.house.running.calls import Call, PeekCall, SystemCall, settle_all
+from cohabit.house.running.egress import Recording, RoomEgress
 from cohabit.house.running.history import History
 from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
 from cohabit.house.running.remote import RemoteRunner
-from cohabit.house.running.reports import AuditChain, Egress
+from cohabit.house.running.reports import AuditChain
 from cohabit.house.running.shared import Shared
 from cohabit.house.running.snapshots import SnapshotSchedule
 from cohabit.house.running.timekeeper import Timekeeper
@@ -90,7 +91,8 @@ class RoomRunner:
         self._writing = False  # a batch is being written
         self._flush_planned = False
         self.audit_chain = AuditChain(self.room, self._clock, self.put, self._flush_refusals)
-        self.egress = Egress(self.room, self._clock, self.put, lambda: self.fanout.subscriptions)
+        recording = Recording(self.put, self.refused, writer, clock, settings)
+        self.egress = RoomEgress(room, shared.egress, recording)
         self._snapshots = SnapshotSchedule(room, settings.snapshot_every)
         self._snapshot: Snapshot | None = None  # written with the next batch
         self._quotas = RoomQuotas(room, settings, writer.size_of, clock.now, overload)
@@ -450,6 +452,7 @@ class RoomRunner:
         refusals = self.room.audit.drain()
         if refusals:
             self._writer.submit(Write(self.id, refusals=refusals)).add_done_callback(_ignore)
+        self.egress.close()
         self.stop(errors.Disabled(why))
         if self.remote is not None:
             self.remote.close()
@@ -459,7 +462,6 @@ class RoomRunner:
     def subscribe(self, sub: Subscription) -> None:
         """Start delivering to a subscription."""
         self.fanout.add(sub)
-        self.egress.started(sub.member)
         self.time.mark_seen(sub.member)
 
     async def first_view(self, member: str) -> tuple[bytes, Grant]:
@@ -472,7 +474,6 @@ class RoomRunner:
         return made
 
     def unsubscribe(self, sub: Subscription) -> None:
-        self.egress.collect(sub)
         if self.fanout.remove(sub) and self.failure is None:
             self.time.mark_seen(sub.member)
 

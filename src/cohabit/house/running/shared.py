@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from cohabit.house.clock import Clock
 from cohabit.house.overload import OverloadLog
+from cohabit.house.running.egress import EgressBooks
 from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
 from cohabit.house.store.writer import Writer
@@ -25,6 +26,7 @@ class Shared(Struct, frozen=True, eq=False):
     watchdog: Watchdog
     commands: Sequence[Command]
     check_brain: Callable[[str | None], str | None]
+    egress: EgressBooks
 
     def prepare(self, room: Room) -> None:
         """Apply the settings of the house to a room."""

@@ -28,13 +28,20 @@ SNAPSHOTS_KEPT = 2
 
 StoredProfile = tuple[str, bytes]
 """An identity, and what is kept of it. Opaque to the store."""
+StoredEgress = tuple[str, bytes]
+"""What left a room for one backend: whose it is, and how much. Opaque to the store."""
+
+
+LISTS = (
+    "lines", "refusals", "identities", "credentials", "invites", "profiles", "forget", "forget_refusals", "egress"
+)  # fmt: skip
 
 
 class Write(Struct):
     """One part of a commit: new entries of one room, and changes to identities, credentials, invites and profiles.
 
-    A refusal, identity, credential, invite or profile replaces the stored one with the same id (a credential: the same
-    hash; a profile: the same identity).
+    A refusal, identity, credential, invite, profile or count of egress replaces the stored one with the same id (a
+    credential: the same hash; a profile: the same identity; a count: the same key in the same room).
     """
 
     room: str = ""
@@ -50,13 +57,14 @@ class Write(Struct):
     rewrite: bool = False  # before the rest of this write: delete the entries, snapshots and refusals of the room
     forget_refusals: Sequence[int] = ()  # delete the refusals of the room with these ids
     forget: Sequence[str] = ()  # after the rest: delete these identities, with their credentials and profiles
+    egress: Sequence[StoredEgress] = ()
 
     @property
     def has_more_than_lines(self) -> bool:
         return bool(
             self.snapshot or self.refusals or self.forget_before is not None or self.delete
             or self.identities or self.credentials or self.invites or self.profiles or self.rewrite or self.forget
-            or self.forget_refusals
+            or self.forget_refusals or self.egress
         )  # fmt: skip
 
     def merge(self, other: "Write") -> None:
@@ -66,16 +74,7 @@ class Write(Struct):
         self.forget_before = other.forget_before if self.forget_before is None else self.forget_before
         self.delete = self.delete or other.delete
         self.rewrite = self.rewrite or other.rewrite
-        for name in (
-            "lines",
-            "refusals",
-            "identities",
-            "credentials",
-            "invites",
-            "profiles",
-            "forget",
-            "forget_refusals",
-        ):
+        for name in LISTS:
             setattr(self, name, (*getattr(self, name), *getattr(other, name)))
 
 
@@ -114,6 +113,9 @@ class Store(Protocol):
 
     def profile(self, identity: str) -> bytes | None:
         """What is kept of an identity; None: nothing. The time does not grow with their number."""
+
+    def egress(self, room: str) -> list[bytes]:
+        """What is kept of what left a room, sorted by key."""
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
         """Acquire or renew the lease of a room until a time (ms). Returns False if another house holds a lease that has

@@ -18,6 +18,7 @@ class _Stored:
         self.rows: list[Row] = []  # sorted by number
         self.snapshots: list[tuple[int, bytes]] = []  # newest first
         self.refusals: dict[int, Refusal] = {}
+        self.egress: dict[str, bytes] = {}
 
 
 class MemoryStore:
@@ -95,6 +96,8 @@ class MemoryStore:
         self._credentials.update((credential.hash, copy(credential)) for credential in write.credentials)
         self._invites.update((invite.id, invite) for invite in write.invites)
         self._profiles.update(write.profiles)
+        if write.egress:
+            self._of(write.room).egress.update(write.egress)
         if write.forget_before is not None:
             self._forget(write.room, write.forget_before)
         for number in write.forget_refusals:
@@ -189,6 +192,11 @@ class MemoryStore:
     def profile(self, identity: str) -> bytes | None:
         with self._lock:
             return self._profiles.get(identity)
+
+    def egress(self, room: str) -> list[bytes]:
+        with self._lock:
+            stored = self._rooms.get(room)
+            return [body for _, body in sorted(stored.egress.items())] if stored is not None else []
 
     def lease(self, room: str, house: str, now: int, until: int) -> bool:
         with self._lock:

@@ -40,7 +40,12 @@ insert into meta values ('schema', {SCHEMA});
 insert into meta values ('{OVERWRITES}', 1);
 commit;
 """
-_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases")
+_ADDED = """
+create table if not exists egress (
+    room text not null, key text not null, body blob not null, primary key (room, key)) without rowid;
+"""
+"""Tables that data folders of the same schema may lack. They are made when such a folder is opened."""
+_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases", "egress")
 ROWS_PER_INSERT = 100
 COLUMNS = 4  # of entries
 ROWS_PER_READ = 1000
@@ -84,6 +89,7 @@ class SQLiteStore:
             if not self._read_only:
                 # The folder lock is ours, so the house that held these leases has ended.
                 self._db.execute("delete from leases")
+                self._db.execute(_ADDED)
             undo.pop_all()
 
     def _connect(self) -> sqlite3.Connection:
@@ -148,6 +154,8 @@ class SQLiteStore:
             self._db.executemany("replace into invites values (?, ?, ?)", rows)
         if write.profiles:
             self._db.executemany("replace into profiles values (?, ?)", write.profiles)
+        if write.egress:
+            self._db.executemany("replace into egress values (?, ?, ?)", [(room, *each) for each in write.egress])
         if write.forget_before is not None:
             self._forget(room, write.forget_before)
         if write.forget_refusals:
@@ -252,6 +260,9 @@ class SQLiteStore:
     def profile(self, identity: str) -> bytes | None:
         found = self._read("select body from profiles where identity = ?", (identity,))
         return bytes(found[0][0]) if found else None
+
+    def egress(self, room: str) -> list[bytes]:
+        return [bytes(row[0]) for row in self._read("select body from egress where room = ? order by key", (room,))]
 
     def _decoded(self, kind: type[_Kept], sql: str, args: tuple[Any, ...] = ()) -> list[_Kept]:
         rows = self._read(sql, args)

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.streams.cursors import seal
-from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
+from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription
+from cohabit.model.egress import OF_EVENTS
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.record import Line
@@ -252,7 +253,13 @@ class Fanout:
 
 def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
     """Events up to an entry, with the cursor to resume from."""
-    return encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
+    frame = encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
+    kind = OF_EVENTS.get(items[0].kind)
+    if kind is None or any(OF_EVENTS.get(item.kind) != kind for item in items):
+        return frame
+    labelled = Labelled(frame)
+    labelled.kind = kind
+    return labelled
 
 
 def _seats_told(lines: Iterable[Line]) -> set[str] | None:

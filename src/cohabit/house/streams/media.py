@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, TooLarge
 from cohabit.house.settings import Settings
+from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_credential
 from cohabit.room.room import Room
+from cohabit.room.state import Member
 
 C = Capability
 LANES = {1: ("audio", C.HEAR_AUDIO), 2: ("screen", C.SEE_SCREEN)}
@@ -37,12 +39,37 @@ class Sent(Struct):
     size: int = 0
 
 
+class Allowance(Protocol):
+    """How much may be sent to a member, and how much was."""
+
+    def allows(self, size: int) -> bool:
+        """Whether so many bytes may be sent."""
+        ...
+
+    def pushed(self, kind: SentKind, size: int) -> None:
+        """Count a frame."""
+        ...
+
+    def refusal(self) -> CohabitError:
+        """Why nothing more is sent."""
+        ...
+
+
+class Accounts(Protocol):
+    """Those of all members of a room."""
+
+    def of(self, member: Member) -> Allowance: ...
+
+
 class MediaRoom(Protocol):
     """The parts of a running room that relaying media needs."""
 
     room: Room
     settings: Settings
     media: "MediaRelay"
+
+    @property
+    def egress(self) -> "Accounts": ...
 
     @property
     def now(self) -> Callable[[], int]: ...
@@ -117,12 +144,15 @@ class MediaRelay:
         state, hears = room.state, room.hooks.hears
         speaker = state.members[sender.member]
         handle = speaker.handle.encode()
-        made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
         needed, now = LANES[frame[0]][1], sender.runner.now()
+        made = frame[:1] + len(handle).to_bytes(2, "big") + handle + frame[1:]
+        kind: SentKind = "sound" if needed is C.HEAR_AUDIO else "screens"
         for reader in list(self.readers):
             member = state.members.get(reader.member)
             if member is None or reader.member == sender.member or needed not in member.held:
                 continue
             if by_credential(reader.credential, now).code or not all(asked(room, speaker, member) for asked in hears):
                 continue
-            reader.deliver(made)
+            account = reader.runner.egress.of(member)
+            if account.allows(len(made)) and reader.deliver(made):
+                account.pushed(kind, len(made))

@@ -13,6 +13,7 @@ from typing import Protocol
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
 from cohabit.house.overload import OverloadLog
 from cohabit.house.streams.media import MediaRoom
+from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential
 from cohabit.model.seat import Eye, SeatId
@@ -24,6 +25,12 @@ Grant = tuple[frozenset[Capability], SeatId | None, Eye | None]
 NO_GRANT: Grant = (frozenset(), None, None)
 Deliver = Callable[[bytes], bool]
 """Sends a frame immediately. Returns False if the reader is not ready for it."""
+
+
+class Labelled(bytes):
+    """A frame of which it is known what it is, where what leaves the house is counted."""
+
+    kind: SentKind
 
 
 class Outboxes:
@@ -61,9 +68,31 @@ class Subscription:
     """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
 
     __slots__ = (
-        "_backlog", "_backlog_under", "_bytes", "_closed", "_deliver", "_deliver_now", "_events", "_first",
-        "_max_bytes", "_max_frames", "_queued_under", "_view", "_wake", "_wants_first_view", "credential", "ended",
-        "eye", "held", "member", "on_close", "pushed", "pushed_bytes", "source", "through", "views",
+        "_account",
+        "_backlog",
+        "_backlog_under",
+        "_bytes",
+        "_closed",
+        "_deliver",
+        "_deliver_now",
+        "_events",
+        "_first",
+        "_leaves",
+        "_max_bytes",
+        "_max_frames",
+        "_queued_under",
+        "_view",
+        "_wake",
+        "_wants_first_view",
+        "credential",
+        "ended",
+        "eye",
+        "held",
+        "member",
+        "on_close",
+        "source",
+        "through",
+        "views",
     )  # fmt: skip
 
     def __init__(
@@ -75,7 +104,10 @@ class Subscription:
         views: bool = True,
         backlog: AsyncIterator[bytes] | None = None,
         deliver: Deliver | None = None,
+        leaves: bool = True,
     ) -> None:
+        """``leaves``: the frames are sent to the client, and counted. Else the reader only learns from them that
+        something has changed."""
         self.source = source
         self.member = member
         self.credential = credential
@@ -85,7 +117,8 @@ class Subscription:
         self.eye: Eye | None = None  # its eye at that time
         self.ended: CohabitError | None = None
         self.on_close: list[Callable[[], None]] = []
-        self.pushed = self.pushed_bytes = 0  # frames; reset by those who count them
+        self._account = source.egress.of(source.room.state.members[member])
+        self._leaves = leaves
         self._backlog = backlog
         self._deliver = deliver
         self._first: bytes | None = None  # of the backlog
@@ -112,9 +145,7 @@ class Subscription:
     # -- from the room ----------------------------------------------------------------------------
     def push_event(self, frame: bytes) -> None:
         """Queue an event. Events are never dropped; a full queue ends the subscription."""
-        self.pushed += 1
-        self.pushed_bytes += len(frame)
-        if self.ended is not None or self._delivered(frame):
+        if self.ended is not None or self._delivered(frame, getattr(frame, "kind", "events")):
             return
         self._will_queue()
         self._events.append(frame)
@@ -138,15 +169,13 @@ class Subscription:
 
     def push_view(self, frame: bytes) -> None:
         """Queue a view. It replaces a view that was not read yet."""
-        self.pushed += 1
-        self.pushed_bytes += len(frame)
-        if self.ended is not None or self._delivered(frame):
+        if self.ended is not None or self._delivered(frame, "views"):
             return
         self._will_queue()
         self._view = frame
         self._wake.set()
 
-    def _delivered(self, frame: bytes) -> bool:
+    def _delivered(self, frame: bytes, kind: SentKind) -> bool:
         """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
         deliver = self._deliver_now
         if deliver is None:
@@ -154,7 +183,31 @@ class Subscription:
         credential = self.credential
         if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-        return self.ended is not None or deliver(frame)
+        if self.ended is not None or not self._may_leave(frame):
+            return True
+        if not deliver(frame):
+            return False
+        if self._leaves:
+            self._account.pushed(kind, len(frame))
+        return True
+
+    def _may_leave(self, frame: bytes) -> bool:
+        """Whether the budget of the member allows it. If not, the subscription ends."""
+        if self._account.allows(len(frame) if self._leaves else 0):
+            return True
+        self._clear()
+        self.end(self._account.refusal())
+        return False
+
+    def _taken(self, frame: bytes, kind: SentKind) -> bytes:
+        """Count a frame that the reader takes, or raise if its budget does not allow it."""
+        if not self._may_leave(frame):
+            assert self.ended is not None
+            self.close()
+            raise self.ended
+        if self._leaves:
+            self._account.pushed(kind, len(frame))
+        return frame
 
     def _will_queue(self) -> None:
         """Before a frame is queued: later frames wait behind it, and its grant is remembered."""
@@ -216,14 +269,15 @@ class Subscription:
             if self._backlog is not None:
                 frame = await self._next_of_backlog(self._backlog)
                 if frame is not None:
-                    return frame
+                    return self._taken(frame, getattr(frame, "kind", "events"))
                 self._backlog = None
             view = await self.first_view()
             if view and self._view is None:
                 self._view = view
+            kind: SentKind = "events" if self._events else "views"
             frame_or_none = self._next()
             if frame_or_none is not None:
-                return frame_or_none
+                return self._taken(frame_or_none, getattr(frame_or_none, "kind", kind))
             if self.ended is not None:
                 self.close()
                 raise self.ended

@@ -227,7 +227,7 @@ class VersionedCapabilities(command_list.Capabilities, kw_only=True):
     assembly_csharp_sha256: str
 
 
-@command(category="meta", where="house", about="either", before_joining=True)
+@command(category="meta", where="house", about="either", before_joining=True, sends="lists")
 async def capabilities(ctx: HouseContext) -> VersionedCapabilities:
     """Every command that you may use here, in a few words each. `schemas` describes their arguments and results."""
     known = await command_list.capabilities(ctx)

@@ -22,6 +22,7 @@ from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, answering
 from cohabit.faces.serve import SideServer
 from cohabit.house.calls.resolve import resolve
+from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
@@ -119,17 +120,23 @@ class BridgeApp:
         self._house = house
 
     async def handle(self, request: Request) -> Response:
-        asked = wire.BridgeRequest()
+        asked, sent = wire.BridgeRequest(), Shaped()
 
         async def handled(request: Request) -> Response:
-            return Response(wire.encode(await self._answer(request, asked)))
+            try:
+                response = Response(wire.encode(await self._answer(request, asked, sent)))
+            except errors.CohabitError as refusal:
+                response = refused(refusal)
+            sent.sent(len(response.body))
+            sent.close()
+            return response
 
         def refused(error: errors.CohabitError) -> Response:
             return Response(wire.encode(wire.error_reply(error, asked)), error.status)
 
         return await answering(handled, refused)(request)
 
-    async def _answer(self, request: Request, asked: wire.BridgeRequest) -> dict[str, Any]:
+    async def _answer(self, request: Request, asked: wire.BridgeRequest, sent: Shaped) -> dict[str, Any]:
         """Checks in the order of the game's bridge: disabled, credential, route, body."""
         if sum(len(name) + len(value) for name, value in request.headers.raw) > MAX_HEADERS:
             raise errors.TooLarge(f"the headers of a request may have {MAX_HEADERS} bytes")
@@ -140,6 +147,9 @@ class BridgeApp:
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
                 runner.time.mark_seen(member.id)
+                account = runner.egress.of(member)
+                account.check()
+                sent.account = account
                 return wire.capabilities_reply(runner)
             case "GET", "/health":
                 asked.name = "health"
@@ -149,7 +159,7 @@ class BridgeApp:
                 raise errors.UnknownCommand(
                     f"there is no {method} {path[:200]}; the routes are /health, /cmd, /capabilities"
                 )
-        return await self._run(credential, runner, member, asked)
+        return await self._run(credential, runner, member, asked, sent)
 
     def _room_of(self, credential: Credential) -> tuple[RoomRunner, Member]:
         target = resolve(self._house.services, credential, None, "whoami")
@@ -161,13 +171,13 @@ class BridgeApp:
         return target.runner, target.member
 
     async def _run(
-        self, credential: Credential, runner: RoomRunner, member: Member, asked: wire.BridgeRequest
+        self, credential: Credential, runner: RoomRunner, member: Member, asked: wire.BridgeRequest, sent: Shaped
     ) -> dict[str, Any]:
         command = runner.commands.get(asked.name)
         known = command.schema.get("properties", {}) if command is not None else {}
         args = {name: value for name, value in asked.args.items() if name in known}
         try:  # also unknown commands: the house refuses and audits them
-            result = await self._house.call(credential, runner.room.id, asked.name, args)
+            result = await self._house.call(credential, runner.room.id, asked.name, args, deliver=sent.deliver)
         except errors.PermissionDenied as denied:
             raise _out_of_turn(runner, member, command) or denied from None
         if asked.name == "session_info":

@@ -79,6 +79,7 @@ def _with_usual_names(args: Any) -> Any:
     hint="runs an action or another command by name, also one that is not listed as a tool.",
     listed=True,
     shows_world=True,
+    sends="actions",
 )
 def act(
     ctx: Context,

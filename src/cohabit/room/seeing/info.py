@@ -193,6 +193,7 @@ class Rules(Struct):
     ),
     hint="explains the world, and lists its actions and your other commands with their parameters.",
     listed=True,
+    sends="lists",
 )
 def rules(ctx: Context) -> Rules:
     """What this world is about, its actions, and the commands you may use."""

@@ -76,6 +76,7 @@ Since = Annotated[str, Meta(description="only what has changed since this view")
     for_play=True,
     for_front_end=True,
     shows_world=True,
+    sends="views",
 )
 def view(ctx: Context, since: Since = "") -> ViewReply:
     """The world as you see it now."""
@@ -231,6 +232,7 @@ def _until_turn(room: BaseRoom, member: Member, args: Mapping[str, Any]) -> Read
     for_play=True,
     for_front_end=True,
     shows_world=True,
+    sends="views",
 )
 def wait_for_turn(ctx: Context, wait_ms: WaitMs = 10_000, since: Since = "") -> ViewReply:
     """Wait for your turn, the end or the next game; where time runs by itself, for news. Returns the view."""
@@ -249,7 +251,7 @@ def _has_pictures(world: type[World], pace: Pace) -> bool:
     return "picture" in overridden(world)
 
 
-@command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures, for_front_end=True)
+@command(category="read", needs=C.SEE_SCREEN, only_if=_has_pictures, for_front_end=True, sends="pictures")
 def picture(ctx: Context) -> Picture:
     """The world as you see it, as a base64-encoded PNG."""
     drawn = ctx.room.world.picture(ctx.room.eye_of(ctx.member))

@@ -1,0 +1,101 @@
+"""What left the house: the commands that show it, and a signed export of it."""
+
+from copy import copy
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.resolve import unknown_room
+from cohabit.house.running.egress import Account
+from cohabit.house.running.rooms import HOUSE_ROOM
+from cohabit.house.running.runner import RoomRunner
+from cohabit.model.egress import Amount
+from cohabit.model.grant import Capability
+from cohabit.room.commands import command
+from cohabit.room.state import handle_of
+
+C = Capability
+
+
+class EgressCount(Struct):
+    members: list[EgressOfMember]
+
+
+@command(category="meta", where="house")
+async def egress(
+    ctx: HouseContext,
+    member: Annotated[str | None, Meta(description="for hosts: only this member")] = None,
+) -> EgressCount:
+    """How many bytes were sent to each member's backend, by kind, over every interface, and what is left of its budget.
+
+    Hosts see all members, also those who have left; other members see their own. `export_egress` gives hosts a signed
+    copy.
+    """
+    me, state = ctx.member, ctx.room.state
+    about = me
+    if C.MANAGE_MEMBERS in me.held and member is not None:
+        about = state.require_member(member, me)
+    await _store(ctx.runner)
+    accounts = [ctx.runner.egress.of(about)]
+    if C.MANAGE_MEMBERS in me.held and member is None:
+        accounts = list(ctx.runner.egress.accounts.values())
+    return EgressCount([_of_account(account) for account in accounts])
+
+
+class ExportedEgress(Struct):
+    export: str  # the signed text
+    key: dict[str, str]  # the public key of this house, also at /.well-known/cohabit-key.json
+
+
+@command(category="host", where="house", needs=C.MANAGE_MEMBERS)
+async def export_egress(ctx: HouseContext) -> ExportedEgress:
+    """What was sent to the backends of this room's members, signed by the house. `cohabit egress --verify FILE` checks
+    it."""
+    return await _export(ctx, ctx.runner)
+
+
+@command(category="host", where="house", about="house", host_only=True)
+async def house_egress(
+    ctx: HouseContext,
+    room: Annotated[str | None, Meta(description="of this room; default: what was sent outside of all rooms")] = None,
+) -> ExportedEgress:
+    """What was sent to the backends of a room's members, or to callers outside of all rooms, signed by the house."""
+    runner = ctx.house.rooms.runner_of(room or HOUSE_ROOM)
+    if runner is None:
+        raise unknown_room(room or HOUSE_ROOM)
+    return await _export(ctx, runner)
+
+
+async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:
+    await _store(runner)
+    history, key = runner.history, await ctx.house.need(HouseKey).load()
+    members = [_of_account(account) for account in runner.egress.accounts.values()]
+    said = EgressExport(EGRESS, runner.id, ctx.house.clock.now(), history.seq, history.digest.hex(), members)
+    return ExportedEgress(key.sign(said), dict(key.public_jwk))
+
+
+async def _store(runner: RoomRunner) -> None:
+    """What a host is told is on disk."""
+    done = runner.egress.store()
+    if done is not None:
+        await done
+
+
+def _of_account(account: Account) -> EgressOfMember:
+    lines = [line.sent for line in account.backends.values() if line.kinds]
+    limit = account.budget
+    return EgressOfMember(
+        member=handle_of(account.member) if account.member else lines[0].handle if lines else account.who,
+        who=account.who,
+        bytes=account.used,
+        budget=limit,
+        left=max(0, limit - account.used) if limit is not None else None,
+        backends=[EgressOfBackend(s.backend, s.outside, s.bytes, _kinds(s.kinds), s.first, s.last) for s in lines],
+    )
+
+
+def _kinds(kinds: dict[str, Amount]) -> dict[str, Amount]:
+    """Copies: this reply is counted, too."""
+    return {kind: copy(amount) for kind, amount in sorted(kinds.items()) if amount.times or amount.bytes}

@@ -1,0 +1,62 @@
+"""Counts the replies of an interface that makes something else of the results of calls, such as the text of a tool.
+
+Each call is counted by the size of its result first; when the bytes are sent, the count is corrected. So an interface
+that forgets to say what it has sent is counted all the same.
+"""
+
+from collections import deque
+
+from cohabit.house.running.calls import Call
+from cohabit.house.running.egress import Account, Line, measured
+from cohabit.model.egress import SentKind
+
+
+class Shaped:
+    """The replies to one request: pass ``deliver`` with each call, say what was ``sent``, and ``close`` at the end."""
+
+    def __init__(self, account: Account | None = None) -> None:
+        """``account``: of the caller, for what is sent without a call."""
+        self.account = account
+        self._expected: deque[tuple[Line, SentKind, int]] = deque()
+        self._last: tuple[Line, SentKind] | None = None
+        self._call: Call | None = None
+        self._is_complete = False
+
+    def deliver(self, call: Call) -> int:
+        size, line = measured(call), call.leaves_by
+        if not isinstance(line, Line):
+            return size
+        if call is self._call:  # its reply is withheld, and this is the refusal
+            self._expect(*self._expected.pop(), -1)
+        self._call = call
+        kind: SentKind = "refusals" if call.error is not None else call.reply.sends
+        self._last = line, kind
+        self._expected.append((line, kind, size))
+        self._expect(line, kind, size)
+        return size
+
+    def _expect(self, line: Line, kind: SentKind, size: int, sign: int = 1) -> None:
+        """After the response, as in the work of a task: the reply leaves with another request, which counts it."""
+        if self._is_complete:
+            line.add(kind, -size * sign, 0)
+
+    def sent(self, size: int) -> None:
+        """So many bytes were sent to the client."""
+        while size and self._expected:
+            line, kind, expected = self._expected.popleft()
+            if expected > size:
+                self._expected.appendleft((line, kind, expected - size))
+            size = max(0, size - expected)
+        if not size:
+            return
+        if self._last is not None:
+            self._last[0].add(self._last[1], size, 0)
+        elif self.account is not None:
+            self.account.line.add("protocol", size)
+
+    def close(self) -> None:
+        """The response is complete: what was expected and not sent did not leave."""
+        for line, kind, expected in self._expected:
+            line.add(kind, -expected, 0)
+        self._expected.clear()
+        self._is_complete, self._call = True, None

@@ -1,0 +1,364 @@
+"""Counts what leaves the house for each backend of each member, and stops it when a budget is used up.
+
+A reply is counted when the interface gets it, a pushed frame when it is delivered: in bytes, as they are encoded, by
+kind. The counts are kept by identity, so they go on when somebody leaves and comes back, and when the room is reopened.
+They are stored every few seconds, outside the record, which must not grow with every read. For backends outside this
+house the sums of each minute are entries of the record, too.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from math import inf
+
+import msgspec
+from msgspec import Struct
+
+from cohabit.errors import Busy, CohabitError, EgressUsedUp, internal_error
+from cohabit.house.clock import Clock
+from cohabit.house.running.calls import Call, SystemCall
+from cohabit.house.running.later import Later
+from cohabit.house.settings import Settings
+from cohabit.house.store.contract import StoredEgress, Write
+from cohabit.house.store.writer import Writer
+from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, UNKNOWN, Amount, Sent, SentKind
+from cohabit.room.room import Room
+from cohabit.room.state import Member, handle_of
+
+STORE_MS = 5_000
+"""How long a count may wait before it is stored. A crash loses what was counted since then."""
+EVERY_MS = 60_000
+"""How often the counts of what leaves the house become entries."""
+MOST_BACKENDS = 16
+"""Backends that are counted separately for a member. It can name another one every few seconds."""
+VISITORS = "(visitors)"
+"""Callers without an identity."""
+encode = msgspec.json.Encoder().encode
+
+
+def used_up(limit: float) -> EgressUsedUp:
+    return EgressUsedUp(
+        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. You can leave; a host "
+        "can raise the budget (set_egress_budget)",
+        budget=int(limit),
+    )
+
+
+def measured(call: Call) -> int:
+    """The size of a reply in JSON, for interfaces that do not encode it themselves."""
+    if call.error is not None:
+        return error_size(call.error)
+    try:
+        return len(encode(call.result))
+    except TypeError:  # not plain values: such a reply stays in this process
+        return len(repr(call.result))
+
+
+def error_size(error: BaseException) -> int:
+    """The size of the body of a refusal over HTTP."""
+    return len(encode({"ok": False, "error": error.as_wire() if isinstance(error, CohabitError) else "INTERNAL"}))
+
+
+class Line:
+    """What one backend of one member gets."""
+
+    __slots__ = ("account", "frames", "is_new", "kinds", "recorded", "replies", "sent")
+
+    def __init__(self, account: "Account", sent: Sent) -> None:
+        self.account = account
+        self.sent = sent
+        self.kinds = sent.kinds
+        self.replies = self.frames = 0  # since the last entry
+        self.recorded = sent.bytes  # the bytes up to the last entry
+        self.is_new = False  # there is something to store
+
+    def add(self, kind: SentKind, size: int, times: int = 1) -> None:
+        """Count something that leaves. ``times=0``: a correction."""
+        amount = self.kinds.get(kind)
+        if amount is None:
+            amount = self.kinds[kind] = Amount()
+        amount.times += times
+        amount.bytes += size
+        self.account.used += size
+        if not self.is_new:
+            self.is_new = True
+            self.account.room.changed(self)
+
+    def replied(self, kind: SentKind, size: int) -> None:
+        self.replies += 1
+        self.add(kind, size)
+
+    def pushed(self, kind: SentKind, size: int) -> None:
+        self.frames += 1
+        self.add(kind, size)
+
+    def passes(self, call: Call) -> None:
+        """A reply leaves, or is withheld because it is larger than what is left. The reply to a call that has changed
+        something is never withheld. This runs for every call, so it does by itself what ``add`` does."""
+        try:
+            size = call.deliver(call)
+        except Exception as bug:  # it cannot be encoded
+            call.error, call.result = internal_error(bug, call.name), None
+            size = call.deliver(call)
+        account, kind = self.account, call.reply.sends
+        if account.version != account.room.room.roster_version:
+            account.look_up()
+        if call.error is not None:
+            kind = "refusals"
+        elif account.used + size > account.limit and not call.reply.records:
+            size, kind = self._withheld(call), "refusals"
+        self.replies += 1
+        amount = self.kinds.get(kind)
+        if amount is None or not self.is_new:
+            self.add(kind, size)
+            return
+        amount.times += 1
+        amount.bytes += size
+        account.used += size
+
+    def _withheld(self, call: Call) -> int:
+        call.error, call.result = self.account.refusal(), None
+        self.account.room.refused(self.account.member, call.name, call.error)
+        return call.deliver(call)
+
+
+class Account:
+    """One identity in a room: what its backends got, and what is left of its budget."""
+
+    __slots__ = ("backends", "current", "is_unlimited", "limit", "member", "room", "used", "version", "who")
+
+    def __init__(self, room: "RoomEgress", who: str, member: str) -> None:
+        self.room = room
+        self.who = who
+        self.member = member  # the id of the member, the last one if it came back
+        self.backends: dict[tuple[str, bool | None], Line] = {}
+        self.used = 0
+        self.limit: float = inf
+        self.is_unlimited = False
+        self.version = -1  # of the roster, when the next was looked up
+        self.current: Line
+
+    @property
+    def line(self) -> Line:
+        """What is sent now goes to this backend."""
+        self.look_up()
+        return self.current
+
+    def allows(self, size: int) -> bool:
+        """Whether so much may be sent."""
+        if self.version != self.room.room.roster_version:
+            self.look_up()
+        return self.used < self.limit and self.used + size <= self.limit
+
+    @property
+    def is_used_up(self) -> bool:
+        return not self.allows(0)
+
+    @property
+    def budget(self) -> int | None:
+        """Bytes in all; None: there is no limit."""
+        self.look_up()
+        return None if self.limit >= NO_LIMIT else int(self.limit)
+
+    def pushed(self, kind: SentKind, size: int) -> None:
+        """Count a frame that was sent."""
+        self.line.pushed(kind, size)
+
+    def refusal(self) -> EgressUsedUp:
+        """Why nothing more is sent."""
+        return used_up(self.limit)
+
+    def check(self) -> None:
+        """Raise EGRESS_USED_UP if nothing more may be sent."""
+        if not self.allows(0):
+            raise self.refusal()
+
+    def to(self, backend: str, outside: bool | None) -> Line:
+        """What is sent to this backend of the member."""
+        line = self.backends.get((backend, outside))
+        if line is None:
+            if len(self.backends) >= MOST_BACKENDS and backend != OTHERS:
+                return self.to(OTHERS, outside)
+            handle = self.room.handle_of(self.member)
+            line = self.backends[backend, outside] = Line(self, Sent(self.who, handle, backend, outside))
+        return line
+
+    def look_up(self) -> None:
+        """The backend and the budget, again if the roster has changed."""
+        version = self.room.room.roster_version
+        if version == self.version:
+            return
+        self.version = version
+        backend, outside, limit = self.room.about(self)
+        self.current, self.limit = self.to(backend, outside), inf if self.is_unlimited else limit
+
+
+class EgressBooks:
+    """The accounts of all rooms of a house. They outlive a room that is closed and opened again."""
+
+    def __init__(self) -> None:
+        self._stored: dict[str, list[Sent]] = {}
+        self.rooms: dict[str, RoomEgress] = {}
+
+    def load(self, room: str, stored: list[Sent]) -> None:
+        """What the store has of a room that is opened. Called off the event loop, before the room runs."""
+        if room not in self.rooms:
+            self._stored[room] = stored
+
+    def of_room(self, egress: "RoomEgress") -> "dict[str, Account]":
+        """The accounts of a room that begins to run."""
+        before = self.rooms.get(egress.id)
+        self.rooms[egress.id] = egress
+        if before is None:
+            return _accounts(egress, self._stored.pop(egress.id, []))
+        for account in before.accounts.values():
+            account.room = egress
+            account.version = -1
+        return before.accounts
+
+    def forget_room(self, room: str) -> None:
+        self.rooms.pop(room, None)
+        self._stored.pop(room, None)
+
+
+def _accounts(egress: "RoomEgress", stored: Iterable[Sent]) -> dict[str, Account]:
+    found: dict[str, Account] = {}
+    for sent in stored:
+        account = found.get(sent.who)
+        if account is None:
+            account = found[sent.who] = Account(egress, sent.who, "")
+        account.backends[sent.backend, sent.outside] = Line(account, sent)
+        account.used += sent.bytes
+    return found
+
+
+class Recording(Struct, frozen=True):
+    """How a room records and stores."""
+
+    put: Callable[[Call], object]
+    refused: Callable[[str, str, CohabitError], None]
+    writer: Writer
+    clock: Clock
+    settings: Settings
+
+
+class RoomEgress:
+    """The accounts of one room."""
+
+    def __init__(self, room: Room, books: EgressBooks, recording: Recording) -> None:
+        self.id = room.id
+        self.room = room
+        self._how = recording
+        self._default = float(recording.settings.egress_budget or inf)
+        self.by_member: dict[str, Account] = {}
+        self._to_store: dict[Line, None] = {}
+        self._to_record: dict[Line, None] = {}
+        self._store_later = Later(recording.clock, STORE_MS, self.store)
+        self._record_later = Later(recording.clock, EVERY_MS, self._record)
+        self.is_closed = False
+        self.accounts = books.of_room(self)
+
+    # -- whose ------------------------------------------------------------------------------------
+    def of(self, member: Member) -> Account:
+        """The account of a member."""
+        found = self.by_member.get(member.id)
+        if found is None:
+            found = self.by_member[member.id] = self.of_identity(member.identity or member.id, member.id)
+        return found
+
+    def of_identity(self, who: str, member: str = "", *, is_host: bool = False) -> Account:
+        """The account of an identity, which may be no member. Hosts of the house have no limit outside of rooms: they
+        set it."""
+        account = self.accounts.get(who or VISITORS)
+        if account is None:
+            account = self.accounts[who or VISITORS] = Account(self, who or VISITORS, member)
+        elif member:
+            account.member, account.version = member, -1
+        if is_host and not account.is_unlimited:
+            account.is_unlimited, account.version = True, -1
+        return account
+
+    def handle_of(self, member: str) -> str:
+        return handle_of(member)
+
+    def about(self, account: Account) -> tuple[str, bool | None, float]:
+        """The backend of an account now, whether it is outside this house, and the budget."""
+        member = self.room.state.members.get(account.member)
+        if member is None:
+            return UNKNOWN, None, self._default
+        said = self.room.features.sending(self.room, member)
+        limit = said.limit if said.limit is not None else self._default
+        if member.egress:
+            return member.backend or ELSEWHERE, True, limit
+        return said.backend or UNKNOWN, False if said.backend else None, limit
+
+    def refused(self, member: str, command: str, error: CohabitError) -> None:
+        if member in self.room.state.members:
+            self._how.refused(member, command, error)
+
+    # -- keeping ----------------------------------------------------------------------------------
+    def changed(self, line: Line) -> None:
+        """Something was counted: store it within a few seconds, and record it within a minute if it left the house."""
+        if self.is_closed:
+            return
+        self._to_store[line] = None
+        self._store_later.plan()
+        if line.sent.outside and line.account.member and line not in self._to_record:
+            self._to_record[line] = None
+            self._record_later.plan()
+
+    def store(self) -> "asyncio.Future[None] | None":
+        """Write what has changed. Returns a future that resolves when it is durable; None: there is nothing."""
+        lines, self._to_store = self._to_store, {}
+        if not lines:
+            return None
+        now = self._how.clock.now()
+        for line in lines:
+            line.is_new = False
+            line.sent.first = line.sent.first or now
+            line.sent.last = now
+        done = self._how.writer.submit(Write(self.id, egress=[stored(line.sent) for line in lines]))
+        done.add_done_callback(lambda done: done.exception())  # the next write has the whole count again
+        return done
+
+    def close(self) -> None:
+        """Write what has changed, for the last time."""
+        self.store()
+        self.is_closed = True
+
+    def entries(self) -> list[SystemCall]:
+        """The entries for everything that left the house since the last ones."""
+        lines, self._to_record = self._to_record, {}
+        made = [_entry(line) for line in lines if line.replies or line.frames]
+        for line in lines:
+            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
+        return made
+
+    def _record(self) -> None:
+        if self.room.state.archived:
+            return
+        for line in list(self._to_record):
+            try:
+                if line.replies or line.frames:
+                    self._how.put(_entry(line))
+            except Busy:  # it is counted with the next minute
+                self._record_later.plan()
+                continue
+            except CohabitError:  # the room is quarantined
+                return
+            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
+            line.is_new = False  # whatever comes next is for the next minute
+            del self._to_record[line]
+
+
+def _entry(line: Line) -> SystemCall:
+    about, size = {"member": line.account.member, "backend": line.sent.backend}, line.sent.bytes - line.recorded
+    return SystemCall("sent_outside", {**about, "replies": line.replies, "frames": line.frames, "size": size})
+
+
+def stored(sent: Sent) -> StoredEgress:
+    return f"{sent.who}\n{sent.outside}\n{sent.backend}", encode(sent)
+
+
+def read_stored(bodies: Iterable[bytes]) -> list[Sent]:
+    """What a store has of a room."""
+    return [msgspec.json.decode(body, type=Sent) for body in bodies]

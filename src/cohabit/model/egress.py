@@ -1,0 +1,53 @@
+"""What left the house for one backend: how many bytes, and of what kind."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+SentKind = Literal[
+    "views", "events", "messages", "actions", "queries", "pictures", "files", "data", "app views", "front ends",
+    "lists", "sound", "screens", "refusals", "protocol", "other",
+]  # fmt: skip
+"""What a reply or a pushed frame is. ``actions``: replies to actions, with what the player sees after them.
+``queries``: what a world answers, such as files of a workspace. ``lists``: commands, rules and introductions.
+``protocol``: what a protocol adds, such as the handshake of MCP."""
+
+NO_LIMIT = 2**62
+"""A budget without a limit."""
+OF_EVENTS: Mapping[str, SentKind] = MappingProxyType({
+    "chat": "messages", "direct": "messages", "data": "data", "direct data": "data", "app action": "data",
+    "image": "pictures", "direct image": "pictures", "file": "files", "direct file": "files",
+    "app view": "app views", "direct app view": "app views",
+})  # fmt: skip
+"""What a pushed frame is whose events are all of this kind; others are ``events``."""
+UNKNOWN = "unknown"
+"""The backend of a member that has disclosed nothing."""
+ELSEWHERE = "elsewhere"
+"""The backend of a member that sends what it sees outside this house, and has not named it."""
+THIS_HOUSE = "this house"
+"""The backend of a member that says that it sends nothing on."""
+OTHERS = "others"
+"""Further backends of a member that has named very many."""
+
+
+class Amount(Struct, gc=False):
+    times: int = 0
+    bytes: int = 0
+
+
+class Sent(Struct):
+    """What one backend of one member got in a room, in all."""
+
+    who: str  # the identity; of a member without one, its id
+    handle: str
+    backend: str
+    outside: bool | None = None  # by its own account, or as the house knows it; None: it has not said
+    first: int = 0  # when it began, in milliseconds
+    last: int = 0
+    kinds: dict[str, Amount] = {}
+
+    @property
+    def bytes(self) -> int:
+        return sum(amount.bytes for amount in self.kinds.values())
