@@ -190,7 +190,7 @@ async def test_the_refusal_of_a_used_up_budget_is_in_the_audit() -> None:
         with pytest.raises(EgressUsedUp):
             await who["owl"]("view")
         await who["hostess"]("set_egress_budget", {"budget": 0})
-        lines = (await who["hostess"]("audit", {"member": "owl"})).refusals
+        lines = (await who["hostess"]("audit", {"member": "owl", "kinds": ["refusals"]})).lines
         assert ("view", "EGRESS_USED_UP") in {(line.command, line.code) for line in lines}
 
 

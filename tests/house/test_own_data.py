@@ -198,3 +198,19 @@ async def test_a_forgotten_profile_transcript_and_memory_are_gone(tmp_path: Path
         await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
         assert house.store.profile(me) is None
         assert found_in(tmp_path, SECRET, me) == []
+
+
+async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path: Path) -> None:
+    async def counted() -> str:
+        stored = house.rooms["den"].egress.store()
+        if stored is not None:
+            await stored
+        return str(house.store.egress("den"))
+
+    async with open_house(tmp_path) as house:
+        members = await talked(house)
+        assert "annabella" in await counted()
+        await members["annabella"]("forget_me", {"confirm": "Annabella Smith"})
+        counts = await counted()
+        assert "bob" in counts
+        assert "annabella" not in counts

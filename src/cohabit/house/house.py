@@ -89,6 +89,7 @@ class House:
         self.retention = Retention(self.services, self.forgetting)
         self.door = Door(self.services, self.overload)
         self.door.on_invalid = partial(note_invalid_invite, self.services)
+        self.rooms.on_forgotten.append(shared.egress.forget)
         self._connect()
 
     def _connect(self) -> None:

@@ -344,14 +344,18 @@ def a_rewritten_room_has_only_the_new_record_and_keeps_its_invites(store: Store)
     _expect([invite.id for invite in store.invites()], ["v-den", "v-other"], "the invites")
 
 
-def a_forgotten_identity_is_gone_with_its_credentials_and_its_profile(store: Store) -> None:
+def a_forgotten_identity_is_gone_with_its_credentials_its_profile_and_what_was_sent_to_it(store: Store) -> None:
     store.commit([_full_room("den"), _full_room("other"), Write(profiles=[("i-den", b"mine"), ("i-other", b"theirs")])])
-    store.commit([Write("den", forget=["i-den"], forget_refusals=[1])])
+    store.commit(
+        [Write("den", egress=[("i-den\nx", b"1"), ("i-den2\nx", b"2")]), Write("other", egress=[("i-den\n", b"3")])]
+    )
+    store.commit([Write("den", forget=["i-den"], forget_refusals=[1], forget_egress=["i-den"])])
     store.scrub()
     _expect([identity.id for identity in store.identities()], ["i-other"], "the identities")
     left = [credential.hash for credential in store.credentials()]
     _expect(left, [b"any-den", b"any-other", b"here-other"], "the credentials")
     _expect([store.profile("i-den"), store.profile("i-other")], [None, b"theirs"], "the profiles")
+    _expect([store.egress("den"), store.egress("other")], [[b"a", b"den", b"2"], [b"a", b"other"]], "what was sent")
     _expect([refusal.id for refusal in store.refusals("den")], [2], "the refusals")
     _expect([refusal.id for refusal in store.refusals("other")], [1, 2], "the refusals of another room")
 

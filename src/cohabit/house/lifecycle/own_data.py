@@ -180,6 +180,7 @@ class Forgetting:
                 await run_in_thread("the transcripts", partial(transcripts.forget, room, ids))
             for forgotten in house.rooms.on_forgotten:
                 forgotten(who.id)
+            await house.writer.submit(Write(forget_egress=[who.id]))
             return await self._clean(gone)
 
     async def _leave(self, who: Identity) -> dict[str, list[str]]:

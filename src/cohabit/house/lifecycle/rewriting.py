@@ -28,6 +28,7 @@ from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
 DELETED = "[deleted]"
+ADMISSIONS = ("admitted", "knocked")
 FOR_HOSTS = ("reason", "note")
 """The words in commands that only hosts read."""
 
@@ -44,7 +45,7 @@ class Person(Struct):
     pseudonym: str
     new_identity: str
     handles: tuple[str, ...] = ()  # in the house record, which names members of rooms
-    invites: tuple[str, ...] = ()  # that it joined with, found on the way
+    invites: tuple[str, ...] = ()  # that it joined with
     was: tuple[str, ...] = ()  # handles that it had, found on the way
     backends: tuple[str, ...] = ()  # what it has said that it uses; the house repeats it in entries of its own
 
@@ -68,6 +69,7 @@ def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     if not rows or rows[0][0] != 0:
         raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
     lines = list(read_lines(rows, -1, GENESIS))
+    person.invites = _invites_of(lines, person.identity)
     newest = Snapshot.decode(store.snapshots(room)[0])
     make = world_from(newest.state.source)
     try:
@@ -80,6 +82,13 @@ def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     refusals = [_refusal(one, known, own) for one in store.refusals(room)]
     snapshot = made.snapshot()
     return Write(room, made.record.take_pending(), (snapshot.seq, snapshot.encode()), refusals, rewrite=True)
+
+
+def _invites_of(lines: Iterable[Line], identity: str) -> tuple[str, ...]:
+    """The invites that an identity joined with."""
+    entries = [line.entry for line in lines if line.entry.by is None and line.entry.do in ADMISSIONS]
+    admissions = [entry.args.get("admission", entry.args) for entry in entries]
+    return tuple(one["invite"] for one in admissions if one.get("identity") == identity and one.get("invite"))
 
 
 class _Known(Struct):
@@ -161,7 +170,7 @@ def _changed(
     own = entry.by is not None and entry.by in known and known[entry.by].own
     command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
     args = dict(entry.args) if isinstance(entry.args, dict) else entry.args
-    if entry.do in ("admitted", "knocked") and entry.by is None:
+    if entry.do in ADMISSIONS and entry.by is None:
         args = _mapped(_admission(args, person, rename), {person.identity: person.new_identity})
     elif isinstance(args, dict):
         words = FOR_HOSTS if command.words is None else command.words
@@ -171,6 +180,8 @@ def _changed(
             else _mapped(value, whole)
             for name, value in args.items()
         }  # fmt: skip
+        if entry.do == "invited" and args["invite"] in person.invites and rename:
+            args["handle"] = person.pseudonym
         if entry.do == "refused":
             args["lines"] = [_refused_line(one, known) for one in entry.args["lines"]]
     by = known[entry.by].id if entry.by is not None and entry.by in known else entry.by
@@ -182,8 +193,6 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
     inner = args.get("admission", args)
     if inner.get("identity") != person.identity:
         return args  # of somebody else, who may have the same name
-    if inner.get("invite"):
-        person.invites += (inner["invite"],)
     changed = {**inner, "name": person.pseudonym}
     if changed.get("backend"):
         changed["backend"] = DELETED

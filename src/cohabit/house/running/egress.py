@@ -215,6 +215,12 @@ class EgressBooks:
             account.version = -1
         return before.accounts
 
+    def forget(self, identity: str) -> None:
+        """An identity was deleted. Its counts are deleted in the store with it."""
+        for room in self.rooms.values():
+            room.forget(identity)
+        self._stored = {room: [sent for sent in kept if sent.who != identity] for room, kept in self._stored.items()}
+
     def forget_room(self, room: str) -> None:
         self.rooms.pop(room, None)
         self._stored.pop(room, None)
@@ -276,6 +282,13 @@ class RoomEgress:
         if is_host and not account.is_unlimited:
             account.is_unlimited, account.version = True, -1
         return account
+
+    def forget(self, identity: str) -> None:
+        account = self.accounts.pop(identity, None)
+        if account is not None:
+            self.by_member = {member: one for member, one in self.by_member.items() if one is not account}
+            self._to_store = {line: None for line in self._to_store if line.account is not account}
+            self._to_record = {line: None for line in self._to_record if line.account is not account}
 
     def handle_of(self, member: str) -> str:
         return handle_of(member)

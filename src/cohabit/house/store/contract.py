@@ -29,11 +29,13 @@ SNAPSHOTS_KEPT = 2
 StoredProfile = tuple[str, bytes]
 """An identity, and what is kept of it. Opaque to the store."""
 StoredEgress = tuple[str, bytes]
-"""What left a room for one backend: whose it is, and how much. Opaque to the store."""
+"""What left a room for one backend: a key that begins with the identity and a line break, and how much. The rest is
+opaque to the store."""
 
 
 LISTS = (
-    "lines", "refusals", "identities", "credentials", "invites", "profiles", "forget", "forget_refusals", "egress"
+    "lines", "refusals", "identities", "credentials", "invites", "profiles", "forget", "forget_refusals", "egress",
+    "forget_egress",
 )  # fmt: skip
 
 
@@ -57,6 +59,7 @@ class Write(Struct):
     rewrite: bool = False  # before the rest of this write: delete the entries, snapshots and refusals of the room
     forget_refusals: Sequence[int] = ()  # delete the refusals of the room with these ids
     forget: Sequence[str] = ()  # after the rest: delete these identities, with their credentials and profiles
+    forget_egress: Sequence[str] = ()  # delete what is stored of the egress of these identities, in every room
     egress: Sequence[StoredEgress] = ()
 
     @property
@@ -64,7 +67,7 @@ class Write(Struct):
         return bool(
             self.snapshot or self.refusals or self.forget_before is not None or self.delete
             or self.identities or self.credentials or self.invites or self.profiles or self.rewrite or self.forget
-            or self.forget_refusals or self.egress
+            or self.forget_refusals or self.egress or self.forget_egress
         )  # fmt: skip
 
     def merge(self, other: "Write") -> None:

@@ -102,6 +102,10 @@ class MemoryStore:
             self._forget(write.room, write.forget_before)
         for number in write.forget_refusals:
             self._of(write.room).refusals.pop(number, None)
+        for identity in write.forget_egress:
+            for stored in self._rooms.values():
+                own = f"{identity}\n"
+                stored.egress = {key: body for key, body in stored.egress.items() if not key.startswith(own)}
         for identity in write.forget:
             self._identities.pop(identity, None)
             self._profiles.pop(identity, None)

@@ -161,6 +161,8 @@ class SQLiteStore:
         if write.forget_refusals:
             gone = [(room, number) for number in write.forget_refusals]
             self._db.executemany("delete from refusals where room = ? and id = ?", gone)
+        for identity in write.forget_egress:
+            self._db.execute("delete from egress where substr(key, 1, ?) = ?", (len(identity) + 1, f"{identity}\n"))
         for identity in write.forget:
             self._forget_identity(identity)
         if write.delete:
