@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from cohabit.errors import CohabitError
+from cohabit.errors import CohabitError, ScopeViolation
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store.memory import MemoryStore
@@ -79,7 +79,7 @@ async def heard(face: str, folder: Path, hidden: int, seated: bool) -> list[tupl
         invited = await by("hostess", "invite", {"id": "fay", "role": "player"})
         fay = await house.call(house.identify(invited.token), "den", "join", {})
         await by("ann", "hide", {"n": hidden})
-        with pytest.raises(CohabitError):
+        with pytest.raises(ScopeViolation):
             await by("ann", "strike", {"target": f"{hidden}"})
         await house.clock.advance(1_000)  # type: ignore[attr-defined]
         async with doors(face, house, folder) as door, AsyncExitStack() as stack:

@@ -6,11 +6,11 @@ their actions are applied in the order of the seats. So the same answers give th
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -110,6 +110,8 @@ class LabPlayer:
 class Game:
     """A game in progress. ``at`` is virtual time in ms; each entry is one later than the last."""
 
+    recorded: Mapping[str, Any] | None = None  # the initial state of a game that is played again
+
     def __init__(
         self,
         spec: GameSpec,
@@ -131,7 +133,7 @@ class Game:
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world)
+        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world, self.recorded)
         self.room.counts_calls = False
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [open_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]

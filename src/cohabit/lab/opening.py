@@ -1,5 +1,6 @@
 """Opens the rooms of many games with one scenario."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,6 +11,9 @@ from cohabit.room.play.games import game_of
 from cohabit.room.room import Room
 from cohabit.scenario import Scenario, parse_seed
 from cohabit.world import World
+
+OF_FEATURES = ("features", "slices")
+"""The parts of a room's state that depend on the features that this version of Cohabit has."""
 
 
 class Opening:
@@ -26,10 +30,15 @@ class Opening:
         self._features = features_of(world, scenario.features)
         self._has_no_timer = False
 
-    def room(self, room: str, seed: int | str, secret: str, world: World) -> Room:
-        """A new room."""
+    def room(
+        self, room: str, seed: int | str, secret: str, world: World, recorded: Mapping[str, Any] | None = None
+    ) -> Room:
+        """A new room. ``recorded``: the initial state of an earlier one, whose features it has."""
         own = {"id": room, "seed": parse_seed(seed), "secret": secret}
         opening = {**self._initial, **own}
+        if recorded is not None:
+            usual = {key: value for key, value in opening.items() if key not in OF_FEATURES}
+            return Room.open(usual | {key: recorded[key] for key in OF_FEATURES if key in recorded}, world, self._at)
         if self._opened is not None:
             known = {**self._opened, **own, "game": game_of(own["seed"])}
             made = Room.open_alike(opening, known, world, self._at, self._features)
