@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+DAY_MS = 86_400_000
 
 
 class Timer(Protocol):

@@ -120,7 +120,7 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
         _doc("days after its game ended, or it was archived, that a room without watchers is deleted; 0: never", ge=0),
     ] = 0.0
     keep_audit_days: Annotated[
-        float, _doc("days that refused calls stay in the audit of a room; 0: the newest 500", ge=0)
+        float, _doc("days that the audit goes back; 0: to the beginning of the record", ge=0)
     ] = 0.0
     keep_transcripts_days: Annotated[
         float, _doc("days that the transcripts and memories of agents stay after the last decision; 0: always", ge=0)

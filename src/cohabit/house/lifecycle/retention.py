@@ -10,7 +10,7 @@ from functools import partial
 from cohabit.errors import CohabitError
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import Services
-from cohabit.house.clock import Timer
+from cohabit.house.clock import DAY_MS, Timer
 from cohabit.house.lifecycle.own_data import Forgetting
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
@@ -18,7 +18,6 @@ from cohabit.house.threads import run_in_thread
 
 log = logging.getLogger("cohabit")
 EVERY_MS = 3_600_000
-DAY_MS = 24 * EVERY_MS
 
 
 class Retention:
@@ -93,7 +92,7 @@ class Retention:
             if old:
                 runner.room.audit.forget(old)
                 await self._house.writer.submit(Write(room, forget_refusals=old))
-                log.info("room %s: %d refused calls were deleted from its audit log", room, len(old))
+                log.info("room %s: %d refused calls were deleted from its audit", room, len(old))
                 found = True
         return found
 

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Unauthorized
 from cohabit.house.calls.context import HouseContext
+from cohabit.house.clock import DAY_MS
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.streams.cursors import seal, unseal
 from cohabit.model.grant import Capability
@@ -118,13 +119,20 @@ async def audit(
         start, before = _position(runner, cursor)
         wanted = Wanted(
             reads_all, me.id if me is not None else "", _about(runner.room.state, me, reads_all, member),
-            frozenset(kinds or ()), since or 0, before,
+            frozenset(kinds or ()), _since(ctx, since), before,
         )  # fmt: skip
         found = await _page(runner, wanted, private, start, max)
         # Reading takes a while. Discard what was found under another grant.
         now = _reader(ctx, runner)
         if (now is None) == (me is None) and (now is None or me is None or now.held == me.held):
             return found
+
+
+def _since(ctx: HouseContext, since: int | None) -> int:
+    """Lines that are older than the house keeps them are not shown, even if the record of the room still has them."""
+    days = ctx.house.settings.keep_audit_days
+    oldest = ctx.house.clock.now() - int(days * DAY_MS) if days else 0
+    return max(oldest, since or 0)
 
 
 def _reader(ctx: HouseContext, runner: RoomRunner) -> Member | None:
