@@ -230,7 +230,7 @@ class ReplayedGame(Game):
     too, and are not repeated."""
 
     def __init__(self, record: Sequence[Entry], players: "Sequence[Again]", spec: GameSpec, **options: Any) -> None:
-        self._record, self.recorded = record, record[0].args["state"]
+        self._record, self.opened_as = record, record[0].args["state"]
         super().__init__(spec, agents=[adapted(player) for player in players], **options)
         for player, seated in zip(players, self._seated, strict=True):
             player.room = self.room

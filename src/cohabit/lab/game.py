@@ -110,7 +110,7 @@ class LabPlayer:
 class Game:
     """A game in progress. ``at`` is virtual time in ms; each entry is one later than the last."""
 
-    recorded: Mapping[str, Any] | None = None  # the initial state of a game that is played again
+    opened_as: Mapping[str, Any] | None = None  # the initial state of a game that is played again
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class Game:
         world = make_world(load_from or source, spec.config)
         self._setup = setup_of(spec, source, world)
         secret = blake2b(spec.seed.encode(), digest_size=16, person=b"match secret").hexdigest()
-        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world, self.recorded)
+        self.room = self._setup.opening.room(spec.id, int(spec.seed), secret, world, self.opened_as)
         self.room.counts_calls = False
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [open_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]
