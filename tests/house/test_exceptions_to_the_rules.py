@@ -19,12 +19,12 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "makes the caller a member": (lambda command: command.joins, {"join"}),
     "also in an archived room, although it changes something": (
         lambda command: command.when_archived,
-        {"delete_room", "reopen_room", "revoke_invite", "revoke_token", "rotate_token"},
+        {"delete_room", "reopen_room", "revoke_invite", "revoke_token", "rotate_token", "unarchive"},
     ),
     "also in a room that could not be opened": (lambda command: command.when_broken, {"reopen_room"}),
     "controls the world and waits for no turn": (
         lambda command: command.acts and not command.needs_turn,
-        {"archive", "delete_room", "rematch", "reopen_room", "reset"},
+        {"archive", "delete_room", "rematch", "reopen_room", "reset", "unarchive"},
     ),
     "changes who has access, so one at a time": (
         lambda command: command.exclusive,
