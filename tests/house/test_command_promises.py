@@ -171,8 +171,8 @@ async def test_of_two_hosts_who_revoke_the_same_invite_at_once_the_second_is_tol
 
 # -- how they are described -----------------------------------------------------------------------
 READS = {
-    "data_of", "my_data", "agents", "audit_log", "capabilities", "events", "front_end", "introduction", "invites", "list_credentials", "list_saves",
-    "observe", "rooms", "schemas", "worlds",
+    "agents", "audit_log", "capabilities", "data_of", "events", "front_end", "my_data", "introduction", "invites", "list_credentials",
+    "list_saves", "observe", "rooms", "schemas", "worlds",
 }  # fmt: skip
 
 
