@@ -33,9 +33,6 @@ class Profiles:
         self._locks: dict[str, tuple[asyncio.Lock, int]] = {}  # and how many use it
         house.rooms.on_forgotten.append(self._forget)
 
-    def _forget(self, identity: str) -> None:
-        self._cache.pop(identity, None)
-
     @asynccontextmanager
     async def changing(self, identity: str) -> AsyncIterator[None]:
         """While this is open, nobody else changes this profile."""
@@ -68,6 +65,9 @@ class Profiles:
         saved = replace(profile, version=profile.version + 1)
         await self._house.writer.submit(Write(profiles=[(saved.agent_id, _encode(saved))]))
         return self._keep(saved)
+
+    def _forget(self, identity: str) -> None:
+        self._cache.pop(identity, None)
 
     def _new(self, identity: str) -> Profile:
         known = self._house.identities.get(identity)
