@@ -237,10 +237,11 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS, JSON)
 def test_any_schema_can_be_read_and_any_value_checked_against_it(schema: Any, value: Any) -> None:
-    for wrapped in (schema, {"oneOf": [schema, does("pin", of=schema)]}):
-        for made in actions_in(wrapped):
-            assert isinstance(made.problem(made.filled({"of": value})), str)
-            assert "description" not in str(made.schema.get("properties", {}).get("of", {}).get("properties", ""))
+    for made in actions_in({"oneOf": [schema, schema]}):
+        made.problem(made.filled({"of": value}))
+    (pin,) = actions_in(does("pin", of=schema))
+    assert isinstance(pin.problem(pin.filled({"of": value})), str)
+    assert "description" not in pin.schema["properties"]["of"]
 
 
 @given(st.integers(-5, 15), st.text(max_size=12), st.lists(st.integers(), max_size=4))

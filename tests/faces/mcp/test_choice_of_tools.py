@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import CohabitError
+from cohabit.errors import UnknownCommand
 from cohabit.scenario import AgentSpec, Scenario
 
 LOUNGE = Scenario(
@@ -120,5 +120,5 @@ async def test_an_action_of_an_app_cannot_hide_a_command_of_the_house(table: Any
     await table.house.call(app, "den", "publish_schema", {"name": "action", "version": "1", "schema": {"oneOf": forms}})
     kib = table.house.identify(table.tokens["kib"])
     assert (await table.house.call(kib, "den", "events")).items
-    with pytest.raises(CohabitError):
+    with pytest.raises(UnknownCommand):
         await table.house.call(kib, "den", "act", {"action": "invite"})
