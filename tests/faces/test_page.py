@@ -778,3 +778,19 @@ def test_in_a_room_without_a_game_the_page_shows_what_an_app_publishes(house: Ru
     house.call("board", "publish_view", "lounge", view={"stones": 2}, to=["sam"])  # not for pat
     house.call("board", "publish_view", "lounge", view="two stones")
     expect(shown.locator("pre")).to_have_text("two stones")
+
+
+# -- one's own data --------------------------------------------------------------------------------
+def test_a_person_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> None:
+    page = visit(house.link("ann"))
+    page.get_by_role("textbox", name="Message").fill("my very own words")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".events blockquote")).to_have_text("my very own words")
+    page.get_by_role("button", name="Rooms").click()
+    page.get_by_role("button", name="Your data").click()
+    expect(page.get_by_role("list")).to_contain_text("you are ann, 1 message")
+    page.get_by_text("Everything, as JSON").click()
+    expect(page.locator("pre.own-data")).to_contain_text("my very own words")
+    page.get_by_role("button", name="Delete my data").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Your data was deleted.")).to_be_visible()

@@ -56,7 +56,7 @@ function drawNav() {
   const button = (label, action) => h("button", { class: "quiet", onclick: () => action() }, label);
   nav.replaceChildren(
     ...(connection && (screen instanceof RoomScreen || screen instanceof CreateRoomScreen || screen instanceof OwnDataScreen) ? [button("Rooms", openRooms)] : []),
-    ...(connection && !(screen instanceof OwnDataScreen) ? [button("Your data", openOwnData)] : []),
+    ...(connection && !(screen instanceof OwnDataScreen || screen instanceof RoomScreen) ? [button("Your data", openOwnData)] : []),
     ...(connection ? [button("Sign out", signOut)] : []),
   );
 }

@@ -46,11 +46,13 @@ export class OwnDataScreen {
   }
 
   async forget(name) {
+    this.farewell = "Your data was deleted."; // the token ends with it, maybe before the reply comes
     try {
       await this.connection.call("forget_me", { confirm: name });
-      this.deleted("Your data was deleted.");
+      this.deleted(this.farewell);
     } catch (error) {
       if (error.code === "LOST") return;
+      this.farewell = null;
       this.note.textContent = error.message;
     }
   }
