@@ -183,10 +183,8 @@ def _as_newest(args: Any) -> tuple[str, Any, str | None]:
 @command(category="bus", needs=C.PUBLISH, records=True, unwrap=_as_newest, words=("view",))
 def publish_view(
     ctx: Context,
-    view: Annotated[Any, Meta(description="any JSON: a snapshot of the app's state")],
-    to: Annotated[
-        Annotated[list[str], Meta(max_length=100)] | None, Meta(description="the members it is for; default: everyone")
-    ] = None,
+    view: View,
+    to: Readers = None,
     newest: Annotated[bool, Meta(description="always true; entries of older records do not have it")] = False,
 ) -> ViewPublished:
     """Publish a view of your app, for everyone or for single members. It replaces the previous one."""
