@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,21 @@ async def mcp_http(url: str, token: str, mode: str) -> AsyncIterator[Client]:
         answer = await http.post(f"{url}/mcp", json={})
         if answer.status_code == 401:  # the SDK's client hides what the server said
             raise by_code(answer.json()["error"]["data"])
-        async with SdkClient(streamable_http_client(f"{url}/mcp?profile=full", http_client=http), mode=mode) as sdk:
+        async with AsyncExitStack() as stack:
+            client = SdkClient(streamable_http_client(f"{url}/mcp?profile=full", http_client=http), mode=mode)
+            try:
+                sdk = await stack.enter_async_context(client)
+            except ExceptionGroup as wrong:
+                raise by_code(_refusal_in(wrong).error.data) from None
             yield Tools(sdk, refused)
+
+
+def _refusal_in(wrong: Exception) -> MCPError:
+    """What the server said, inside the groups of the SDK's tasks."""
+    while isinstance(wrong, ExceptionGroup):
+        (wrong,) = wrong.exceptions
+    assert isinstance(wrong, MCPError), wrong
+    return wrong
 
 
 @asynccontextmanager

@@ -26,6 +26,7 @@ def test_a_kibitzer_comes_with_an_invite_greets_and_comments_until_ctrl_c(tmp_pa
             words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(tmp_path)
         ) as process:
             assert process.stdout is not None
+            assert process.stdout.readline().startswith("To come back as the same member, use your own token: ")
             assert process.stdout.readline() == "owl watches whist.\n"
             assert process.stdout.readline() == "Hello, I am owl. I watch and comment.\n"
             remark = process.stdout.readline().strip()
@@ -45,6 +46,7 @@ def test_a_kibitzer_that_is_removed_ends_and_says_why(tmp_path: Path) -> None:
             env=environment(tmp_path),
         ) as process:  # fmt: skip
             assert process.stdout is not None
+            assert process.stdout.readline().startswith("To come back as the same member, use your own token: ")
             assert process.stdout.readline() == "owl watches whist.\n"
             host = ("--url", house.url, "--token", house.token("host"), "--room", "whist")
             assert cohabit("call", "remove_member", "member=owl", *host, home=tmp_path).returncode == 0

@@ -165,7 +165,7 @@ async def in_an_archived_room_everything_that_records_is_disabled(connect: Conne
 
 async def out_of_turn_every_gated_command_is_refused(connect: Connect, it: RefusalsHouse) -> None:
     """For a member that holds everything but the right to act at any time."""
-    room, tokens = await it.room("Ticker", turn_based=True, turn_order=["ann", "bob"])
+    room, tokens = await it.room("Ticker", turn_based=True, turn_order=["ann", "bob"], sealed=False)
     everything = [c.value for c in Capability if c is not Capability.ACT_GLOBAL]
     await (await connect(tokens["zeus"])).call("grant", {"member": "bob", "may": everything}, room=room)
     gated = [c for c in it.commands(room) if c.needs_turn and c.unwrap is None]

@@ -285,7 +285,7 @@ class SealedIntruder(Intruder):
 
     @rule(data=st.data(), name=st.sampled_from(["save_world", "load_world", "reset", "rematch"]))
     def world(self, data: st.DataObject, name: str) -> None:
-        args = {"save_world": {"folder": "a"}, "load_world": {"path": "a"}}
+        args = {"save_world": {"name": "a"}, "load_world": {"name": "a"}}
         self._call(data, name, args.get(name, {}))
 
     @rule(data=st.data())

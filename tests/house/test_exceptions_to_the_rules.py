@@ -10,7 +10,8 @@ from cohabit.room.commands import Command
 EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     "only for hosts of the house": (
         lambda command: command.host_only,
-        {"create_room", "issue_credential", "list_credentials", "revoke_credential", "rotate_credential"},
+        {"create_room", "data_of", "forget_identity", "house_egress", "issue_credential", "list_credentials",
+         "revoke_credential", "rotate_credential"},
     ),
     "for callers who are not members yet": (
         lambda command: command.before_joining,
@@ -36,13 +37,13 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
     ),
     "leaves nothing on record": (
         lambda command: not command.records,
-        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "death", "entry", "events", "front_end",
-         "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "next_view", "objective_status",
-         "observe", "permissions", "picture", "recv_messages", "requests", "rooms", "roster", "rules", "schemas", "session_info",
+        {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "egress", "entry", "events",
+         "export_egress", "front_end", "house_egress", "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
+         "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "schemas", "session_info",
          "view",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"act_in_app", "front_end", "next_view"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "my_data", "next_view"}),
     "the front end of a world may call it": (
         lambda command: command.for_front_end, {"front_end", "next_view", "picture", "view", "wait_for_turn"},
     ),

@@ -11,7 +11,9 @@ STRUCTS = {name: kind for name, kind in structs_in(house).items() if name != "Se
 LEFT_OUT: dict[str, dict[str, Any]] = {
     "AuditLine": {"count": 1},
     "CommandInfo": {"about": "room", "for_model": True},
+    "EgressExport": {"entry": -1},
     "Frames": {"roster_version": -1},
+    "Introduction": {"is_played": True},
     "Invitation": {"uses": 1},
     "InviteBody": {"uses": 1},
     "Item": {"kind": "info"},

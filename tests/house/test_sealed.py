@@ -156,7 +156,7 @@ async def test_the_owner_of_the_data_folder_can_and_the_player_is_told() -> None
         operator = Client(house, "den", "operator", house.operator_token())
         made = await operator("issue_credential", {"name": "ann", "room": "den"})
         assert (await Client(house, "den", "ann", made.token)("whoami")).handle == "ann"
-        assert await told(who["ann"]) == ["a host of this house created a token for you"]
+        assert await told(who["ann"]) == ["operator (a host of this house) created a token for you"]
 
 
 async def test_a_house_host_cannot_become_the_owner_of_the_data_folder() -> None:
@@ -250,12 +250,12 @@ async def test_a_save_brings_a_game_back_to_its_players_only(tmp_path: Path) -> 
         who = await make_room(house, ANN, BOB, HOST, FREE, **SEALED)
         await who["ann"]("hide", {"n": 41})
         await here(house, who["ann"])
-        await who["hostess"]("save_world", {"folder": "a"})
+        await who["hostess"]("save_world", {"name": "a"})
         await who["hostess"]("rematch")
         await who["hostess"]("remove_member", {"member": "ann"})
         await who["hostess"]("rematch")
         await who["fay"]("sit", {"seat": "red"})
-        await who["hostess"]("load_world", {"path": "a"})
+        await who["hostess"]("load_world", {"name": "a"})
         assert (await who["fay"]("whoami")).seat is None
         assert "41" not in str(await who["fay"]("view"))
         with pytest.raises(GameRejected, match="another player has seat red"):

@@ -312,7 +312,7 @@ def _name_in(action: Any, made: AppAction) -> Any:
 
 
 @command(
-    category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, for_model=False,
+    category="bus", needs=(C.ACT, C.ACT_GLOBAL), records=True, for_model=False, words=("action",),
     offered_if=lambda room, member: bool(actions_of(room)), check_here=_check_action,
 )  # fmt: skip
 def act_in_app(

@@ -162,7 +162,9 @@ def unmute(ctx: Context, member: Handle) -> MuteSet:
     muted, known = CHAT.read(ctx.state).muted, ctx.state.with_handle(member)
     found = _key(known) if known is not None else _former(muted, member)
     if found not in muted:
-        raise Conflict(f"{member[:80]} is not muted")
+        if member not in ctx.state.handles_used:
+            ctx.state.require_member(member, ctx.member)
+        raise Conflict(f"{member} is not muted")
     del muted[found]
     ctx.tell(f"{ctx.member.handle} unmuted {member}", "roster")
     return MuteSet(member, False)

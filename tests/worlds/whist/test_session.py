@@ -170,7 +170,8 @@ def test_a_kibitzer_sees_one_hand_and_can_neither_play_nor_take_another_view():
     all_cut(table)
     before = status(table, "ann")
     may = ["watch", "read_own", "act"]
-    table.call("hostess", "grant", {"member": "owl", "may": may[:2], "through": "north"}, at=1)
+    asked = table.call("owl", "ask", {"through": "north"}, at=1)
+    table.call("ann", "allow", {"request": asked.request}, at=1)
     assert status(table, "owl") == before == status(table, "ann")
     with pytest.raises(PermissionDenied):
         table.call("owl", "play", {"card": before["legal"][0]}, at=2)

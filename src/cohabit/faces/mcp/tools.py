@@ -130,7 +130,7 @@ async def call_tool(
             )
         call = backend.call(info.name, args, room, _key(params))
         readable = info.where == "world" or info.runs_others
-        if not info.waits:
+        if not info.waits or info.records:  # what was changed is answered, even if the caller's token ended with it
             return rendered(await call, readable, values=values)
         async with reporting(ctx, info, args):
             return rendered(await _while_valid(backend, call), readable, values=values)

@@ -53,7 +53,7 @@ class MyData(Struct, omit_defaults=True):
     tokens: int
     rooms: list[InRoom]
     profile: Any = None  # what the Nexus knows of you
-    note: str = STAYS
+    note: str = ""
 
 
 @command(category="meta", where="house", about="house", for_model=False)
@@ -119,7 +119,7 @@ async def _kept(house: Services, me: Identity) -> MyData:
     tokens = [c for c in house.identities.all_credentials() if c.identity == me.id and not c.revoked]
     rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, list(house.rooms)))
     profile = msgspec.msgpack.decode(stored) if stored is not None else None
-    return MyData(me.id, me.name, me.kind, len(tokens), rooms, profile)
+    return MyData(me.id, me.name, me.kind, len(tokens), rooms, profile, STAYS)
 
 
 def _rooms_of(house: Services, me: Identity, rooms: list[str]) -> list[InRoom]:
@@ -154,7 +154,7 @@ class Forgotten(Struct):
     cleaned: list[str]
     later: list[str]
     kept: dict[str, str]
-    note: str = STAYS
+    note: str
 
 
 class Forgetting:
@@ -212,7 +212,7 @@ class Forgetting:
                 await self._clean(who)
 
     async def _clean(self, who: Identity) -> Forgotten:
-        house, done = self._house, Forgotten([], [], {})
+        house, done = self._house, Forgotten([], [], {}, STAYS)
         person = Person.of(who.id, who.name)
         named = await self._rooms_with(who)
         for room in named:
