@@ -793,4 +793,4 @@ def test_a_person_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> 
     expect(page.locator("pre.own-data")).to_contain_text("my very own words")
     page.get_by_role("button", name="Delete my data").click()
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.get_by_text("Your data was deleted.")).to_be_visible()
+    expect(page.get_by_text("Your data was deleted. Rooms in use are cleaned when they are quiet.")).to_be_visible()

@@ -11,7 +11,7 @@ from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
 
-from .making import BOB, HOST, Client, make_room, newcomer, open_house
+from .making import BOB, HOST, Client, issue, make_room, newcomer, open_house
 
 SECRET = "my very own words"
 ANNABELLA = {"id": "annabella", "role": "player", "claim": "auto:0", "name": "Annabella Smith"}
@@ -214,3 +214,78 @@ async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path
         counts = await counted()
         assert "bob" in counts
         assert "annabella" not in counts
+
+
+NAMES = [
+    "den",
+    "role",
+    "host",
+    "guests",
+    "partial_intel",
+    "members",
+    "identity",
+    "id",
+    "watch",
+    "locked",
+    "open",
+    "hostess",
+    "Secrets",
+    "player",
+    "slices",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_whatever_somebody_calls_itself_deleting_it_changes_nothing_else(name: str, tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST, guests=True)
+        host = members["hostess"]
+        await host("set_entry", {"open": True, "lobby": True, "locked": False})
+        zoe = await newcomer(host, "zoe", kind="human", name=name)
+        await host("grant", {"member": "bob", "may": ["watch", "read_own"]})
+        before = house.rooms["den"].room
+        old = [(m.role, m.held, m.seat) for m in before.state.members.values() if m.handle != "zoe"]
+        facts = before.state.partial_intel, before.state.guests, before.state.world, before.world.snapshot()
+        policy = before.state.entry
+        done = await zoe("forget_me", {"confirm": name})
+        assert done.kept == {}
+    async with open_house(tmp_path) as house:
+        room = house.rooms["den"].room
+        assert [(m.role, m.held, m.seat) for m in room.state.members.values()] == old
+        assert (room.state.partial_intel, room.state.guests, room.state.world, room.world.snapshot()) == facts
+        assert room.state.entry == policy
+        assert room.digest() == replays(house.store, "den").digest()
+
+
+async def test_requests_and_a_handle_that_somebody_else_has_now_do_not_keep_a_handle(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        host = members["hostess"]
+        zoe = await newcomer(host, "zoe-of-kent", kind="human", name="Zoe")
+        who = (await zoe("my_data")).identity
+        asked = await zoe("ask", {"may": ["read_all"]})
+        await host("decline", {"request": asked.request})
+        await host("remove_member", {"member": "zoe-of-kent"})
+        again = await newcomer(host, "zoe-of-kent", kind="human", name="Somebody else")
+        await members["bob"]("send_message", {"to": "zoe-of-kent", "content": "hello"})
+        boss = await issue(house, "boss", host=True)
+        done = await boss("forget_identity", {"identity": who, "confirm": who})
+        assert (done.cleaned, done.kept) == (["den"], {})
+        assert (await again("whoami")).handle == "zoe-of-kent"
+        assert len((await again("recv_messages")).items) == 1
+        assert "deleted-" in str(list(house.store.lines("den", -1)))
+
+
+async def test_a_house_host_cannot_free_the_seat_of_a_player_in_a_sealed_game_or_read_its_plans(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, {**ANNABELLA, "kind": "human"}, BOB, HOST, partial_intel=True)
+        boss = await issue(house, "boss", host=True)
+        ann = members["annabella"]
+        await ann("act", {"action": "hide", "params": {"n": 3}, "reasoning": SECRET})
+        await ann("send_message", {"to": "bob", "content": SECRET})
+        who = (await ann("my_data")).identity
+        assert SECRET in str(await ann("my_data"))
+        assert SECRET not in str(await boss("data_of", {"identity": who}))
+        with pytest.raises(Conflict, match="wait until the game is over"):
+            await boss("forget_identity", {"identity": who, "confirm": who})
+        assert (await ann("whoami")).seat is not None

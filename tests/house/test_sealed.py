@@ -349,3 +349,26 @@ async def test_the_rooms_of_the_demo_name_those_who_see_everything() -> None:
         assert "chronicler and spectator see everything." in (await ada("whoami")).notice
         spectator = Client(house, "demo", "spectator", tokens["spectator"])
         assert (await spectator("view")).text
+
+
+async def test_after_a_guest_has_replaced_its_token_nobody_else_has_one_of_it() -> None:
+    async with open_house() as house:
+        await make_room(house, ANN, BOB, HOST, guests=True, **SEALED)
+        boss, eve = await issue(house, "boss", host=True), await issue(house, "eve")
+        await eve("join")
+        made = (await boss("issue_credential", {"name": "eve", "room": "den"})).token
+        assert house.identify(made)
+        await eve("rotate_token")
+        with pytest.raises(Unauthorized):
+            house.identify(made)
+
+
+async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game_runs() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        for _ in range(3):
+            await who["ann"]("view")
+        (line,) = [one for one in (await who["hostess"]("egress")).members if one.member == "ann"]
+        (own,) = (await who["ann"]("egress")).members
+        assert line.bytes == 65_536
+        assert own.bytes % 65_536

@@ -253,7 +253,10 @@ def _count(chat: Chat, ctx: Context) -> None:
 def _check_slow(chat: Chat, before: int | None, at: int) -> None:
     wait = before + chat.slow_ms - at if before is not None else 0
     if wait > 0:
-        raise Busy(f"slow mode: {chat.slow_ms // 1000} s between two messages here; retry in {wait} ms")
+        raise Busy(
+            f"slow mode: one message every {chat.slow_ms // 1000} s here; wait a little and send it again",
+            retry_in_ms=wait,
+        )
 
 
 def _check(chat: Chat, before: Spoke, at: int) -> None:

@@ -70,6 +70,12 @@ class RoundResultsFeature(Feature):
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         RESULTS.drop(ctx.state)
 
+    def view_lines(self, room: BaseRoom, member: Member) -> str:
+        """What a player has chosen for this round."""
+        chosen = RESULTS.read(room.state).chosen.get(member.seat) if member.seat is not None else None
+        mine = chosen is not None and chosen.member == member.id
+        return f"You chose {chosen.action}; it happens when the round ends." if chosen is not None and mine else ""
+
     def last_action(self, room: BaseRoom, seat: SeatId) -> LastAction | None:
         done = RESULTS.read(room.state).done.get(seat)
         return done.last if done is not None else None

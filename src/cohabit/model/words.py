@@ -5,6 +5,8 @@ from typing import Any
 
 from msgspec import Struct
 
+NOTHING: tuple[Any, ...] = (None, "", [], {}, ())
+
 
 class Words(Struct, frozen=True):
     """``texts``: every text in a call, with those inside lists and objects and their keys. ``speaks``: some of them are
@@ -16,9 +18,9 @@ class Words(Struct, frozen=True):
     @classmethod
     def of(cls, args: Mapping[str, Any], own: Iterable[str], why: str | None) -> "Words":
         """``own``: the names of the arguments in the caller's own words. ``why``: its reasoning, which others read."""
-        said = [text for name in own for text in texts_in(args.get(name)) if text]
+        says = any(args.get(name) not in NOTHING for name in own)  # also numbers, which can spell something
         every = [text for value in args.values() for text in texts_in(value)]
-        return cls((*every, *([why] if why else [])), bool(said or why))
+        return cls((*every, *([why] if why else [])), bool(says or why))
 
 
 def texts_in(value: Any) -> list[str]:

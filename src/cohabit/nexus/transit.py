@@ -30,12 +30,14 @@ from cohabit.model.admission import Admission
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity
 from cohabit.model.travel import EntryPackage, ExitPackage
+from cohabit.model.words import Words, texts_in
 from cohabit.nexus import goals
 from cohabit.nexus.games import find_game, game_of, games_of, travel_of
 from cohabit.nexus.packages import began, entry, leave, leave_late, so_far
 from cohabit.nexus.places import Places
 from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
+from cohabit.room.recipients import check_words
 from cohabit.room.room import Room
 from cohabit.scenario import free_handle
 
@@ -109,6 +111,9 @@ class Transit:
             raise errors.GameRejected(why)
         if other := self.places.elsewhere(room.id, identity):
             raise errors.GameRejected(in_another_game(other))
+        if package.new_avatar is not None:  # others see what it is called
+            texts = tuple(texts_in(msgspec.to_builtins(package.new_avatar)))
+            check_words(room, room.member_of(identity), Words(texts, speaks=bool(package.new_avatar.name)))
         admitted = room.member_of(identity) is None
         if admitted:
             if room.members_limit is not None and len(state.members) >= room.members_limit:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cohabit.scenario import AgentSpec, Scenario
+
 
 @pytest.mark.parametrize("room", ["nim", None])
 async def test_the_holder_of_an_invite_is_offered_to_join_and_nothing_else(
@@ -38,3 +40,17 @@ async def test_a_list_that_joining_will_change_is_not_announced_and_not_cached(t
     async with table.client("zoe") as client, client.listen(tools_list_changed=True) as sub:
         assert not sub.honored.tools_list_changed
         assert (await client.list_tools()).ttl_ms == 0
+
+
+async def test_joining_a_sealed_room_gives_a_token_that_nobody_else_knows(table: Any, era: str) -> None:
+    players = [AgentSpec(id=name, role="player", claim=f"auto:{i}") for i, name in enumerate(("pat", "alex", "robin"))]
+    hal = AgentSpec(id="hal", kind="human", role="host")
+    _, tokens = await table.house.create_room(Scenario(world="whist", agents=[*players, hal]), "whist")
+    table.room, table.tokens = "whist", {**table.tokens, **tokens}
+    await table.invite("zoe", role="player")
+    async with table.client("zoe", era, "whist") as client:
+        joined = (await client.call_tool("join")).structured_content
+    assert "give this one to the person who set up your client" in joined["note"]
+    table.tokens["zoe"] = joined["token"]
+    async with table.client("zoe", era, "whist") as client:
+        assert (await client.call_tool("whoami")).structured_content["handle"] == "zoe"

@@ -46,7 +46,7 @@ export class OwnDataScreen {
   }
 
   async forget(name) {
-    this.farewell = "Your data was deleted."; // the token ends with it, maybe before the reply comes
+    this.farewell = "Your data was deleted. Rooms in use are cleaned when they are quiet."; // the token ends with it, maybe before the reply comes
     try {
       await this.connection.call("forget_me", { confirm: name });
       this.deleted(this.farewell);

@@ -120,7 +120,7 @@ class BodiesFeature(Feature):
         return f"you cannot leave this body now: {unsafe}" if unsafe else ""
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
-        return bodies_text(room, member)
+        return "\n".join(filter(None, (sleep.text(room), bodies_text(room, member))))
 
 
 def has_chosen(room: BaseRoom, member: Member) -> bool:

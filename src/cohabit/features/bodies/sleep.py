@@ -16,7 +16,7 @@ from cohabit.model.grant import Capability
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
 from cohabit.room.play import turns
-from cohabit.room.state import Member
+from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import Due
 from cohabit.world import Pace, World
 
@@ -125,3 +125,9 @@ def due(room: BaseRoom) -> Iterator[Due]:
                 yield 0, "fell_asleep", {"member": member.id}
         elif member.away_since is not None and member.id not in kept.missed:  # else it plays without being connected
             yield member.away_since + kept.sleep_ms, "fell_asleep", {"member": member.id}
+
+
+def text(room: BaseRoom) -> str:
+    """The players who sleep, for those who wait for a round to end."""
+    asleep = [handle_of(name) for name in BODIES.read(room.state).asleep]
+    return f"Asleep, so rounds do not wait for them: {', '.join(asleep)}" if asleep else ""

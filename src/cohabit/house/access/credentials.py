@@ -52,8 +52,15 @@ async def rotate_token(
         raise Unauthorized("accept your invite first (join)")
     if ctx.credential.label == TEMPORARY:
         raise BadArgs("this token is valid only while this house runs, and cannot be replaced")
-    token = await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
+    # A host may have made another token of this identity for a room. After this one nobody else knows any.
+    bound = [] if ctx.credential.room is not None else _bound_to_rooms(ctx, me)
+    token = await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at, others=bound)
     return TokenMade(ctx.maybe_member.handle if ctx.maybe_member is not None else me.name, token)
+
+
+def _bound_to_rooms(ctx: HouseContext, me: Identity) -> list[Credential]:
+    held = ctx.house.identities.all_credentials()
+    return [each for each in held if each.identity == me.id and each.room is not None and not each.revoked]
 
 
 async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
@@ -112,16 +119,17 @@ def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | N
 
 
 async def _replace(
-    ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None
-) -> str:
-    """Replace all old tokens with a new one, valid until ``ends``."""
+    ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None,
+    others: Sequence[Credential] = (),
+) -> str:  # fmt: skip
+    """Replace all old tokens, and these others, with a new one, valid until ``ends``."""
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
     made = Credential(
         hashed(token), identity.id, room, label=old[-1].label if old else "", created_at=now, expires_at=ends
     )
-    await _change(ctx, identity.id, room, old, [made], "replaced" if old else "issued", check)
+    await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check)
     return token
 
 

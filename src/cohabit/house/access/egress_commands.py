@@ -1,6 +1,6 @@
 """What left the house: the commands that show it, and a signed export of it."""
 
-from copy import copy
+from collections.abc import Callable
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -17,6 +17,7 @@ from cohabit.room.commands import command
 from cohabit.room.state import handle_of
 
 C = Capability
+ROUNDED_TO = 65_536
 
 
 class EgressCount(Struct):
@@ -41,7 +42,7 @@ async def egress(
     accounts = [ctx.runner.egress.of(about)]
     if C.MANAGE_MEMBERS in me.held and member is None:
         accounts = list(ctx.runner.egress.accounts.values())
-    return EgressCount([_of_account(account) for account in accounts])
+    return EgressCount([_of_account(account, _step(account, me.identity)) for account in accounts])
 
 
 class ExportedEgress(Struct):
@@ -71,7 +72,7 @@ async def house_egress(
 async def _export(ctx: HouseContext, runner: RoomRunner) -> ExportedEgress:
     await _store(runner)
     history, key = runner.history, await ctx.house.need(HouseKey).load()
-    members = [_of_account(account) for account in runner.egress.accounts.values()]
+    members = [_of_account(one, _step(one, ctx.credential.identity)) for one in runner.egress.accounts.values()]
     said = EgressExport(EGRESS, runner.id, ctx.house.clock.now(), history.seq, history.digest.hex(), members)
     return ExportedEgress(key.sign(said), dict(key.public_jwk))
 
@@ -83,19 +84,34 @@ async def _store(runner: RoomRunner) -> None:
         await done
 
 
-def _of_account(account: Account) -> EgressOfMember:
+def _step(account: Account, reader: str) -> int:
+    """The size of a view tells something about what is in it. So in a sealed room the counts of players are rounded up
+    for others until the game is over."""
+    room = account.room.room
+    member = room.state.members.get(account.member)
+    private = member is not None and account.who != reader and room.kept_private(member, "token")
+    return ROUNDED_TO if private else 1
+
+
+def _of_account(account: Account, step: int) -> EgressOfMember:
+    def up(size: int) -> int:
+        return -(-size // step) * step
+
     lines = [line.sent for line in account.backends.values() if line.kinds]
-    limit = account.budget
+    limit, used = account.budget, up(account.used)
     return EgressOfMember(
         member=handle_of(account.member) if account.member else lines[0].handle if lines else account.who,
         who=account.who,
-        bytes=account.used,
+        bytes=used,
         budget=limit,
-        left=max(0, limit - account.used) if limit is not None else None,
-        backends=[EgressOfBackend(s.backend, s.outside, s.bytes, _kinds(s.kinds), s.first, s.last) for s in lines],
+        left=max(0, limit - used) if limit is not None else None,
+        backends=[
+            EgressOfBackend(s.backend, s.outside, up(s.bytes), _kinds(s.kinds, up), s.first, s.last) for s in lines
+        ],
     )
 
 
-def _kinds(kinds: dict[str, Amount]) -> dict[str, Amount]:
+def _kinds(kinds: dict[str, Amount], up: Callable[[int], int]) -> dict[str, Amount]:
     """Copies: this reply is counted, too."""
-    return {kind: copy(amount) for kind, amount in sorted(kinds.items()) if amount.times or amount.bytes}
+    shown = sorted((kind, amount) for kind, amount in kinds.items() if amount.times or amount.bytes)
+    return {kind: Amount(amount.times, up(amount.bytes)) for kind, amount in shown}

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from cohabit.errors import BadArgs, CohabitError, Unauthorized, UnknownAsset
+from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten
 from cohabit.house.running.calls import Call
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write
+from cohabit.house.store.identities import OPERATOR
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Identity, Kind
 from cohabit.model.record import decode_entry
@@ -85,7 +86,19 @@ async def forget_identity(
     """Delete what this house keeps of an identity, at its request. This cannot be undone."""
     if confirm != identity:
         raise BadArgs("confirm must be the same as identity: this deletes everything, and cannot be undone")
-    return await ctx.house.need(Forgetting).forget(find_identity(ctx.house, identity))
+    who = find_identity(ctx.house, identity)
+    _check_may_forget(ctx, who)
+    return await ctx.house.need(Forgetting).forget(who)
+
+
+def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
+    """Leaving frees a seat. In a sealed room nobody but its player frees it while the game runs."""
+    if who.id == OPERATOR.id:
+        raise PermissionDenied("the operator is the owner of the data folder, and cannot be deleted")
+    for runner in ctx.house.rooms.values() if ctx.credential.identity != OPERATOR.id else ():
+        member = runner.room.member_of(who.id)
+        if member is not None and (why := runner.room.kept_private(member, "token")):
+            raise Conflict(f"{member.handle} plays in room {runner.id}; wait until the game is over: {why}")
 
 
 @command(category="host", where="house", about="house", host_only=True)
@@ -93,7 +106,7 @@ async def data_of(
     ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, or its name")]
 ) -> MyData:
     """What this house keeps of an identity: what it can see itself with `my_data`."""
-    return await _kept(ctx.house, find_identity(ctx.house, identity))
+    return await _kept(ctx.house, find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id)
 
 
 def _me(ctx: HouseContext) -> Identity:
@@ -114,15 +127,16 @@ def find_identity(house: Services, name: str) -> Identity:
     return found[0]
 
 
-async def _kept(house: Services, me: Identity) -> MyData:
+async def _kept(house: Services, me: Identity, *, private: bool = False) -> MyData:
+    """``private``: without what a sealed room keeps for its player until the game is over."""
     stored = await run_in_thread("a profile", partial(house.store.profile, me.id))
     tokens = [c for c in house.identities.all_credentials() if c.identity == me.id and not c.revoked]
-    rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, list(house.rooms)))
+    rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, list(house.rooms), private))
     profile = msgspec.msgpack.decode(stored) if stored is not None else None
     return MyData(me.id, me.name, me.kind, len(tokens), rooms, profile, STAYS)
 
 
-def _rooms_of(house: Services, me: Identity, rooms: list[str]) -> list[InRoom]:
+def _rooms_of(house: Services, me: Identity, rooms: list[str], private: bool) -> list[InRoom]:
     """Runs on a thread: it reads the records."""
     found: list[InRoom] = []
     for room_id in rooms:
@@ -132,6 +146,9 @@ def _rooms_of(house: Services, me: Identity, rooms: list[str]) -> list[InRoom]:
         member = runner.room.member_of(me.id)
         if member is None:
             found.append(InRoom(room_id))
+            continue
+        if private and runner.room.kept_private(member, "token"):
+            found.append(InRoom(room_id, member.handle, member.name, member.role_name))
             continue
         said: list[OwnMessage] = []
         for _, body, _ in house.store.lines(room_id, -1):

@@ -7,7 +7,7 @@ other. If that is not possible with other handles, because a world plays differe
 
 import logging
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -103,7 +103,7 @@ def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool)
     before: Room | None = None
     after: Room | None = None
     known: dict[str, _Known] = {}
-    names: dict[str, str] = {}
+    names = _Names({}, {}, {})
     for old, line in Room.replaying(lines, make):
         before = old
         entry = line.entry
@@ -112,19 +112,68 @@ def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool)
             members = opening.get("members", {})
             ours = [one for one, member in members.items() if member.get("identity") == person.identity]
             known = {one: _Known(_pseudonym(person, one, rename), True) for one in ours}
-            changed = {one: _anonymous(members[one], person) for one in ours}
-            opening = {**opening, "members": {**members, **changed}}
-            state = _mapped(opening, _names(known, person, rename, set()))
+            state = _opened(opening, known, person)
             after = Room.open(state, make(before.state.source, before.state.config), entry.at)
         else:
             _apply(after, _changed(entry, after, names, known, person, rename))
         _follow(before, after, known, person)
-        others = {m.handle for m in before.state.members.values() if m.identity != person.identity}
-        names = _names(known, person, rename, others)  # in the next entry
+        names = _names(before, after, known, person, rename)  # in the next entry
         if len(after.record.tail[-1].entry.told) != len(line.entry.told) or before.is_over() != after.is_over():
             raise RecordCorrupt(f"entry {line.seq} has another outcome", seq=line.seq)
+    assert before is not None
     assert after is not None
+    _check_alike(before, after)
     return after, known
+
+
+def _opened(opening: Mapping[str, Any], known: Mapping[str, _Known], person: Person) -> dict[str, Any]:
+    """The state of a new room. Of the person's texts only its own are changed: any other may be equal by chance."""
+    if not known:
+        return dict(opening)
+    ids = {old: new.id for old, new in known.items()}
+    handles = {handle_of(old): handle_of(new.id) for old, new in known.items()}
+    made = {**opening, "members": {
+        ids.get(one, one): {**_anonymous(member, person), "id": ids[one], "identity": person.new_identity}
+        if one in ids else member
+        for one, member in opening["members"].items()
+    }}  # fmt: skip
+    if "handles_used" in made:
+        made["handles_used"] = {handles.get(handle, handle): count for handle, count in made["handles_used"].items()}
+    if "teams" in made:
+        made["teams"] = {team: [ids.get(one, one) for one in those] for team, those in made["teams"].items()}
+    for field in ("turn_order", "passed"):
+        if field in made:
+            made[field] = [ids.get(one, one) for one in made[field]]
+    if seal := made.get("slices", {}).get("sealed"):
+        see_all = [ids.get(one, one) for one in seal.get("see_all", [])]
+        made["slices"] = {**made["slices"], "sealed": {**seal, **({"see_all": see_all} if see_all else {})}}
+    return made
+
+
+ALIKE = (
+    "id", "source", "world", "version", "config", "seed", "scenario", "partial_intel", "guests", "seats", "game",
+    "games", "archived", "turn_based", "turn_ms", "step_ticks", "paused", "hide_brains", "rematch_ms", "speed", "tick",
+    "features", "waiting_for", "returns",
+)  # fmt: skip
+ALIKE_OF_MEMBERS = ("kind", "role", "seat", "claim", "team", "through", "layers", "egress", "brain", "stand_in")
+
+
+def _check_alike(before: Room, after: Room) -> None:
+    """Compare the two rooms in what does not depend on names. The world is compared too."""
+    old, new = before.state, after.state
+    wrong = [field for field in ALIKE if getattr(old, field, None) != getattr(new, field, None)]
+    for mine, other in zip(old.members.values(), new.members.values(), strict=True):
+        wrong += [f for f in ALIKE_OF_MEMBERS if getattr(mine, f, None) != getattr(other, f, None)]
+    if (old.entry is None) != (new.entry is None) or _switches(old.entry) != _switches(new.entry):
+        wrong.append("entry")
+    if wrong or before.world.standings() != after.world.standings():
+        raise RecordCorrupt(f"the rooms differ: {', '.join(wrong) or 'standings'}")
+
+
+def _switches(policy: Any) -> dict[str, Any]:
+    """What an entry policy switches on and off."""
+    plain = msgspec.to_builtins(policy) if policy is not None else {}
+    return {name: value for name, value in plain.items() if isinstance(value, bool)}
 
 
 def _pseudonym(person: Person, member: str, rename: bool) -> str:
@@ -150,34 +199,58 @@ def _anonymous(member: Mapping[str, Any], person: Person) -> dict[str, Any]:
     return {**member, **{field: text for field, text in own.items() if member.get(field)}}
 
 
-def _names(known: Mapping[str, _Known], person: Person, rename: bool, others: Collection[str]) -> dict[str, str]:
-    """What is replaced where a value is exactly this. ``others``: handles that other members have now."""
-    ids = {old: new.id for old, new in known.items() if old != new.id}
-    own = {handle_of(old): handle_of(new.id) for old, new in known.items() if new.own and rename}
-    called = dict.fromkeys(filter(None, (person.name, *person.handles)), person.pseudonym)
-    words = {**dict.fromkeys(person.backends, DELETED), **called, **own}
-    return {
-        **{old: new for old, new in words.items() if old not in others},
-        **ids,
-        person.identity: person.new_identity,
+class _Names(Struct):
+    """What is replaced where a member is named: by handle, as members do, or by id, as system entries do; and the
+    person's own texts, where the house repeats them."""
+
+    handles: dict[str, str]
+    ids: dict[str, str]
+    texts: dict[str, str]
+
+
+MEMBERS = frozenset(("app", "by", "handle", "identity", "member", "members", "to", "who", "confirm"))
+"""The arguments that name members or identities."""
+TEXTS = frozenset(("backend", "name", "names", "handle", "label"))
+"""The arguments that may repeat a person's name, or what it has disclosed."""
+PREFIXED = frozenset(("request", "report"))
+"""The arguments that begin with the id of a member."""
+
+
+def _names(before: Room, after: Room, known: Mapping[str, _Known], person: Person, rename: bool) -> _Names:
+    handles = {
+        old.handle: new.handle
+        for old, new in zip(before.state.members.values(), after.state.members.values(), strict=True)
     }
+    own = {handle_of(old): handle_of(new.id) for old, new in known.items() if new.own and rename}
+    gone = {**dict.fromkeys(person.handles, person.pseudonym), **own}
+    handles = {**{old: new for old, new in gone.items() if old not in handles}, **handles}
+    ids = {**{old: new.id for old, new in known.items()}, person.identity: person.new_identity}
+    others = {member.name for member in before.state.members.values() if member.identity != person.identity}
+    words = {
+        **dict.fromkeys(person.backends, DELETED),
+        **dict.fromkeys(filter(None, (person.name, *person.handles)), person.pseudonym),
+    }
+    return _Names(
+        {**handles, person.identity: person.new_identity}, ids, {k: v for k, v in words.items() if k not in others}
+    )
 
 
 def _changed(
-    entry: Entry, room: Room, names: Mapping[str, str], known: Mapping[str, _Known], person: Person, rename: bool
+    entry: Entry, room: Room, names: _Names, known: Mapping[str, _Known], person: Person, rename: bool
 ) -> Entry:
     """The entry as the new record has it, without its outcome."""
     own = entry.by is not None and entry.by in known and known[entry.by].own
     command = room.commands.system_entry(entry.do) if entry.by is None else room.commands.named(entry.do)
     args = dict(entry.args) if isinstance(entry.args, dict) else entry.args
     if entry.do in ADMISSIONS and entry.by is None:
-        args = _mapped(_admission(args, person, rename), {person.identity: person.new_identity})
+        args = _admission(args, person, rename)
     elif isinstance(args, dict):
         words = FOR_HOSTS if command.words is None else command.words
-        whole = {} if command.where == "world" else names
+        members = names.ids if entry.by is None else names.handles
         args = {
-            name: _blank(value, command, name) if own and name in words else value if name in words
-            else _mapped(value, whole)
+            name: _blank(value, command, name) if own and name in words
+            else value if name in words or command.where == "world"
+            else _renamed(value, name, members, names.texts)
             for name, value in args.items()
         }  # fmt: skip
         if entry.do == "invited" and args["invite"] in person.invites and rename:
@@ -193,7 +266,7 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
     inner = args.get("admission", args)
     if inner.get("identity") != person.identity:
         return args  # of somebody else, who may have the same name
-    changed = {**inner, "name": person.pseudonym}
+    changed = {**inner, "identity": person.new_identity, "name": person.pseudonym}
     if changed.get("backend"):
         changed["backend"] = DELETED
     if rename:
@@ -226,15 +299,18 @@ def _blank(value: Any, command: Command, name: str) -> Any:
     return [_blank(one, command, name) for one in value] if isinstance(value, list) else value
 
 
-def _mapped(value: Any, names: Mapping[str, str]) -> Any:
-    """The same plain value with other names, in keys too."""
-    if not names:
-        return value
+def _renamed(value: Any, name: str, members: Mapping[str, str], texts: Mapping[str, str]) -> Any:
+    """The same plain value with other names where ``name``, or the nearest key, says that a member or its texts are
+    named. Any other text may be equal by chance."""
     if isinstance(value, str):
-        return names.get(value, value)
+        if name in PREFIXED:
+            who, dash, number = value.rpartition("-")
+            return f"{members.get(who, who)}{dash}{number}"
+        found = members.get(value, value) if name in MEMBERS else value
+        return texts.get(found, found) if name in TEXTS else found
     if isinstance(value, Mapping):
-        return {names.get(key, key): _mapped(one, names) for key, one in value.items()}
-    return [_mapped(one, names) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _renamed(one, key, members, texts) for key, one in value.items()}
+    return [_renamed(one, name, members, texts) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _apply(room: Room, entry: Entry) -> None:

@@ -228,6 +228,8 @@ def _in_entry(runner: RoomRunner, line: Line, wanted: Wanted, private: bool) -> 
     command = known.get(entry.do)
     if command is None or not command.audit:
         return
+    if command.words is None and not wanted.reads_all and entry.by != wanted.me:
+        return  # for hosts alone, such as a report, even if it is about the reader
     if isinstance(entry.args, dict) and isinstance(lines := entry.args.get("lines"), list):  # refused calls
         for kept in msgspec.convert(lines, list[Refusal]):
             if each := _refusal(kept, line.seq, wanted, private):
