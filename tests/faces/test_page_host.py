@@ -126,6 +126,11 @@ def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, 
     page.get_by_role("button", name="Archive", exact=True).click()
     page.get_by_role("button", name="Archive it").click()
     expect(page.get_by_text("This room is archived.")).to_be_visible()
+    expect(page.get_by_role("button", name="Archive", exact=True)).to_be_hidden()
+    page.get_by_role("button", name="Bring back").click()
+    expect(page.get_by_text("This room is back.")).to_be_visible()
+    expect(page.get_by_role("button", name="Bring back")).to_be_hidden()
+    expect(page.get_by_role("button", name="Archive", exact=True)).to_be_visible()
 
 
 def test_a_player_is_offered_only_what_it_may_use_and_sees_its_own_refusals(here: In, visit: Visit) -> None:

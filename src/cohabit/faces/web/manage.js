@@ -45,7 +45,7 @@ export class Manage {
     }
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.run("rematch", "A new game has begun."));
-    this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed."));
+    this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed until you bring it back."));
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
     this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
       this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.unarchive, this.requests.asking);
@@ -85,6 +85,7 @@ export class Manage {
   }
 
   changed() {
+    this.commandsFor = null; // what may be done now can be something else, as in an archived room
     this.refresh();
     this.onChange();
   }
