@@ -93,3 +93,16 @@ async def test_transcripts_and_memories_are_deleted_after_the_term(tmp_path: Pat
         await house.retention.sweep()
         assert not old.exists()
         assert (new / "transcript.jsonl").exists()
+
+
+async def test_a_restart_does_not_make_an_archived_room_younger(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with open_house(tmp_path, clock=clock) as house:
+        members = await make_room(house)
+        await members["hostess"]("archive")
+    for _ in range(3):
+        await clock.advance(HOUR_MS // 2)
+        async with open_house(tmp_path, clock=clock, keep_rooms_days=HOUR) as house:
+            await house.retention.sweep()
+            left = set(house.rooms)
+    assert left == set()

@@ -136,9 +136,10 @@ class Rooms(dict[str, RoomRunner]):
         return room
 
     def _record_opening(self, room: Room) -> None:
-        """Record how long a room was closed, and that nobody is in it."""
+        """Record how long a room was closed, and that nobody is in it. In an archived room no time passes anyway."""
         now = self.shared.clock.now()
-        room.system("opened", {"gap": max(0, now - room.record.at)}, now)
+        if not room.state.archived:
+            room.system("opened", {"gap": max(0, now - room.record.at)}, now)
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
             room.system("presence", {"members": here, "here": False}, now)
