@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from mcp import Client as SdkClient
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -23,6 +24,9 @@ from cohabit.protocols.worldbox.server import bridge_app
 from cohabit.testing.faces import Client
 
 FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp stdio"]
+SLOW_FACES = ("websocket", "mcp 2025-11-25", "mcp stdio")
+MOSTLY_SOAK = [pytest.param(face, marks=pytest.mark.soak) if face in SLOW_FACES else face for face in FACES]
+"""For long tests: `make test` runs them over one interface of each kind, `make soak` over all."""
 Door = Callable[[str], AbstractAsyncContextManager[Client]]
 """Given a token, a client."""
 

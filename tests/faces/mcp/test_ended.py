@@ -99,7 +99,10 @@ async def delete(table: Table) -> None:
     await table.act("hob", "delete_room", {"confirm": "nim"})
 
 
-@pytest.mark.parametrize("end", [revoke, remove, expire, delete])
+SOAK = [pytest.param(end, marks=pytest.mark.soak, id=end.__name__) for end in (remove, delete)]
+
+
+@pytest.mark.parametrize("end", [revoke, expire, *SOAK])
 async def test_a_client_that_loses_its_token_is_told_so_in_words(
     table: Table, connect: Connect, end: Callable[[Table], Awaitable[None]]
 ) -> None:
