@@ -45,10 +45,7 @@ PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-YOURS = (
-    "This token is yours alone; the one that you joined with has ended. Connect with this one from now on. If you "
-    "cannot change your token, give this one to the person who set up your client."
-)
+YOURS = "Connect with this token from now on. If you cannot, give this one to the person who set up your client."
 WAITING = "A host must admit you. Call join with wait_ms, with this token, until the status changes."
 
 
