@@ -9,16 +9,14 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, TooLarge
 from cohabit.house.house import House
-from cohabit.house.running.quotas import FAIR_BYTES, RoomQuotas, WriteShares
+from cohabit.house.running.quotas import FAIR_BYTES, HOUR_MS, RoomQuotas, StorageQuota, WriteShares
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.settings import Settings
-from cohabit.room.access.budget import StorageQuota
 from cohabit.room.access.refusals import Refusal
+from cohabit.room.state import Member
 from cohabit.testing.clock import FakeClock
 
 from .making import Client, HeldStore, a_moment, back_again, make_room, open_house
-
-HOUR_MS = 3_600_000
 
 
 async def write(client: Client, size: int, times: int = 1) -> str:
@@ -65,6 +63,31 @@ def test_the_quick_check_of_a_quota_is_on_while_somebody_exceeds_it_or_the_recor
     quota.set_full("full")
     quota.add("bob", 1, 2 * HOUR_MS)
     assert quota.exceeded
+
+
+def test_what_a_member_wrote_in_an_hour_does_not_count_in_the_next() -> None:
+    quota = StorageQuota()
+    quota.per_hour = 10
+    for hour in range(3):
+        quota.add("ann", 8, hour * HOUR_MS)
+        assert not quota.exceeded
+    quota.add("bob", 8, 2 * HOUR_MS)
+    assert not quota.exceeded
+    quota.add("ann", 3, 3 * HOUR_MS - 1)
+    assert quota.exceeded
+    quota.add("ann", 1, 3 * HOUR_MS)
+    assert not quota.exceeded
+
+
+@pytest.mark.parametrize(("limit", "written", "refused"), [(10, 10, ""), (10, 11, "BUSY"), (0, 11, "")])
+def test_a_member_is_refused_once_it_has_written_more_than_the_limit_if_there_is_one(
+    limit: int, written: int, refused: str
+) -> None:
+    quota, ann = StorageQuota(), Member("ann", role="player")
+    quota.per_hour = limit
+    quota.add("ann", written, 0)
+    assert quota.decide(ann, "world", HOUR_MS - 1).code == refused
+    assert quota.decide(ann, "world", HOUR_MS)
 
 
 @pytest.mark.parametrize(("members", "size", "used_up"), [
@@ -153,16 +176,16 @@ async def test_a_record_is_measured_once_and_again_only_after_more_was_written_t
         assert await stored(99) == 0
         size = 1_600
         assert await stored(1) == 1
-        assert not room.quota.full
+        assert not quotas.quota.full
         assert await stored(0) == 1, "it is not full, and its size is known"
         assert await stored(99) == 1
         size = 1_601
         assert await stored(1) == 2, "100 bytes since, and more than the limit"
-        assert "1600 bytes" in room.quota.full
+        assert "1600 bytes" in quotas.quota.full
         assert await stored(99) == 2
         size = 1_000
         assert await stored(1) == 3
-        assert not room.quota.full
+        assert not quotas.quota.full
 
 
 async def test_refusals_are_counted_by_their_reason_once_each_and_old_ones_are_forgotten() -> None:
@@ -170,8 +193,8 @@ async def test_refusals_are_counted_by_their_reason_once_each_and_old_ones_are_f
         await make_room(house)
         room = house.rooms["den"].room
         quotas = RoomQuotas(room, Settings(), lambda name: 0, house.clock.now, house.overload)
-        room.quota.full = "the record is full"
-        reasons = {room.quota.full: "room_bytes", room.quota.reason: "member_bytes"}
+        quotas.quota.full = "the record is full"
+        reasons = {quotas.quota.full: "room_bytes", quotas.quota.reason: "member_bytes"}
         reasons[room.budget.refusal.reason] = "calls"
         for number, (reason, kind) in enumerate(reasons.items()):
             line = Refusal(0, "ann", "shout", "BUSY", reason, 2, number)
@@ -182,7 +205,7 @@ async def test_refusals_are_counted_by_their_reason_once_each_and_old_ones_are_f
         before = dict(house.overload.counts)
         quotas.refused([Refusal(0, "ann", "shout", "BUSY", "", 1, 7), Refusal(0, "ann", "shout", "BUSY", "no", 1, 8)])
         assert dict(house.overload.counts) == before
-        many = [Refusal(0, "ann", "shout", "BUSY", room.quota.full, 1, 10 + number) for number in range(1_000)]
+        many = [Refusal(0, "ann", "shout", "BUSY", quotas.quota.full, 1, 10 + number) for number in range(1_000)]
         quotas.refused(many)
         assert vars(quotas)["_counted"] == {}, "those that are no longer in the audit"
 

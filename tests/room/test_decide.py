@@ -10,7 +10,7 @@ from cohabit.errors import BadArgs, Busy, CohabitError, PermissionDenied, ScopeV
 from cohabit.house.commands import HOUSE_COMMANDS
 from cohabit.model.grant import C
 from cohabit.model.identity import Credential
-from cohabit.room.access.budget import HOUR_MS, Budget, StorageQuota
+from cohabit.room.access.budget import Budget
 from cohabit.room.commands import Command, Options
 from cohabit.room.decide import by_grant, decide
 from cohabit.room.decision import Decision
@@ -228,28 +228,3 @@ def test_a_refusal_names_what_is_needed_and_who_lacks_it(needs: tuple[C, ...], s
     decision = by_grant(room.state.members["owl"], asked)
     assert decision.reason == f"try_it {said} can grant it."
     assert decision.needs == needs
-
-
-def test_what_a_member_wrote_in_an_hour_does_not_count_in_the_next() -> None:
-    quota = StorageQuota()
-    quota.per_hour = 10
-    for hour in range(3):
-        quota.add("ann", 8, hour * HOUR_MS)
-        assert not quota.exceeded
-    quota.add("bob", 8, 2 * HOUR_MS)
-    assert not quota.exceeded
-    quota.add("ann", 3, 3 * HOUR_MS - 1)
-    assert quota.exceeded
-    quota.add("ann", 1, 3 * HOUR_MS)
-    assert not quota.exceeded
-
-
-@pytest.mark.parametrize(("limit", "written", "refused"), [(10, 10, ""), (10, 11, "BUSY"), (0, 11, "")])
-def test_a_member_is_refused_once_it_has_written_more_than_the_limit_if_there_is_one(
-    limit: int, written: int, refused: str
-) -> None:
-    quota, ann = StorageQuota(), make_room().state.members["ann"]
-    quota.per_hour = limit
-    quota.add("ann", written, 0)
-    assert quota.decide(ann, "world", HOUR_MS - 1).code == refused
-    assert quota.decide(ann, "world", HOUR_MS)

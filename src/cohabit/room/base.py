@@ -15,9 +15,10 @@ from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
-from cohabit.room.access.budget import Budget, StorageQuota
+from cohabit.room.access.budget import Budget
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
+from cohabit.room.decision import Decision
 from cohabit.room.feature import FeatureSet, Private, answer, dues_of
 from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
@@ -47,8 +48,8 @@ class BaseRoom(RecordedRoom):
         "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
         "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
         "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
-        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "quota", "roster_version",
-        "seats", "shown", "tools",
+        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "roster_version",
+        "seats", "shown", "storage_limit", "tools",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
@@ -60,13 +61,13 @@ class BaseRoom(RecordedRoom):
         self.audit = Audit()
         self.budget = Budget(CALLS_PER_SECOND)
         self.counts_calls = True  # False: in a match, which has no rate limit, because its time is virtual
-        self.quota = StorageQuota()
         self.shown = ShownViews()
         self.about: tuple[str, str] | None = None  # the title and description of the world; set by the house
         self.ahead_ms = 0  # how far the record is ahead of the house clock; set by the house
         self.check_brain: Callable[[str | None], str | None] = lambda name: name  # raises if it is not allowed
         self.elsewhere: Callable[[Member], str] = lambda member: ""  # the room in which it plays instead, by the house
         self.members_limit: int | None = None  # set by the house, as the check of brains is
+        self.storage_limit: Callable[[Member, str, int], Decision] | None = None  # while one is exceeded, by the house
         self.digest_every = DIGEST_EVERY
         self.commands = commands
         self.callable_here = commands  # the house adds its own commands

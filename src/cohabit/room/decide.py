@@ -53,8 +53,8 @@ def decide(
                 decision = _by_seat_and_turn(command, member, room, via)
                 if decision.code:
                     return decision
-            if room.quota.exceeded and command.records:
-                decision = room.quota.decide(member, command.category, at)
+            if room.storage_limit is not None and command.records:
+                decision = room.storage_limit(member, command.category, at)
                 if decision.code:
                     return decision
             if room.budget.exceeded and room.budget.is_spent(member.id, at):

@@ -14,17 +14,63 @@ from cohabit.errors import CohabitError
 from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
+from cohabit.model.grant import Capability
 from cohabit.room.access.refusals import Refusal
+from cohabit.room.decision import ALLOWED, Decision
 from cohabit.room.record import Line
 from cohabit.room.room import Room
+from cohabit.room.state import Member
 
 log = logging.getLogger("cohabit")
+HOUR_MS = 3_600_000
+MANAGING = frozenset((Capability.MANAGE_MEMBERS, Capability.CONTROL_WORLD))
 REPORT_EVERY = 256 * 1024
 """The runner reports after this many bytes, or earlier if a quota is small."""
 MEASURE_AFTER = 16 * 1024 * 1024
 """The record is measured after this many bytes, or earlier if its limit is small."""
 FAIR_BYTES = 1024 * 1024
 """Bytes that the members of a room may have waiting for the disk, in equal parts. Every reply waits for all of them."""
+
+
+class StorageQuota:
+    """How many bytes each member may add to the record per hour, and whether the record may grow at all.
+
+    ``exceeded`` is a quick check: if it is False, nothing is refused.
+    """
+
+    def __init__(self) -> None:
+        self.per_hour = 0  # by each member; 0: no limit
+        self.full = ""  # why nothing more may be added
+        self.exceeded = False
+        self._hour = -1
+        self._written: dict[str, int] = {}
+
+    def add(self, member: str, size: int, at: int) -> None:
+        """Count what a member has added."""
+        if at // HOUR_MS != self._hour:
+            self._hour = at // HOUR_MS
+            self._written = {}
+            self.exceeded = bool(self.full)
+        written = self._written[member] = self._written.get(member, 0) + size
+        if self.per_hour and written > self.per_hour:
+            self.exceeded = True
+
+    def set_full(self, reason: str) -> None:
+        """Refuse to add anything, except to members who can do something about it; an empty reason allows it again."""
+        self.full = reason
+        self.exceeded = bool(reason) or self.exceeded
+
+    def decide(self, member: Member, category: str, at: int) -> Decision:
+        """Whether the member may run a command of this category, which adds to the record."""
+        if self.full and not (category in ("host", "control") and member.held & MANAGING):
+            return Decision("TOO_LARGE", self.full)
+        if self._written.get(member.id, 0) > self.per_hour > 0 and at // HOUR_MS == self._hour:
+            return Decision("BUSY", self.reason)
+        return ALLOWED
+
+    @property
+    def reason(self) -> str:
+        return f"you have written more than {self.per_hour} bytes to this room this hour; try again in the next hour"
 
 
 class WriteShares:
@@ -62,7 +108,8 @@ class RoomQuotas:
         now: Callable[[], int],
         overload: OverloadLog,
     ) -> None:
-        room.quota.per_hour = settings.member_bytes_per_hour
+        self.quota = StorageQuota()
+        self.quota.per_hour = settings.member_bytes_per_hour
         self._room = room
         self._limit = settings.room_bytes
         self._size_of = size_of
@@ -95,7 +142,8 @@ class RoomQuotas:
         """Count what was added since the last report."""
         at = self._now()
         for member, size in by_member.items():
-            self._room.quota.add(member, size, at)
+            self.quota.add(member, size, at)
+        self._apply()
         self._written += total
         if self._size is not None:
             self._size += total
@@ -115,11 +163,16 @@ class RoomQuotas:
             return
         full = self._size > self._limit
         reason = f"the record of this room has reached its limit of {self._limit} bytes; ask the host of this server"
-        self._room.quota.set_full(reason if full else "")
+        self.quota.set_full(reason if full else "")
+        self._apply()
+
+    def _apply(self) -> None:
+        """Let the room ask the quota only while somebody exceeds it."""
+        self._room.storage_limit = self.quota.decide if self.quota.exceeded else None
 
     def refused(self, refusals: Sequence[Refusal]) -> None:
         """Count the refusals that are due to a quota or the rate limit."""
-        quota, rate = self._room.quota, self._room.budget.refusal.reason
+        quota, rate = self.quota, self._room.budget.refusal.reason
         for line in refusals:
             kinds = {quota.full: "room_bytes", quota.reason: "member_bytes", rate: "calls"}
             kind = kinds.get(line.reason) if line.reason else None
