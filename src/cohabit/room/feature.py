@@ -143,8 +143,7 @@ class Feature:
         """The choices of a round were carried out."""
 
     def game_ends(self, ctx: "Context", is_loaded: bool) -> None:
-        """The room opens, or another game begins. The world still has the old game, unless the new one was loaded from
-        a save."""
+        """Another game begins. The world still has the old one, unless the new one was loaded from a save."""
 
     def game_loaded(self, ctx: "Context", played: Mapping[str, SeatId]) -> None:
         """The game of a save was loaded, and seats are assigned. ``played``: who played which seat in it."""

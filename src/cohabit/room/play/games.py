@@ -46,6 +46,8 @@ def begin_again(ctx: Context, seed: str) -> None:
     state, room = ctx.state, ctx.room
     standings = room.crash_on_error(room.world.standings) if state.over_since is not None else ()
     state.last_result = ", ".join([f"{s.name} {s.score}" for s in standings[:MAX_STANDINGS_KEPT]])
+    for ends in room.hooks.game_ends:  # before anything of the old game is gone
+        room.run_hook(ends, ctx, False)
     state.games += 1
     state.passed = []
     begin(ctx, seed)
@@ -56,8 +58,6 @@ def begin(ctx: Context, seed: str) -> None:
     """Set the world up from a seed and bind claims."""
     state, room = ctx.state, ctx.room
     state.seed = seed
-    for ends in room.hooks.game_ends:  # before anything of the old game is gone
-        room.run_hook(ends, ctx, False)
     state.tick = 0
     state.waiting_for = []
     state.over_since = None
