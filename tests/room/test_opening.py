@@ -39,6 +39,11 @@ def test_a_later_room_is_like_the_first_one_with_its_seed(source):
         assert Room.replay(made.record.tail, make_world).digest() == made.digest()
 
 
+def test_no_feature_of_every_room_keeps_rooms_of_a_plain_world_from_opening_alike():
+    opening, world = opening_of("tictactoe")
+    assert opening.room("first", 1, SECRET, world).opens_alike
+
+
 @pytest.mark.parametrize(
     ("limits", "last"),
     [({}, "mark"), ({"turn_seconds": 5}, "turn_timeout"), ({"rematch_seconds": 5}, "rematch_due")],
