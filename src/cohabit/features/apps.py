@@ -13,12 +13,12 @@ from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied, TooLarge, UnknownAsset
 from cohabit.features.app_actions import AppAction, actions_in, is_of_actions
+from cohabit.features.sending import recipients, speak
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Options, command
 from cohabit.room.feature import Feature
-from cohabit.room.recipients import recipients, speak
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
 

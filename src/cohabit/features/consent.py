@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Busy, Conflict, UnknownAsset
+from cohabit.features.sending import speak
 from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
 from cohabit.model.observation import one_line
@@ -18,7 +19,6 @@ from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.feature import Feature
 from cohabit.room.play.seats import end_look, remember_seat
-from cohabit.room.recipients import speak
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
+from cohabit.features.sending import recipients, speak
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, MAX_MESSAGE, TEAM, Message
 from cohabit.model.observation import one_line
@@ -12,7 +13,6 @@ from cohabit.model.timestamps import utc
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Resource, WaitMs, command
 from cohabit.room.feature import Feature
-from cohabit.room.recipients import recipients, speak
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
 

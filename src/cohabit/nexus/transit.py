@@ -37,7 +37,6 @@ from cohabit.nexus.packages import began, entry, leave, leave_late, so_far
 from cohabit.nexus.places import Places
 from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
-from cohabit.room.recipients import check_words
 from cohabit.room.room import Room
 from cohabit.scenario import free_handle
 
@@ -113,7 +112,7 @@ class Transit:
             raise errors.GameRejected(in_another_game(other))
         if package.new_avatar is not None:  # others see what it is called
             texts = tuple(texts_in(msgspec.to_builtins(package.new_avatar)))
-            check_words(room, room.member_of(identity), Words(texts, speaks=bool(package.new_avatar.name)))
+            room.check_words(room.member_of(identity), Words(texts, speaks=bool(package.new_avatar.name)))
         admitted = room.member_of(identity) is None
         if admitted:
             if room.members_limit is not None and len(state.members) >= room.members_limit:

@@ -15,10 +15,11 @@ from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
+from cohabit.model.words import Words
 from cohabit.room.access.budget import Budget
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
-from cohabit.room.decision import Decision
+from cohabit.room.decision import Decision, refusal
 from cohabit.room.feature import FeatureSet, Private, answer, dues_of
 from cohabit.room.play import turn_order
 from cohabit.room.recorded import RecordedRoom, WorldInterrupted
@@ -261,6 +262,13 @@ class BaseRoom(RecordedRoom):
         """Why only the member itself may share what it sees, or have a new token of it (``Feature.keeps_private``)."""
         return next(filter(None, (keeps(self, member, what) for keeps in self.hooks.keeps_private)), "")
 
+    def check_words(self, member: Member | None, words: Words) -> None:
+        """Raise why a feature refuses these words of a member, or of somebody who wants to join."""
+        for refuses_words in self.hooks.refuses_words:
+            decision = refuses_words(self, member, words)
+            if decision is not None and decision.code:
+                raise refusal(decision)
+
     @property
     def notice(self) -> str:
         """What everybody who joins is told about the room."""
@@ -330,12 +338,8 @@ class BaseRoom(RecordedRoom):
 
     def observe_data(self, eye: Eye) -> Observation:
         """What an eye sees, without the text where the world can leave it out."""
-        try:
-            return self._observe_data(eye)
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
+        seen: Observation = self.crash_on_bug(self._observe_data, eye)
+        return seen
 
     def observe_with_choices(self, member: Member, text: bool = True) -> Observation:
         """What this member sees, as values alone, with its legal actions: the observation of its view.
@@ -343,17 +347,16 @@ class BaseRoom(RecordedRoom):
         ``text=False`` leaves out its text, where the world can.
         """
         eye = self._eyes.get(member.id) or self.eye_of(member)
-        try:
-            seen = self._observe(eye) if text else self._observe_data(eye)
-            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
-                choices = self.world.legal(self.seats[eye.seat])
-                if choices:
-                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
-            return seen
-        except (CohabitError, WorldInterrupted):
-            raise
-        except BaseException as bug:
-            raise self._crashed(bug) from bug
+        seen: Observation = self.crash_on_bug(self._with_choices, eye, text)
+        return seen
+
+    def _with_choices(self, eye: Eye, text: bool) -> Observation:
+        seen = self._observe(eye) if text else self._observe_data(eye)
+        if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
+            choices = self.world.legal(self.seats[eye.seat])
+            if choices:
+                return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
+        return seen
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""

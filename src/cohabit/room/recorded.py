@@ -63,10 +63,6 @@ class RecordedRoom:
         """Apply an entry."""
         raise NotImplementedError
 
-    def _follow_up(self, at: int, told: list[Told]) -> bool:
-        """Update what depends on the world after an entry, such as whose turn it is. Returns whether a round ended."""
-        raise NotImplementedError
-
     def _digested(self) -> RoomState:
         """The state, as it is in a digest."""
         raise NotImplementedError

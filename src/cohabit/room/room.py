@@ -37,7 +37,6 @@ from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play import rewards, seats, turns
-from cohabit.room.recipients import check_words
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -170,7 +169,7 @@ class Room(BaseRoom):
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         if self.hooks.refuses_words and command.records and command.words is not None:
-            check_words(self, member, Words.of(checked, command.words, why))
+            self.check_words(member, Words.of(checked, command.words, why))
         return member, command, checked, why, wrapped, None
 
     def _resolve(

@@ -30,7 +30,6 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.words import Words
 from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
-from cohabit.room.recipients import check_words
 from cohabit.room.state import RoomState, handle_of
 from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
 
@@ -228,7 +227,7 @@ def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:
     if who in state.blocked:
         raise PermissionDenied("you were blocked from this room; a host can unblock you")
     shown = newcomer.admission
-    check_words(ctx.room, None, Words((shown.handle, shown.name, shown.backend or ""), speaks=False))
+    ctx.room.check_words(None, Words((shown.handle, shown.name, shown.backend or ""), speaks=False))
     if who in state.former:
         return False
     if state.entry_policy.locked:

@@ -6,10 +6,11 @@ newcomer a member, ``knocked`` puts it into the lobby, where a host admits or de
 
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+import msgspec
+from msgspec import Meta, Struct, structs
 
 from cohabit.errors import Conflict, PermissionDenied, UnknownAsset
-from cohabit.model.admission import Admission, EntryPolicy, Knock
+from cohabit.model.admission import Admission, AgentKey, EntryPolicy, Knock
 from cohabit.model.grant import ROLES, Capability, Layer, capabilities, in_order, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line
@@ -29,12 +30,6 @@ KnockId = Annotated[str, Meta(description="the id of the knock (see `lobby`)")]
 
 
 # -- the policy -----------------------------------------------------------------------------------
-class KeyLine(Struct, omit_defaults=True):
-    key: dict[str, str]
-    label: str = ""
-    may: list[Capability] | None = None
-
-
 class EntryShown(Struct):
     """The entry policy, as hosts see it. ``code`` is true if there is one; the code itself is not stored. ``limited``:
     former members whose limits apply again when they come back (see `clear_grant`)."""
@@ -44,7 +39,7 @@ class EntryShown(Struct):
     open: bool
     code: bool
     names: list[str]
-    agent_keys: list[KeyLine]
+    agent_keys: list[AgentKey]
     kind: Kind
     blocked: list[str]
     agents_play: bool = False
@@ -58,21 +53,14 @@ def entry(ctx: Context) -> EntryShown:
 
 
 def entry_shown(state: RoomState, policy: EntryPolicy, reader: Member) -> EntryShown:
-    return EntryShown(
-        locked=policy.locked,
-        lobby=policy.lobby,
-        open=policy.open,
-        code=bool(policy.code),
-        names=list(policy.names),
-        agent_keys=[
-            KeyLine(known.key, known.label, None if known.may is None else list(known.may))
-            for known in policy.agent_keys
-        ],
-        kind=policy.kind,
-        blocked=names_of(state, state.blocked) if C.READ_ROSTER in reader.held else [],
-        agents_play=policy.agents_play,
-        limited=names_of(state, limited_members(state)) if C.READ_ROSTER in reader.held else [],
-    )
+    may_know = C.READ_ROSTER in reader.held
+    shown = {
+        **structs.asdict(policy),
+        "code": bool(policy.code),
+        "blocked": names_of(state, state.blocked) if may_know else [],
+        "limited": names_of(state, limited_members(state)) if may_know else [],
+    }
+    return msgspec.convert(shown, EntryShown)
 
 
 # -- the lobby ------------------------------------------------------------------------------------

@@ -4,9 +4,7 @@ from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, TEAM
 from cohabit.model.suggest import nearest
-from cohabit.model.words import Words
-from cohabit.room.base import BaseRoom, Context
-from cohabit.room.decision import refusal
+from cohabit.room.base import Context
 from cohabit.room.state import Member, RoomState
 
 
@@ -40,14 +38,6 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
         raise BadArgs(f"unknown member {to[:80]!r}; members: {', '.join(known[:50])}",
                       did_you_mean=nearest(to[:80], known, 3))  # fmt: skip
     return [receiver.id]
-
-
-def check_words(room: BaseRoom, member: Member | None, words: Words) -> None:
-    """Raise why a feature refuses these words of a member, or of somebody who wants to join."""
-    for refuses_words in room.hooks.refuses_words:
-        decision = refuses_words(room, member, words)
-        if decision is not None and decision.code:
-            raise refusal(decision)
 
 
 def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
