@@ -7,7 +7,7 @@ import pytest
 from cohabit.errors import Busy, Conflict, PermissionDenied, UnknownAsset
 from cohabit.features import chat_limits
 from cohabit.model.grant import ROLES, Capability, Layer
-from cohabit.room.access.kept_limits import LIMITED_KEPT, keep_limits
+from cohabit.room.access.former_members import LIMITED_KEPT, keep_limits
 from cohabit.room.room import Room
 from cohabit.room.state import Member
 

@@ -15,9 +15,8 @@ from cohabit.model.grant import ROLES, Capability, Layer, capabilities, in_order
 from cohabit.model.identity import Kind
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import nearest
-from cohabit.room.access.former_members import identity_of, names_of
+from cohabit.room.access.former_members import identity_of, limited_members, names_of, take_limits
 from cohabit.room.access.grants import check_for_newcomer
-from cohabit.room.access.kept_limits import limited_members, take_limits
 from cohabit.room.access.members import Joined, new_member
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import MAX_BACKEND, command

@@ -23,8 +23,7 @@ from cohabit.model.grant import (
     names_held,
 )
 from cohabit.protocols import kibitz
-from cohabit.room.access.former_members import identity_of
-from cohabit.room.access.kept_limits import limited_members
+from cohabit.room.access.former_members import identity_of, limited_members
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command
 from cohabit.room.play.seats import remember_seat, require_seat, seat_in_game

@@ -9,8 +9,8 @@ from cohabit.errors import BadArgs, Conflict
 from cohabit.model.grant import ROLES, Capability, role_named, role_or_default
 from cohabit.model.identity import Kind
 from cohabit.model.suggest import nearest
+from cohabit.room.access.former_members import keep_limits
 from cohabit.room.access.grants import check_for_newcomer
-from cohabit.room.access.kept_limits import keep_limits
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Backend, Handle, command
 from cohabit.room.play import seats
