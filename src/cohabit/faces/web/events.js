@@ -1,11 +1,14 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
-import { card, h, memberName, timestamp } from "./dom.js";
+import { card, h, memberName, setText, timestamp } from "./dom.js";
 
 const MAX_EVENTS = 500;
 
 export class EventLog {
-  constructor() {
+  /** `report(item, reason)` reports a message to the hosts; null: nobody can. */
+  constructor(report = null) {
+    this.report = report;
+    this.reader = null; // the handle of a member who may report messages
     this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
     this.toNewest = h("button", { class: "to-newest", hidden: true, onclick: () => this.scrollToEnd() }, "Newer events ↓");
     this.empty = h("p", { class: "muted" }, "No events yet.");
@@ -30,10 +33,33 @@ export class EventLog {
     if (!items.length) return;
     const follow = this.isAtEnd();
     this.empty.hidden = true;
-    this.list.append(...items.map((item) => eventLine(item, recipients)));
+    this.list.append(...items.map((item) => this.line(item, recipients)));
     while (this.list.childElementCount > MAX_EVENTS) this.list.firstElementChild.remove();
     if (follow) this.scrollToEnd();
     else this.toNewest.hidden = false;
+  }
+
+  line(item, recipients) {
+    const line = eventLine(item, recipients);
+    if (line.dataset.kind !== "message" || !this.report) return line;
+    line.dataset.by = item.by;
+    const button = h("button", { type: "button", class: "quiet report", hidden: !this.mayReport(item.by), onclick: () => {
+      button.hidden = true;
+      line.lastElementChild.append(reportForm((reason) => this.report(item, reason), () => (button.hidden = false)));
+    } }, "Report");
+    line.lastElementChild.append(button);
+    return line;
+  }
+
+  mayReport(author) {
+    return this.reader !== null && author !== this.reader;
+  }
+
+  /** Offer to report the messages of others. `reader`: our handle; null: we may not report. */
+  offerReports(reader) {
+    if (reader === this.reader) return;
+    this.reader = reader;
+    for (const button of this.list.querySelectorAll("button.report")) button.hidden = !this.mayReport(button.closest("li").dataset.by);
   }
 
   isAtEnd() {
@@ -51,6 +77,30 @@ function eventLine(item, recipients) {
   const body = isMessage ? message(item, recipients) : action(item);
   const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
+}
+
+/** A form for the reason of a report. `send(reason)` rejects if it is refused; `closed()`: it was cancelled. */
+function reportForm(send, closed) {
+  const reason = h("input", { required: true, maxlength: "1000", autocomplete: "off", placeholder: "What is wrong?", "aria-label": "What is wrong?" });
+  const result = h("p", { class: "result error", role: "status" });
+  const button = h("button", { class: "primary" }, "Send to the hosts");
+  const form = h("form", { class: "report-form" }, reason, h("span", { class: "buttons" }, button, h("button", { type: "button", class: "quiet", onclick: () => {
+    form.remove();
+    closed();
+  } }, "Cancel")), result);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      await send(reason.value.trim());
+      form.replaceWith(h("p", { class: "muted", role: "status" }, "Reported. Only the hosts of this room see it."));
+    } catch (error) {
+      setText(result, error.message);
+      button.disabled = false;
+    }
+  });
+  setTimeout(() => reason.focus());
+  return form;
 }
 
 /** The author and the text; many texts begin with the name of their author already. */

@@ -21,6 +21,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.contract import StoredEgress, Write
 from cohabit.house.store.writer import Writer
 from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, UNKNOWN, Amount, Sent, SentKind
+from cohabit.model.grant import Capability
 from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
 
@@ -35,10 +36,11 @@ VISITORS = "(visitors)"
 encode = msgspec.json.Encoder().encode
 
 
-def used_up(limit: float) -> EgressUsedUp:
+def used_up(limit: float, *, is_host: bool = False) -> EgressUsedUp:
+    ask = "raise your budget (set_egress_budget)" if is_host else "ask a host for a larger budget"
     return EgressUsedUp(
-        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. You can leave; a host "
-        "can raise the budget (set_egress_budget)",
+        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. "
+        f"You can {ask}, or leave",
         budget=int(limit),
     )
 
@@ -165,7 +167,8 @@ class Account:
 
     def refusal(self) -> EgressUsedUp:
         """Why nothing more is sent."""
-        return used_up(self.limit)
+        member = self.room.room.state.members.get(self.member)
+        return used_up(self.limit, is_host=member is not None and Capability.MANAGE_MEMBERS in member.held)
 
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""
