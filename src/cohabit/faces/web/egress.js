@@ -48,15 +48,15 @@ export class Egress {
     setText(this.result, text);
   }
 
-  /** The members that can have a budget of their own. */
-  draw(session) {
-    const handles = (session?.members ?? []).map((m) => m.handle);
+  /** `handles`: the members that can have a budget of their own. */
+  draw(handles) {
     const drawn = JSON.stringify(handles);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const { value } = this.member;
     this.member.replaceChildren(h("option", { value: "" }, "every member"), ...handles.map((handle) => h("option", { value: handle }, escapeInvisible(handle))));
     if (handles.includes(value)) this.member.value = value;
+    else if (handles.length === 1) this.member.value = handles[0];
   }
 
   async fetch() {

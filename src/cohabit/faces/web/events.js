@@ -1,6 +1,7 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
-import { card, h, memberName, setText, timestamp } from "./dom.js";
+import { card, h, memberName, timestamp } from "./dom.js";
+import { reportForm } from "./report.js";
 
 const MAX_EVENTS = 500;
 
@@ -77,30 +78,6 @@ function eventLine(item, recipients) {
   const body = isMessage ? message(item, recipients) : action(item);
   const why = item.why && h("p", { class: "why" }, h("span", {}, "why: "), h("q", {}, item.why));
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
-}
-
-/** A form for the reason of a report. `send(reason)` rejects if it is refused; `closed()`: it was cancelled. */
-function reportForm(send, closed) {
-  const reason = h("input", { required: true, maxlength: "1000", autocomplete: "off", placeholder: "What is wrong?", "aria-label": "What is wrong?" });
-  const result = h("p", { class: "result error", role: "status" });
-  const button = h("button", { class: "primary" }, "Send to the hosts");
-  const form = h("form", { class: "report-form" }, reason, h("span", { class: "buttons" }, button, h("button", { type: "button", class: "quiet", onclick: () => {
-    form.remove();
-    closed();
-  } }, "Cancel")), result);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    try {
-      await send(reason.value.trim());
-      form.replaceWith(h("p", { class: "muted", role: "status" }, "Reported. Only the hosts of this room see it."));
-    } catch (error) {
-      setText(result, error.message);
-      button.disabled = false;
-    }
-  });
-  setTimeout(() => reason.focus());
-  return form;
 }
 
 /** The author and the text; many texts begin with the name of their author already. */

@@ -11,6 +11,8 @@ import { Invites } from "./invites.js";
 import { Moderation } from "./moderation.js";
 import { Requests } from "./requests.js";
 
+/** What can be used in an archived room. */
+const WHEN_ARCHIVED = ["audit", "unarchive"];
 /** Kinds of events after which something here may have changed. */
 const RELEVANT = ["roster", "account"];
 
@@ -73,8 +75,13 @@ export class Manage {
     this.drawParts();
   }
 
+  /** The commands that are offered here. An archived room is for reading. */
+  get usable() {
+    return this.session?.archived ? this.commands.filter((name) => WHEN_ARCHIVED.includes(name)) : this.commands;
+  }
+
   drawParts() {
-    const may = (name) => this.commands.includes(name);
+    const may = (name) => this.usable.includes(name);
     for (const part of this.parts) {
       part.button.hidden = !may(part.needs);
       if (part.button.hidden) part.section.hidden = true;
@@ -83,9 +90,9 @@ export class Manage {
     this.rematch.hidden = !may("rematch") || this.session?.is_played === false;
     this.archive.hidden = !may("archive") || may("unarchive");
     this.unarchive.hidden = !may("unarchive");
-    if (this.me) this.requests.draw(this.me, this.session, this.commands);
+    if (this.me) this.requests.draw(this.me, this.session, this.usable);
     if (this.me) this.audit.draw(this.me, this.session);
-    this.egress.draw(this.session);
+    this.egress.draw(this.session?.members.map((m) => m.handle) ?? this.usedUp ?? []);
     this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
     this.onCommands();
   }
@@ -114,9 +121,10 @@ export class Manage {
     for (const part of this.parts) if (!part.section.hidden || (part.panel === this.moderation && !part.button.hidden)) part.panel.refresh();
   }
 
-  /** Nothing more is sent to us, so nothing can be asked. `commands`: what still can be used. */
-  onUsedUp(commands) {
-    this.commands = commands;
+  /** Nothing more is sent to us, so nothing can be asked. `host`: our handle, if we can raise the budget. */
+  onUsedUp(host) {
+    this.usedUp = host ? [host] : [];
+    this.commands = ["leave", ...(host ? ["set_egress_budget"] : [])];
     this.commandsFor = null;
     this.drawParts();
   }

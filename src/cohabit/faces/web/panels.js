@@ -44,6 +44,11 @@ export function isWatchOnly(me) {
   return !me.grant.act.includes("act") && !me.grant.act.includes("act_global");
 }
 
+/** The seat of another player that we look through, or null. */
+export function watchedSeat({ grant, seat }) {
+  return grant.through && grant.through !== seat ? grant.through : null;
+}
+
 const CAPABILITIES = {
   watch: "what is public", read_own: "what your seat sees", read_all: "the whole world", read_roster: "the members",
   read_chat: "messages to everybody and to your team", receive_directed: "messages to you",
@@ -170,6 +175,7 @@ export class Notes {
 // -- the world --------------------------------------------------------------------------------
 const LARGE_PICTURE = 640; // pixels across
 const LONG_LINE = 90; // characters
+const FOR_THE_PLAYER = /^(It is your turn\.|Legal actions: .*|Your total reward: .*)\n?/gm;
 
 export class WorldView {
   constructor() {
@@ -180,7 +186,9 @@ export class WorldView {
     this.element = h("div", { class: "world-view" }, this.picture, this.text);
   }
 
-  draw(text) {
+  /** `view`: its text. `isPlayer`: we play the seat that it is for; else its last lines are not for us. */
+  draw(view, isPlayer = true) {
+    const text = isPlayer ? view : view.replace(FOR_THE_PLAYER, "").trimEnd();
     if (text === this.drawn) return;
     this.drawn = text;
     this.text.replaceChildren(...text.split("\n").map((line) =>

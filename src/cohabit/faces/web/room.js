@@ -12,7 +12,8 @@ import { ActionForms } from "./forms.js";
 import { FrontEnd } from "./front_end.js";
 import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
-import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
+import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
+import { numberOf } from "./report.js";
 import { TimeControls } from "./time.js";
 import { Travel } from "./travel.js";
 
@@ -23,7 +24,6 @@ const REMOVED = "you were removed from this room";
 const LEFT = "You have returned to the Nexus. You can close this tab.";
 const SEES_WORLD = ["watch", "read_own", "read_all"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
-const FOR_THE_PLAYER = /^(It is your turn\.|Legal actions: .*|Your total reward: .*)\n?/gm;
 
 export class RoomScreen {
   /**
@@ -153,7 +153,7 @@ export class RoomScreen {
       if (!this.stopped) this.showError(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
-      if (error.code === "EGRESS_USED_UP") this.manage.onUsedUp(["leave", ...(/set_egress_budget/.test(error.message) ? ["set_egress_budget"] : [])]); // hosts are told of it
+      if (error.code === "EGRESS_USED_UP") this.manage.onUsedUp(/set_egress_budget for (.+)\)/.exec(error.message)?.[1]); // hosts are told of it
       if (this.farewell && ["UNKNOWN_ROOM", "UNAUTHORIZED"].includes(error.code)) this.onUnavailable(this.farewell);
       else if (error.code === "UNKNOWN_ROOM") this.onUnavailable(this.me && /not a member/.test(error.message) ? REMOVED : error.message);
       else this.showError(error.message);
@@ -340,9 +340,8 @@ export class RoomScreen {
   /** Report a message, by its number in our inbox. What is no longer there is named by its author. */
   async report(item, reason) {
     const { items = [] } = (await this.manage.may("recv_messages")) ? await this.call("recv_messages", { max: 500 }) : {};
-    const isIt = ({ from, sent_utc, content }) => [item.by, `${item.by} (left)`].includes(from) && Date.parse(sent_utc) === item.at && item.text.endsWith(content);
-    const found = items.find(isIt);
-    await this.connection.callOnce("report", { reason, ...(found ? { messages: [found.seq] } : { member: item.by }) }, this.room);
+    const number = numberOf(item, items);
+    await this.connection.callOnce("report", { reason, ...(number ? { messages: [number] } : { member: item.by }) }, this.room);
   }
 
   /** Our token may end with it, maybe before the reply arrives. */
@@ -375,7 +374,7 @@ export class RoomScreen {
       if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
       return ["Your move", actions];
     }
-    if (!session?.is_played || session.archived || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
+    if (!session || session.is_played === false || session.archived || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
     const taken = session.members.map((m) => m.seat);
     const free = session.members.length ? session.seats.filter((seat) => !taken.includes(seat)) : [];
     if (free.length) return ["Free seats", free.map((seat) => ({ sit: { seat }, label: `Take seat ${seat}` }))];
@@ -389,13 +388,7 @@ export class RoomScreen {
 
   /** False for members who only watch, also through the seat of a player, and in an archived room. */
   isPlayer() {
-    return !this.me || !(isWatchOnly(this.me) || this.watchedSeat() || this.session?.archived);
-  }
-
-  /** The seat of another player that we look through. */
-  watchedSeat() {
-    const { through, seat } = { ...this.me?.grant, seat: this.me?.seat };
-    return through && through !== seat ? through : null;
+    return !this.me || !(isWatchOnly(this.me) || watchedSeat(this.me) || this.session?.archived);
   }
 
   // -- drawing -----------------------------------------------------------------------------------
@@ -409,13 +402,14 @@ export class RoomScreen {
     this.world.element.hidden = works || talks;
     if (works) this.board.update(view.observation.status);
     else if (talks) setText(this.lounge, view.observation.text);
-    else if (view) this.world.draw(this.isPlayer() ? view.text : view.text.replace(FOR_THE_PLAYER, "").trimEnd());
+    else if (view) this.world.draw(view.text, this.isPlayer());
   }
 
   /** What everybody is offered who may use it: to leave, and to report messages. */
   drawOffers() {
-    this.you.offerLeave(this.manage.commands.includes("leave"));
-    const mayReport = this.manage.commands.includes("report") && !this.manage.commands.includes("reports"); // they come to hosts
+    const { usable } = this.manage;
+    this.you.offerLeave(usable.includes("leave"));
+    const mayReport = usable.includes("report") && !usable.includes("reports"); // they come to hosts
     this.events.offerReports(mayReport ? this.me?.handle ?? null : null);
   }
 
@@ -441,7 +435,7 @@ export class RoomScreen {
     if (!this.me) return;
     // The roster has the usual name of the role; in rooms of another protocol whoami has the name that it uses.
     const line = this.session?.members.find((m) => m.handle === this.me.handle);
-    this.you.draw(this.me, line?.role ?? this.me.role, this.watchedSeat() ? null : this.view?.total_reward ?? null, this.session?.is_played ?? true);
+    this.you.draw(this.me, line?.role ?? this.me.role, watchedSeat(this.me) ? null : this.view?.total_reward ?? null, this.session?.is_played ?? true);
   }
 
   /** A form for every action, where the world does not list all that are possible. */
@@ -480,9 +474,9 @@ export class RoomScreen {
     else if (mine) text = several ? "You can act." : "It is your turn.";
     else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
     if (view?.paused) text = `Paused. ${text}`;
-    const seat = this.watchedSeat();
+    const seat = this.me && watchedSeat(this.me);
     if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
-    if (session?.archived) text = `Archived: you can read this room, but nothing in it can be changed. ${this.manage.commands.includes("unarchive") ? "Bring it back" : "Ask a host to bring it back"} to go on.`;
+    if (session?.archived) text = `Archived: you can read this room, but nothing in it can be changed. ${this.me?.grant.act.includes("control_world") ? "Bring it back" : "Ask a host to bring it back"} to go on.`;
     if (text && !view?.over && !session?.archived && session?.turn_ends_utc) {
       text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
     }
@@ -494,7 +488,7 @@ export class RoomScreen {
   drawPeople() {
     if (!this.me || !this.session) return;
     this.manage.draw(this.me, this.session);
-    const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
+    const movers = this.view && !this.view.over && !this.session.archived && this.view.to_move.length < 2 ? this.view.to_move : [];
     this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
     this.message.draw(this.me, this.session.members, this.session.archived);
   }

@@ -36,8 +36,9 @@ VISITORS = "(visitors)"
 encode = msgspec.json.Encoder().encode
 
 
-def used_up(limit: float, *, is_host: bool = False) -> EgressUsedUp:
-    ask = "raise your budget (set_egress_budget)" if is_host else "ask a host for a larger budget"
+def used_up(limit: float, host: str = "") -> EgressUsedUp:
+    """``host``: the handle of a member who can raise the budget."""
+    ask = f"raise your budget (set_egress_budget for {host})" if host else "ask a host for a larger budget"
     return EgressUsedUp(
         f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. "
         f"You can {ask}, or leave",
@@ -168,7 +169,8 @@ class Account:
     def refusal(self) -> EgressUsedUp:
         """Why nothing more is sent."""
         member = self.room.room.state.members.get(self.member)
-        return used_up(self.limit, is_host=member is not None and Capability.MANAGE_MEMBERS in member.held)
+        is_host = member is not None and Capability.MANAGE_MEMBERS in member.held
+        return used_up(self.limit, self.room.handle_of(self.member) if is_host else "")
 
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""
