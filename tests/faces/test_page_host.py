@@ -162,6 +162,8 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     expect(turn(pip)).to_have_text("You see what ann sees. To move: ann.")
     expect(pip.locator(".world-text")).to_contain_text("you: first")
     expect(pip.locator(".world-text")).not_to_contain_text("your turn")
+    assert "It is your turn." in here.call("ann", "view").text
+    assert "It is your turn." not in here.call("pip", "view").text
     requests(ann).get_by_role("button", name="Stop").click()
     expect(requests(ann)).to_be_hidden()
     assert "through" not in here.call("pip", "whoami").grant
