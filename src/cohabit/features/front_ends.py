@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from types import MethodType
 from typing import Annotated, Any, cast
 
 from msgspec import Meta, Struct, field
@@ -73,7 +72,7 @@ class ViewNotes(Struct):
 def view_notes(ctx: Context) -> ViewNotes:
     """The lines that features add to the text of your view, for a page that shows the rest of it by itself."""
     room, me = ctx.room, ctx.member
-    said = [(cast(MethodType, ask).__self__.name, room.run_hook(ask, room, me)) for ask in room.hooks.view_lines]
+    said = [(cast(Any, ask).__self__.name, room.run_hook(ask, room, me)) for ask in room.hooks.view_lines]
     return ViewNotes({feature: text for feature, text in said if text})
 
 
