@@ -22,6 +22,8 @@ from cohabit.scenario import AgentSpec, Scenario
 
 LONG_MS = 600_000
 STONES = 15
+WIDE: Any = {"width": 1280, "height": 720}
+"""The size of a tab, unless a test changes it."""
 
 Visit = Callable[..., Page]
 """Opens an address in a new tab."""

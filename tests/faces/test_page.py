@@ -12,14 +12,16 @@ from msgspec import structs
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from cohabit.faces.app import PAGE
+from cohabit.feature_registry import load_features
 from cohabit.house.store.identities import new_identity
 from cohabit.model.grant import Capability
 from cohabit.scenario import AgentSpec, Scenario
 
-from .page import STONES, Running, Visit, events, realm, say, token, turn
+from .page import STONES, WIDE, Running, Visit, events, realm, say, token, turn
 
 pytestmark = pytest.mark.browser
 HARBOUR = f"{Path(__file__).with_name('page_worlds.py')}:Harbour"
+POLL = str(Path(__file__).parents[2] / "examples" / "poll.py")
 
 NOTE_PLACES = """
 window.places = {};
@@ -244,6 +246,9 @@ def test_a_join_link_asks_for_a_name_and_leads_into_the_room(house: Running, vis
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Join").click()
     expect(page.get_by_role("alert").filter(has_text="this room needs a code")).to_be_visible()
+    page.get_by_label("Code, if you were given one").fill("WRONG")
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("alert")).to_have_text("Wrong code; check it, or ask a host for the code of this room.")
     page.get_by_label("Code, if you were given one").fill(made.code.lower())
     page.get_by_role("button", name="Join").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Nim")
@@ -458,6 +463,11 @@ def test_the_time_is_offered_only_to_those_who_may_control_it(house: Running, vi
     time = player.get_by_role("group", name="Time")
     expect(time).to_be_visible()
     expect(watcher.get_by_role("group", name="Time")).to_be_hidden()
+    for size in ({"width": 390, "height": 844}, WIDE):  # everybody is told who sees everything, without scrolling
+        player.set_viewport_size(size)
+        expect(player.get_by_text("This room is sealed")).to_contain_text("ivy sees everything.")
+        expect(player.get_by_text("This room is sealed")).to_be_in_viewport(ratio=1)
+    expect(player.get_by_role("row").filter(has_text="ivy")).to_contain_text("sees everything")
     house.call("ruth", "grant", "realm", member="ada", may=["watch", "read_own", "act"])
     expect(time).to_be_hidden()
     plain = visit(house.link("hal"))  # a host, in a world without a clock
@@ -764,14 +774,24 @@ def test_a_person_takes_over_from_an_agent_and_hands_the_seat_back(house: Runnin
     expect(turn(page)).to_have_text("It is your turn.")
 
 
-def test_in_a_room_without_a_game_the_page_shows_what_an_app_publishes(house: Running, visit: Visit) -> None:
+def test_in_a_room_without_a_game_the_page_shows_what_features_say_and_an_app_publishes(
+    house: Running, visit: Visit
+) -> None:
     roles = {"pat": "human", "sam": "human", "board": "app"}
     people = [AgentSpec(id=who, kind="human", role=role, token=token(who)) for who, role in roles.items()]
-    house.open(Scenario(scenario="lounge", world="lounge", agents=people), "lounge")
+    polls = load_features([POLL])
+    house.open(Scenario(scenario="lounge", world="lounge", agents=people, features=polls), "lounge")
     page = visit(house.link("pat", "lounge"))
     shown = page.locator(".app")
     expect(page.get_by_role("heading", name="Lounge")).to_be_visible()
+    expect(page.get_by_text("room lounge", exact=True)).to_be_visible()
+    expect(page.get_by_text("You are pat · human", exact=True)).to_be_visible()
+    expect(page.locator(".lounge")).to_contain_text("nothing is played here")
+    expect(page.get_by_role("button", name="seat")).to_have_count(0)
+    expect(page.locator(".world-text")).to_be_hidden()  # it speaks of steps and moves
     expect(shown).to_be_hidden()
+    house.call("sam", "start_poll", "lounge", question="Tea?", choices=["yes", "no"], seconds=86_400)
+    expect(page.get_by_role("status", name="Notes")).to_contain_text("'Tea?' (`vote`: yes, no)")
     house.call("board", "publish_view", "lounge", view={"stones": 3, "note": "<b>bold</b>"})
     expect(shown.get_by_role("heading")).to_have_text("Shown by board")
     expect(shown.locator("pre")).to_contain_text('"note": "<b>bold</b>"')
@@ -786,7 +806,7 @@ def test_a_person_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> 
     page.get_by_role("textbox", name="Message").fill("my very own words")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".events blockquote")).to_have_text("my very own words")
-    page.get_by_role("button", name="Rooms").click()
+    page.get_by_text("Your permissions and data").click()
     page.get_by_role("button", name="Your data").click()
     expect(page.get_by_role("list")).to_contain_text("you are ann, 1 message")
     page.get_by_text("Everything, as JSON").click()

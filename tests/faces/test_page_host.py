@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import EgressUsedUp, PermissionDenied
 from cohabit.faces.app import PAGE
 from cohabit.model.grant import ACT, PERCEIVE
 from cohabit.scenario import AgentSpec, Scenario
 
-from .page import Running, Visit, table, token, turn
+from .page import WIDE, Running, Visit, say, table, token, turn
 
 pytestmark = pytest.mark.browser
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 AUCTION = f"{Path(__file__).with_name('page_worlds.py')}:Auction"
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -126,7 +126,11 @@ def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, 
     page.get_by_role("button", name="Archive", exact=True).click()
     page.get_by_role("button", name="Archive it").click()
     expect(page.get_by_text("This room is archived.")).to_be_visible()
-    expect(page.get_by_role("button", name="Archive", exact=True)).to_be_hidden()
+    expect(turn(page)).to_contain_text("nothing in it can be changed. Bring it back to go on.")
+    expect(page.get_by_text("Nobody can write in an archived room.")).to_be_visible()
+    expect(page.get_by_role("group", name="Manage this room").get_by_role("button")).to_have_text(
+        ["Audit", "Bring back"]
+    )
     page.get_by_role("button", name="Bring back").click()
     expect(page.get_by_text("This room is back.")).to_be_visible()
     expect(page.get_by_role("button", name="Bring back")).to_be_hidden()
@@ -154,6 +158,12 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     requests(ann).get_by_role("button", name="Allow for this game").click()
     expect(requests(ann)).to_contain_text("pip sees what your seat sees.")
     assert here.call("pip", "whoami").grant["through"] == "first"
+    expect(turn(ann)).to_have_text("It is your turn.")
+    expect(turn(pip)).to_have_text("You see what ann sees. To move: ann.")
+    expect(pip.locator(".world-text")).to_contain_text("you: first")
+    expect(pip.locator(".world-text")).not_to_contain_text("your turn")
+    assert "It is your turn." in here.call("ann", "view").text
+    assert "It is your turn." not in here.call("pip", "view").text
     requests(ann).get_by_role("button", name="Stop").click()
     expect(requests(ann)).to_be_hidden()
     assert "through" not in here.call("pip", "whoami").grant
@@ -163,6 +173,70 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     expect(requests(pip)).to_contain_text("You asked to write to members and write to everybody.")
     requests(hal).get_by_role("button", name="Allow for now").click()
     expect(pip.get_by_role("textbox", name="Message")).to_be_visible()
+
+
+# -- moderation -------------------------------------------------------------------------------------
+def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_blocks(here: In, visit: Visit) -> None:
+    for text in ("a fine day", "you fool"):
+        here.call("bob", "send_message", to="ann", content=text)
+    ann, hal = visit(here.link("ann")), visit(here.link("hal"))
+    here.call("ann", "send_message", to="*", content="hello")
+    expect(ann.locator(".events li[data-kind=message]")).to_have_count(3)
+    expect(ann.get_by_role("button", name="Report")).to_have_count(2)  # not her own
+    ann.get_by_role("button", name="Report").last.click()
+    ann.get_by_label("What is wrong?").fill("He is rude")
+    ann.get_by_role("button", name="Send to the hosts").click()
+    expect(ann.get_by_text("Reported. Only the hosts of this room see it.")).to_be_visible()
+
+    hal.get_by_role("button", name="Moderation (1)").click()
+    panel = hal.get_by_role("region", name="Moderation")
+    report = panel.get_by_role("region", name="Reports").get_by_role("listitem")
+    expect(report).to_contain_text("ann reports bob")
+    expect(report.locator("q")).to_have_text("He is rude")
+    expect(report.locator("blockquote")).to_have_text(["you fool"])
+    panel.get_by_label("For").select_option("1 hour")
+    report.get_by_role("button", name="Mute bob").click()
+    expect(panel.get_by_role("button", name="Unmute bob")).to_be_visible()
+    with pytest.raises(PermissionDenied, match="a host has muted you until"):
+        here.call("bob", "send_message", to="ann", content="why?")
+    panel.get_by_role("button", name="Unmute bob").click()
+    expect(panel.get_by_role("button", name="Unmute bob")).to_have_count(0)
+    report.get_by_label("Note to report 1").fill("Thank you")
+    report.get_by_role("button", name="Close report 1").click()
+    expect(panel.get_by_text("There are no open reports.")).to_be_visible()
+    expect(ann.locator(".events")).to_contain_text("closed report 1: Thank you")
+
+    panel.get_by_label("Slow mode").select_option("1 minute")
+    panel.get_by_label("Blocked words").fill("fool\nold goat")
+    panel.get_by_role("button", name="Save the words").click()
+    expect(ann.locator(".events").get_by_text("changed the chat limits")).to_have_count(2)
+    limits = here.call("hal", "permissions").chat_limits
+    assert (limits.slow_mode_s, limits.blocked_words) == (60, ("fool", "old goat"))
+    say(ann, "bob", "You old goat!")
+    expect(ann.locator(".message .result")).to_contain_text("this room does not allow 'old goat'")
+
+    sent = open_panel(hal, "Data sent")
+    expect(sent.get_by_role("listitem").filter(has_text="bob")).to_contain_text("bytes to tiny-7b")
+    sent.get_by_label("Budget of").select_option("bob")
+    sent.get_by_label("Bytes in all").fill("1")
+    sent.get_by_role("button", name="Set the budget").click()
+    expect(sent.get_by_role("listitem").filter(has_text="bob")).to_contain_text("0 bytes left of 1 bytes")
+    with pytest.raises(EgressUsedUp):
+        here.call("bob", "view")
+
+    ann.set_viewport_size(PHONE["viewport"])
+    ann.get_by_text("Your permissions and data").click()
+    ann.get_by_role("button", name="Leave this room").click()
+    assert ann.evaluate("document.documentElement.scrollWidth") <= 390
+    ann.get_by_role("button", name="Leave", exact=True).click()
+    expect(ann.get_by_role("alert").filter(has_text=f"You have left the room {here.room}.")).to_be_visible()
+    hal.set_viewport_size(PHONE["viewport"])
+    for name in ("Data sent", "Moderation"):
+        expect(hal.get_by_role("region", name=name, exact=True)).to_be_visible()
+        assert hal.evaluate("document.documentElement.scrollWidth") <= 390
+        hal.get_by_role("button", name="Moderation", exact=True).click()
+    for page in (ann, hal):
+        page.set_viewport_size(WIDE)
 
 
 # -- coming in --------------------------------------------------------------------------------------

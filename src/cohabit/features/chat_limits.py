@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Busy, Conflict
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
+from cohabit.model.timestamps import utc
 from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Handle, command, system_entry
@@ -200,8 +201,9 @@ class ChatLimitsFeature(Feature):
         if member is not None and C.MANAGE_MEMBERS in member.held:
             return None
         if words.speaks and member is not None and (mute := chat.muted.get(_key(member))) is not None:
-            ends = "until a host unmutes you" if mute.until is None else "for some time"
-            return Decision("PERMISSION_DENIED", f"a host has muted you {ends}: leave out what you want to say")
+            ends = "a host unmutes you" if mute.until is None else f"{utc(mute.until)[:19].replace('T', ' ')} UTC"
+            still = "You can still play and report; leave out what you want to say"
+            return Decision("PERMISSION_DENIED", f"a host has muted you until {ends}. {still}")
         if chat.blocked and (found := _blocked(chat.blocked, words.texts)):
             return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; say it in other words")
         return None

@@ -1,10 +1,10 @@
-"""next_view: the front end of a world waits for a view that differs from the one it shows."""
+"""Commands for what shows a room to people: next_view for the front end of a world, view_notes for the page."""
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 from msgspec.json import encode
 
 from cohabit.room.base import BaseRoom, Context
@@ -62,6 +62,18 @@ def next_view(
         seen.text, seen.to_move, room.is_turn_of(me), seen.observation, seen.over, seen.paused, seen.tick,
         seen.total_reward, id=_view_id(room, me), players=players_of(room.state), seat=me.seat,
     )  # fmt: skip
+
+
+class ViewNotes(Struct):
+    notes: dict[str, str]  # by the name of the feature
+
+
+@command(category="read", needs=CAN_VIEW, for_model=False, sends="views")
+def view_notes(ctx: Context) -> ViewNotes:
+    """The lines that features add to the text of your view, for a page that shows the rest of it by itself."""
+    room, me = ctx.room, ctx.member
+    said = [(cast(Any, ask).__self__.name, room.run_hook(ask, room, me)) for ask in room.hooks.view_lines]
+    return ViewNotes({feature: text for feature, text in said if text})
 
 
 class FrontEndsFeature(Feature):

@@ -43,7 +43,7 @@ def decide(
         return by_grant(member, command)
     if room is not None:
         if command.records and room.state.archived and not command.when_archived:
-            return Decision("DISABLED", "this room is archived and read-only")
+            return Decision("DISABLED", "this room is archived and read-only; a host can bring it back")
         if member is not None:
             if room.hooks.refuses:
                 decision = by_features(room, member, command)

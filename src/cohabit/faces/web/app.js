@@ -133,7 +133,12 @@ function openLobby(room, status, replace) {
 function openRoom(room, replace = false) {
   setAddress(room, replace);
   showError(null);
-  show(new RoomScreen(connection, room, { showError, onUnavailable: openRooms, alone: isAlone() }));
+  const onUnavailable = (text) => {
+    const { farewell } = screen;
+    openRooms(text);
+    screen.farewell = farewell; // the token may have ended with it
+  };
+  show(new RoomScreen(connection, room, { showError, onUnavailable, openData: openOwnData, alone: isAlone() }));
   screen.start();
 }
 

@@ -131,7 +131,7 @@ export class MessageForm {
     this.form = h("form", { class: "message-form" },
       h("div", { class: "message-to" }, h("label", { for: "message-to" }, "To"), this.to),
       h("label", { for: "message-content", class: "visually-hidden" }, "Message"), this.content, this.button);
-    this.denied = h("p", { class: "muted", hidden: true }, "You don't have permission to send messages in this room.");
+    this.denied = h("p", { class: "muted", hidden: true });
     this.element = card("Message", "message", this.form, this.denied, this.result);
     this.content.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -144,15 +144,16 @@ export class MessageForm {
     });
   }
 
-  draw(me, members) {
+  draw(me, members, archived = false) {
     const options = [];
     if (me.grant.act.includes("send_broadcast")) options.push(["*", "everybody"]);
     if (me.grant.act.includes("send_message")) {
       if (me.team) options.push([`team:${me.team}`, `team ${me.team}`]);
       options.push(...members.filter((m) => m.handle !== me.handle).map((m) => [m.handle, m.handle]));
     }
-    this.form.hidden = !options.length;
-    this.denied.hidden = options.length > 0;
+    this.denied.hidden = options.length > 0 && !archived;
+    this.form.hidden = !this.denied.hidden;
+    setText(this.denied, archived ? "Nobody can write in an archived room." : "You don't have permission to send messages in this room.");
     const drawn = JSON.stringify(options);
     if (drawn === this.drawn) return;
     this.drawn = drawn;

@@ -1,11 +1,15 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
 import { card, h, memberName, timestamp } from "./dom.js";
+import { reportForm } from "./report.js";
 
 const MAX_EVENTS = 500;
 
 export class EventLog {
-  constructor() {
+  /** `report(item, reason)` reports a message to the hosts; null: nobody can. */
+  constructor(report = null) {
+    this.report = report;
+    this.reader = null; // the handle of a member who may report messages
     this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
     this.toNewest = h("button", { class: "to-newest", hidden: true, onclick: () => this.scrollToEnd() }, "Newer events ↓");
     this.empty = h("p", { class: "muted" }, "No events yet.");
@@ -30,10 +34,33 @@ export class EventLog {
     if (!items.length) return;
     const follow = this.isAtEnd();
     this.empty.hidden = true;
-    this.list.append(...items.map((item) => eventLine(item, recipients)));
+    this.list.append(...items.map((item) => this.line(item, recipients)));
     while (this.list.childElementCount > MAX_EVENTS) this.list.firstElementChild.remove();
     if (follow) this.scrollToEnd();
     else this.toNewest.hidden = false;
+  }
+
+  line(item, recipients) {
+    const line = eventLine(item, recipients);
+    if (line.dataset.kind !== "message" || !this.report) return line;
+    line.dataset.by = item.by;
+    const button = h("button", { type: "button", class: "quiet report", hidden: !this.mayReport(item.by), onclick: () => {
+      button.hidden = true;
+      line.lastElementChild.append(reportForm((reason) => this.report(item, reason), () => (button.hidden = false)));
+    } }, "Report");
+    line.lastElementChild.append(button);
+    return line;
+  }
+
+  mayReport(author) {
+    return this.reader !== null && author !== this.reader;
+  }
+
+  /** Offer to report the messages of others. `reader`: our handle; null: we may not report. */
+  offerReports(reader) {
+    if (reader === this.reader) return;
+    this.reader = reader;
+    for (const button of this.list.querySelectorAll("button.report")) button.hidden = !this.mayReport(button.closest("li").dataset.by);
   }
 
   isAtEnd() {

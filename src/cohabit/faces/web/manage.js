@@ -1,32 +1,43 @@
-// The bar with which a room is managed: invites, entry, permissions, audit, lock, rematch, archive. A member sees the
-// parts that it may use.
+// The bar with which a room is managed: invites, entry, permissions, moderation, data sent, audit, lock, rematch, archive.
+// A member sees the parts that it may use.
 
 import { AuditFeed } from "./audit.js";
 import { confirmButton } from "./confirm.js";
 import { Consent } from "./consent.js";
 import { h, setText, throttled } from "./dom.js";
+import { Egress } from "./egress.js";
 import { Entry } from "./entry.js";
 import { Invites } from "./invites.js";
+import { Moderation } from "./moderation.js";
 import { Requests } from "./requests.js";
 
+/** What can be used in an archived room. */
+const WHEN_ARCHIVED = ["audit", "unarchive"];
 /** Kinds of events after which something here may have changed. */
 const RELEVANT = ["roster", "account"];
 
 export class Manage {
-  /** `connection`: of this page. `onChange()`: called after a change. */
-  constructor(connection, room, onChange) {
+  /** `connection`: of this page. `onChange()`: called after a change. `onCommands()`: what we may use may have changed. */
+  constructor(connection, room, onChange, onCommands) {
     const call = (command, args = {}) => connection.call(command, args, room);
     const change = (command, args = {}) => connection.callOnce(command, args, room);
     this.call = call;
     this.change = change;
     this.onChange = onChange;
+    this.onCommands = onCommands;
     this.commands = [];
     this.commandsFor = null; // the grant that they were fetched for
     this.requests = new Requests((command, args) => (command === "requests" || command === "lobby" ? call : change)(command, args), () => this.changed());
+    this.egress = new Egress((command, args) => (command === "egress" ? call : change)(command, args), () => this.changed());
+    this.moderation = new Moderation((command, args) => (["permissions", "reports"].includes(command) ? call : change)(command, args), (count) => {
+      setText(this.parts.find((part) => part.panel === this.moderation).button, count ? `Moderation (${count})` : "Moderation");
+    });
     this.parts = [
       { label: "Invite", needs: "invite", panel: new Invites(call, room) },
       { label: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
       { label: "Permissions", needs: "permissions", panel: new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
+      { label: "Moderation", needs: "mute", panel: this.moderation },
+      { label: "Data sent", needs: "set_egress_budget", panel: this.egress },
       { label: "Audit", needs: "audit", panel: new AuditFeed(call) },
     ];
     this.audit = this.parts.at(-1).panel;
@@ -64,19 +75,26 @@ export class Manage {
     this.drawParts();
   }
 
+  /** The commands that are offered here. An archived room is for reading. */
+  get usable() {
+    return this.session?.archived ? this.commands.filter((name) => WHEN_ARCHIVED.includes(name)) : this.commands;
+  }
+
   drawParts() {
-    const may = (name) => this.commands.includes(name);
+    const may = (name) => this.usable.includes(name);
     for (const part of this.parts) {
       part.button.hidden = !may(part.needs);
       if (part.button.hidden) part.section.hidden = true;
     }
     this.lock.hidden = !may("set_entry");
-    this.rematch.hidden = !may("rematch");
+    this.rematch.hidden = !may("rematch") || this.session?.is_played === false;
     this.archive.hidden = !may("archive") || may("unarchive");
     this.unarchive.hidden = !may("unarchive");
-    this.requests.draw(this.me, this.session, this.commands);
-    this.audit.draw(this.me, this.session);
+    if (this.me) this.requests.draw(this.me, this.session, this.usable);
+    if (this.me) this.audit.draw(this.me, this.session);
+    this.egress.draw(this.session?.members.map((m) => m.handle) ?? this.usedUp ?? []);
     this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
+    this.onCommands();
   }
 
   /** Events of the room: something that is shown here may have changed. */
@@ -100,7 +118,15 @@ export class Manage {
     }
     this.drawParts();
     this.requests.refresh();
-    for (const part of this.parts) if (!part.section.hidden) part.panel.refresh();
+    for (const part of this.parts) if (!part.section.hidden || (part.panel === this.moderation && !part.button.hidden)) part.panel.refresh();
+  }
+
+  /** Nothing more is sent to us, so nothing can be asked. `host`: our handle, if we can raise the budget. */
+  onUsedUp(host) {
+    this.usedUp = host ? [host] : [];
+    this.commands = ["leave", ...(host ? ["set_egress_budget"] : [])];
+    this.commandsFor = null;
+    this.drawParts();
   }
 
   async fetchCommands() {

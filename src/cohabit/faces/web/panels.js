@@ -1,36 +1,52 @@
 // The parts of a room that only display: you, the members, the standings, the world.
 
+import { confirmButton } from "./confirm.js";
 import { card, dateTime, escapeInvisible, h, memberName, seatName, setText } from "./dom.js";
 
 // -- you --------------------------------------------------------------------------------------
 export class AboutYou {
-  constructor() {
+  /** `leave()`: leave the room. `openData()`: show what the house keeps of us. */
+  constructor(leave, openData) {
     this.summary = h("p");
     this.permissions = h("dl");
+    this.leave = confirmButton("Leave this room", "Leave? Your seat is freed, and a token for this room alone ends.", "Leave", leave);
+    this.leave.hidden = true;
+    this.result = h("p", { class: "result error", role: "status" });
     this.element = h("div", { class: "you", "aria-label": "You", role: "group" },
-      this.summary, h("details", {}, h("summary", {}, "Your permissions"), this.permissions));
+      this.summary, h("details", {}, h("summary", {}, "Your permissions and data"), this.permissions,
+        h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => openData() }, "Your data"), this.leave), this.result));
   }
 
-  /** `me`: the reply of whoami. `reward`: the total reward; null where the world counts none. */
-  draw(me, role, reward) {
-    const drawn = JSON.stringify([me, role, reward]);
+  /** `mayLeave`: the house offers it. */
+  offerLeave(mayLeave) {
+    this.leave.hidden = !mayLeave;
+  }
+
+  /** `me`: the reply of whoami. `reward`: the total reward; null where the world counts none. `isPlayed`: there are seats. */
+  draw(me, role, reward, isPlayed = true) {
+    const drawn = JSON.stringify([me, role, reward, isPlayed]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const facts = [
       role,
-      me.seat ? `seat ${me.seat}` : me.claim ? `claims ${me.claim}` : "no seat",
+      me.seat ? `seat ${me.seat}` : me.claim ? `claims ${me.claim}` : isPlayed && "no seat",
       me.team && `team ${me.team}`,
       reward !== null && `total reward ${Number(reward.toFixed(3))}`,
     ];
     this.summary.replaceChildren(
       "You are ", memberName(me.handle), ` · ${facts.filter(Boolean).join(" · ")}`,
-      ...(isWatchOnly(me) && !me.grant.act.includes("manage_members") ? [h("span", { class: "badge" }, "watch-only")] : []));
+      ...(isPlayed && isWatchOnly(me) && !me.grant.act.includes("manage_members") ? [h("span", { class: "badge" }, "watch-only")] : []));
     this.permissions.replaceChildren(...permissions(me.grant).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   }
 }
 
 export function isWatchOnly(me) {
   return !me.grant.act.includes("act") && !me.grant.act.includes("act_global");
+}
+
+/** The seat of another player that we look through, or null. */
+export function watchedSeat({ grant, seat }) {
+  return grant.through && grant.through !== seat ? grant.through : null;
 }
 
 const CAPABILITIES = {
@@ -73,27 +89,21 @@ export class Roster {
   constructor() {
     this.body = h("tbody");
     this.denied = h("p", { class: "muted", hidden: true });
-    this.notice = h("p", { class: "muted", hidden: true });
     this.table = h("table", {},
       h("thead", { class: "visually-hidden" }, h("tr", {}, ...["Member", "Role", "Status"].map((t) => h("th", { scope: "col" }, t)))),
       this.body);
-    this.element = card("Members", "roster", this.denied, this.table, this.notice);
+    this.element = card("Members", "roster", this.denied, this.table);
   }
 
-  /**
-   * `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. `notice`: who can see
-   * what players see.
-   */
-  draw(members, count, me, movers, notice = "") {
-    const drawn = JSON.stringify([members, count, me, movers, notice]);
+  /** `members` is empty where we may not see them. `movers`: the handles of those whose turn it is. */
+  draw(members, count, me, movers) {
+    const drawn = JSON.stringify([members, count, me, movers]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.denied.hidden = members.length > 0;
     this.table.hidden = !members.length;
     setText(this.denied, `${count} ${count === 1 ? "member" : "members"}. You don't have permission to see the list.`);
     this.body.replaceChildren(...members.map((m) => rosterLine(m, me, movers)));
-    this.notice.hidden = !notice;
-    setText(this.notice, escapeInvisible(notice));
   }
 }
 
@@ -142,9 +152,30 @@ export class Standings {
   }
 }
 
+// -- notes --------------------------------------------------------------------------------------
+/** Features whose lines the page shows in another place. */
+const SHOWN_ELSEWHERE = ["messages", "apps", "consent", "objectives", "reports"];
+
+export class Notes {
+  constructor() {
+    this.element = h("div", { class: "notes", role: "status", "aria-label": "Notes", hidden: true });
+  }
+
+  /** `notes`: the lines that features add to our view, by the name of the feature. */
+  draw(notes) {
+    const lines = Object.entries(notes).filter(([feature]) => !SHOWN_ELSEWHERE.includes(feature)).flatMap(([, text]) => text.split("\n"));
+    const drawn = JSON.stringify(lines);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    this.element.hidden = !lines.length;
+    this.element.replaceChildren(...lines.map((line) => h("p", {}, line)));
+  }
+}
+
 // -- the world --------------------------------------------------------------------------------
 const LARGE_PICTURE = 640; // pixels across
 const LONG_LINE = 90; // characters
+const FOR_THE_PLAYER = /^(It is your turn\.|Legal actions: .*|Your total reward: .*)\n?/gm;
 
 export class WorldView {
   constructor() {
@@ -155,7 +186,9 @@ export class WorldView {
     this.element = h("div", { class: "world-view" }, this.picture, this.text);
   }
 
-  draw(text) {
+  /** `view`: its text. `isPlayer`: we play the seat that it is for; else its last lines are not for us. */
+  draw(view, isPlayer = true) {
+    const text = isPlayer ? view : view.replace(FOR_THE_PLAYER, "").trimEnd();
     if (text === this.drawn) return;
     this.drawn = text;
     this.text.replaceChildren(...text.split("\n").map((line) =>

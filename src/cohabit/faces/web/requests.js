@@ -111,7 +111,7 @@ export class Requests {
     const held = [...me.grant.act, ...me.grant.perceive];
     const missing = (wanted) => wanted.filter((capability) => !held.includes(capability));
     const hasAsked = (wanted) => this.mine?.some((request) => wanted.every((capability) => request.may?.includes(capability)));
-    const offers = [["Ask to play", "act", missing(PLAY)], ["Ask to chat", "send_broadcast", missing(CHAT)]]
+    const offers = [...(session?.is_played === false ? [] : [["Ask to play", "act", missing(PLAY)]]), ["Ask to chat", "send_broadcast", missing(CHAT)]]
       .filter(([, needed, may]) => !held.includes(needed) && !held.includes("manage_members") && may.length && !hasAsked(may));
     const seats = this.seatsToSee(me, session, held);
     const drawn = JSON.stringify([offers, seats, this.may.includes("ask")]);

@@ -6,13 +6,14 @@ import { Board } from "./board.js";
 import { Body } from "./body.js";
 import { POLL_MS } from "./connection.js";
 import { Choices, MessageForm, actionLabel } from "./controls.js";
-import { h, setColours, setText, throttled } from "./dom.js";
+import { escapeInvisible, h, setColours, setText, throttled } from "./dom.js";
 import { EventLog } from "./events.js";
 import { ActionForms } from "./forms.js";
 import { FrontEnd } from "./front_end.js";
 import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
-import { AboutYou, Roster, Standings, WorldView, isWatchOnly } from "./panels.js";
+import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
+import { numberOf } from "./report.js";
 import { TimeControls } from "./time.js";
 import { Travel } from "./travel.js";
 
@@ -25,8 +26,11 @@ const SEES_WORLD = ["watch", "read_own", "read_all"];
 const WORKSPACE = "workspace"; // the world whose rooms show a board
 
 export class RoomScreen {
-  /** `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. */
-  constructor(connection, room, { showError, onUnavailable, alone = false }) {
+  /**
+   * `showError(text)`: null clears it. `onUnavailable(text)`: there is no such room for us, or not any more. `openData()`:
+   * show what the house keeps of us.
+   */
+  constructor(connection, room, { showError, onUnavailable, openData, alone = false }) {
     this.connection = connection;
     this.room = room;
     this.showError = showError;
@@ -38,7 +42,7 @@ export class RoomScreen {
     this.hasPictures = true; // until the world refuses to draw one
     setColours([], [], []); // those of another room
 
-    this.you = new AboutYou();
+    this.you = new AboutYou(() => this.leave(), openData);
     this.time = new TimeControls((command, args) => this.connection.callOnce(command, args, this.room), () => this.refresh());
     this.timeRights = null; // what we may do with the time; null: not fetched yet
     this.world = new WorldView();
@@ -52,8 +56,9 @@ export class RoomScreen {
     this.forms = new ActionForms((command, params) => this.connection.callOnce(command, params, this.room), (result) => this.linkOf(result));
     this.travel = new Travel((game) => this.body.nameWayBack(game));
     this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result), this.travel.leaving);
-    this.manage = new Manage(connection, room, () => this.refresh());
-    this.events = new EventLog();
+    this.manage = new Manage(connection, room, () => (this.session ? this.refresh() : this.load()), () => this.drawOffers());
+    this.events = new EventLog((item, reason) => this.report(item, reason));
+    this.notes = new Notes();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
     this.board.element.hidden = true;
     this.layout();
@@ -66,15 +71,17 @@ export class RoomScreen {
   layout() {
     this.title = h("h1", { tabindex: "-1" }, this.room);
     this.subtitle = h("p", { class: "muted" });
+    this.notice = h("p", { class: "notice", hidden: true }); // who can see what players see
+    this.lounge = h("p", { class: "lounge", hidden: true });
     this.turn = h("p", { class: "turn", role: "status", tabindex: "-1" });
     this.description = h("div", { class: "prose" });
     this.aloneLink = h("a", { class: "alone-link", href: `?room=${encodeURIComponent(this.room)}&view=table` }, "Show the table alone");
-    this.plain = h("div", { class: "plain" }, this.world.element, this.board.element, this.app.element, this.travel.entering, this.choices.element, this.forms.element, this.body.element);
+    this.plain = h("div", { class: "plain" }, this.lounge, this.world.element, this.board.element, this.app.element, this.travel.entering, this.choices.element, this.forms.element, this.body.element);
     this.element = h("div", { class: "room-grid", "aria-busy": "true" },
-      h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element),
+      h("div", { class: "head" }, h("div", {}, this.title, this.subtitle, this.time.element), this.you.element, this.notice),
       this.manage.element,
       h("section", { class: "card world", "aria-label": "The world" },
-        this.turn, this.frontEnd.element, this.plain,
+        this.turn, this.frontEnd.element, this.plain, this.notes.element,
         h("details", { class: "about" }, h("summary", {}, "About this world"), this.description)),
       h("div", { class: "side" }, this.events.element, this.message.element),
       h("div", { class: "people" }, this.roster.element, this.standings.element, this.agents.element));
@@ -146,6 +153,7 @@ export class RoomScreen {
       if (!this.stopped) this.showError(null);
     } catch (error) {
       if (this.stopped || error.code === "LOST") return;
+      if (error.code === "EGRESS_USED_UP") this.manage.onUsedUp(/set_egress_budget for (.+)\)/.exec(error.message)?.[1]); // hosts are told of it
       if (this.farewell && ["UNKNOWN_ROOM", "UNAUTHORIZED"].includes(error.code)) this.onUnavailable(this.farewell);
       else if (error.code === "UNKNOWN_ROOM") this.onUnavailable(this.me && /not a member/.test(error.message) ? REMOVED : error.message);
       else this.showError(error.message);
@@ -176,8 +184,7 @@ export class RoomScreen {
   showView(view) {
     this.view = view;
     this.frontEnd.update(view);
-    this.world.draw(view.text);
-    this.showBoard();
+    this.drawWorld();
     this.drawYou();
     this.drawTurn();
     if (this.hasPictures) this.refreshPicture();
@@ -194,7 +201,8 @@ export class RoomScreen {
       this.world.draw("You don't have permission to view this world.");
       this.world.drawPicture(null);
       this.standings.draw(null);
-      this.showBoard();
+      this.notes.draw({});
+      this.drawWorld();
     } else if (before !== null && before !== JSON.stringify([me.grant, me.seat])) {
       this.showView(await this.call("view")); // another grant or seat shows another view
     }
@@ -211,11 +219,12 @@ export class RoomScreen {
   async fetchSession() {
     await this.guarded(async () => {
       this.session = await this.call("session_info");
-      this.showBoard();
+      this.drawWorld();
       this.drawHead();
       this.drawYou();
       this.drawTurn();
       this.drawPeople();
+      if (this.seesWorld()) this.notes.draw((await this.call("view_notes")).notes);
       const status = this.seesWorld() ? await this.call("objective_status") : null;
       this.standings.draw(status);
       setColours(this.session.members, this.session.seats, status?.standings ?? []);
@@ -328,6 +337,26 @@ export class RoomScreen {
     return { message: result.message, link: this.linkOf(result) };
   }
 
+  /** Report a message, by its number in our inbox. What is no longer there is named by its author. */
+  async report(item, reason) {
+    const { items = [] } = (await this.manage.may("recv_messages")) ? await this.call("recv_messages", { max: 500 }) : {};
+    const number = numberOf(item, items);
+    await this.connection.callOnce("report", { reason, ...(number ? { messages: [number] } : { member: item.by }) }, this.room);
+  }
+
+  /** Our token may end with it, maybe before the reply arrives. */
+  async leave() {
+    this.farewell = `You have left the room ${escapeInvisible(this.room)}.`;
+    try {
+      await this.connection.callOnce("leave", {}, this.room);
+      this.onUnavailable(this.farewell);
+    } catch (error) {
+      if (error.code === "LOST") return;
+      this.farewell = null;
+      setText(this.you.result, error.message);
+    }
+  }
+
   /** An action may lead to another room, with a token for it, or with the one that we have. It is opened in a tab of its own. */
   linkOf(result) {
     const { room, token = this.connection.token } = result?.data ?? {};
@@ -345,7 +374,7 @@ export class RoomScreen {
       if (session?.current_turn === me.handle) actions.push({ endTurn: true, label: "End my turn" });
       return ["Your move", actions];
     }
-    if (!session || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
+    if (!session || session.is_played === false || session.archived || me.seat || me.claim || !me.grant.act.includes("act") || this.body.offered.length) return ["", []];
     const taken = session.members.map((m) => m.seat);
     const free = session.members.length ? session.seats.filter((seat) => !taken.includes(seat)) : [];
     if (free.length) return ["Free seats", free.map((seat) => ({ sit: { seat }, label: `Take seat ${seat}` }))];
@@ -354,16 +383,34 @@ export class RoomScreen {
   }
 
   isMyTurn() {
-    return Boolean(this.me && !this.me.played_by && this.view && !this.view.over && this.view.to_move.includes(this.me.handle));
+    return Boolean(this.me && !this.me.played_by && this.view && !this.view.over && this.isPlayer() && this.view.to_move.includes(this.me.handle));
+  }
+
+  /** False for members who only watch, also through the seat of a player, and in an archived room. */
+  isPlayer() {
+    return !this.me || !(isWatchOnly(this.me) || watchedSeat(this.me) || this.session?.archived);
   }
 
   // -- drawing -----------------------------------------------------------------------------------
-  /** The board replaces the text of a workspace, for members who may see it. */
-  showBoard() {
-    const shown = this.session?.world === WORKSPACE && this.view !== null;
-    this.board.element.hidden = !shown;
-    this.world.element.hidden = shown;
-    if (shown) this.board.update(this.view.observation.status);
+  /** The board replaces the text of a workspace, for members who may see it. A room without a game has no turns. */
+  drawWorld() {
+    const { session, view } = this;
+    const works = session?.world === WORKSPACE && view !== null;
+    const talks = session?.is_played === false && view !== null && !works;
+    this.board.element.hidden = !works;
+    this.lounge.hidden = !talks;
+    this.world.element.hidden = works || talks;
+    if (works) this.board.update(view.observation.status);
+    else if (talks) setText(this.lounge, view.observation.text);
+    else if (view) this.world.draw(view.text, this.isPlayer());
+  }
+
+  /** What everybody is offered who may use it: to leave, and to report messages. */
+  drawOffers() {
+    const { usable } = this.manage;
+    this.you.offerLeave(usable.includes("leave"));
+    const mayReport = usable.includes("report") && !usable.includes("reports"); // they come to hosts
+    this.events.offerReports(mayReport ? this.me?.handle ?? null : null);
   }
 
   recipients() {
@@ -374,7 +421,9 @@ export class RoomScreen {
     const { session } = this;
     if (!session) return;
     if (this.timeRights) this.time.draw(this.timeRights, session);
-    const facts = session.world === WORKSPACE ? [`room ${session.room}`] : [
+    this.notice.hidden = !session.notice;
+    setText(this.notice, escapeInvisible(session.notice ?? ""));
+    const facts = session.world === WORKSPACE || session.is_played === false ? [`room ${session.room}`] : [
       `room ${session.room}`, `world ${session.world}`,
       session.scenario !== session.world && `scenario ${session.scenario}`, `game ${session.game ?? 1}`,
       session.partial_intel && "fog", session.speed && !this.time.showsSpeed && `speed ${session.speed}`,
@@ -386,13 +435,13 @@ export class RoomScreen {
     if (!this.me) return;
     // The roster has the usual name of the role; in rooms of another protocol whoami has the name that it uses.
     const line = this.session?.members.find((m) => m.handle === this.me.handle);
-    this.you.draw(this.me, line?.role ?? this.me.role, this.view?.total_reward ?? null);
+    this.you.draw(this.me, line?.role ?? this.me.role, watchedSeat(this.me) ? null : this.view?.total_reward ?? null, this.session?.is_played ?? true);
   }
 
   /** A form for every action, where the world does not list all that are possible. */
   async drawForms() {
     const { me, view } = this;
-    const mayAct = me && view && !view.over && !me.played_by && (this.isMyTurn() && !isWatchOnly(me) || me.grant.act.includes("act_global"));
+    const mayAct = me && view && !view.over && !me.played_by && !this.session?.archived && (this.isMyTurn() && !isWatchOnly(me) || me.grant.act.includes("act_global"));
     const listed = Boolean(view?.observation.choices?.length) && this.isMyTurn();
     if (!mayAct || (listed && !this.hasExamples)) {
       this.forms.draw([], listed);
@@ -425,7 +474,10 @@ export class RoomScreen {
     else if (mine) text = several ? "You can act." : "It is your turn.";
     else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
     if (view?.paused) text = `Paused. ${text}`;
-    if (text && !view.over && session?.turn_ends_utc) {
+    const seat = this.me && watchedSeat(this.me);
+    if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
+    if (session?.archived) text = `Archived: you can read this room, but nothing in it can be changed. ${this.me?.grant.act.includes("control_world") ? "Bring it back" : "Ask a host to bring it back"} to go on.`;
+    if (text && !view?.over && !session?.archived && session?.turn_ends_utc) {
       text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
     }
     setText(this.turn, text);
@@ -436,9 +488,9 @@ export class RoomScreen {
   drawPeople() {
     if (!this.me || !this.session) return;
     this.manage.draw(this.me, this.session);
-    const movers = this.view && !this.view.over && this.view.to_move.length < 2 ? this.view.to_move : [];
-    this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers, this.session.notice);
-    this.message.draw(this.me, this.session.members);
+    const movers = this.view && !this.view.over && !this.session.archived && this.view.to_move.length < 2 ? this.view.to_move : [];
+    this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
+    this.message.draw(this.me, this.session.members, this.session.archived);
   }
 }
 

@@ -30,6 +30,7 @@ export class RoomsScreen {
   async start() {
     try {
       const { rooms } = await this.connection.call("rooms");
+      this.farewell = null;
       this.draw(rooms);
       this.mayCreate ??= (await this.connection.call("capabilities")).commands.some((command) => command.name === "create_room");
       this.create.hidden = !this.mayCreate;

@@ -19,7 +19,7 @@ from cohabit.house.calls.resolve import resolve
 from cohabit.house.calls.waiting import Wait
 from cohabit.house.overload import OverloadLog
 from cohabit.house.running.calls import Call, Deliver
-from cohabit.house.running.egress import Account, measured, used_up
+from cohabit.house.running.egress import Account, measured
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
@@ -177,7 +177,7 @@ class Door:
         return self.services.ledger.runner.egress.of_identity(credential.identity, is_host=is_host)
 
     def _used_up(self, account: Account, command: Command) -> CohabitError:
-        refused = used_up(account.limit)
+        refused = account.refusal()
         account.room.refused(account.member, command.name, refused)
         return refused
 

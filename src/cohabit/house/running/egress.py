@@ -21,6 +21,7 @@ from cohabit.house.settings import Settings
 from cohabit.house.store.contract import StoredEgress, Write
 from cohabit.house.store.writer import Writer
 from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, UNKNOWN, Amount, Sent, SentKind
+from cohabit.model.grant import Capability
 from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
 
@@ -35,10 +36,12 @@ VISITORS = "(visitors)"
 encode = msgspec.json.Encoder().encode
 
 
-def used_up(limit: float) -> EgressUsedUp:
+def used_up(limit: float, host: str = "") -> EgressUsedUp:
+    """``host``: the handle of a member who can raise the budget."""
+    ask = f"raise your budget (set_egress_budget for {host})" if host else "ask a host for a larger budget"
     return EgressUsedUp(
-        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. You can leave; a host "
-        "can raise the budget (set_egress_budget)",
+        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. "
+        f"You can {ask}, or leave",
         budget=int(limit),
     )
 
@@ -165,7 +168,9 @@ class Account:
 
     def refusal(self) -> EgressUsedUp:
         """Why nothing more is sent."""
-        return used_up(self.limit)
+        member = self.room.room.state.members.get(self.member)
+        is_host = member is not None and Capability.MANAGE_MEMBERS in member.held
+        return used_up(self.limit, self.room.handle_of(self.member) if is_host else "")
 
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""

@@ -104,6 +104,7 @@ class SessionInfo(Struct, omit_defaults=True):
     game: int = 1
     front_end: bool = False  # the world has a document that shows it to people
     is_played: bool = True  # False: the world has no seats; members talk, or share an app
+    archived: bool = False
     notice: str = ""  # who can see what players see
 
 
@@ -134,6 +135,7 @@ def session_info(ctx: Context) -> SessionInfo:
         game=state.games,
         front_end=bool(ctx.room.world.spec.front_end),
         is_played=ctx.room.world.spec.seat_range[1] > 0,
+        archived=state.archived,
         notice=ctx.room.notice,
     )
 

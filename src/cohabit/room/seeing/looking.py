@@ -110,7 +110,8 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
         watch_only(me),
     ]
     notes = "\n".join(filter(None, lines))
-    text = f"{seen.text}\n{notes}" if notes else seen.text
+    said = seen.text if yours or me.through is None else seen.text.replace(f"\n{YOUR_TURN}", "")
+    text = f"{said}\n{notes}" if notes else said
     fallback = room.fallback(me) if yours and not seen.over and not room.is_blind(me) else None
     reply = ViewReply(
         text, seen.to_move, yours, seen.observation, seen.over, seen.paused, seen.tick, seen.total_reward,
