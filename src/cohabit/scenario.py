@@ -23,11 +23,10 @@ from cohabit.model.identity import Kind
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
+from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.validation_errors import in_words
 from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_protocol_names
 
-INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
-"""Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128

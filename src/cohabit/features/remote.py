@@ -16,6 +16,7 @@ from cohabit.room.commands import system_entry
 from cohabit.room.feature import Feature
 from cohabit.room.play import seats
 from cohabit.room.play.games import keep_to_played_seats, leave_closed_seats, switch_game
+from cohabit.room.recipients import spoke
 from cohabit.room.replies import remember
 from cohabit.room.state import KeptReply, handle_of
 from cohabit.world import Outcome
@@ -39,6 +40,8 @@ def asked(
 ) -> None:
     """An action is about to be sent to the remote world. Until it is answered, its outcome is unknown."""
     _world(ctx).sending(Sent(by, action, seat, key, digest, args))
+    if by in ctx.state.members and (made := ctx.room.commands.get(action)) is not None:
+        spoke(Context(ctx.room, ctx.state, ctx.state.members[by], ctx.at), made, args)
     if key is not None and by in ctx.state.members:
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 

@@ -111,11 +111,15 @@ class Transit:
             raise errors.GameRejected(why)
         if other := self.places.elsewhere(room.id, identity):
             raise errors.GameRejected(in_another_game(other))
+        me = room.member_of(identity)
         if package.new_avatar is not None:  # others see what it is called
-            texts = tuple(texts_in(msgspec.to_builtins(package.new_avatar)))
-            check_words(room, room.member_of(identity), Words(texts, speaks=bool(package.new_avatar.name)))
-        admitted = room.member_of(identity) is None
+            texts, is_named = tuple(texts_in(msgspec.to_builtins(package.new_avatar))), bool(package.new_avatar.name)
+            check_words(
+                room, me, Words(texts, is_named, identity=identity, instead="leave out the name of the new avatar")
+            )
+        admitted = me is None
         if admitted:
+            check_words(room, None, Words((known.name,), False, instead="ask a host for a token with another name"))
             if room.members_limit is not None and len(state.members) >= room.members_limit:
                 raise errors.PermissionDenied(
                     f"the game {room.id} has its most members, {room.members_limit}; try again later"

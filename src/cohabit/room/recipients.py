@@ -1,11 +1,15 @@
 """Who receives what a member sends: a message, the view of an app, a request."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from cohabit.errors import BadArgs, PermissionDenied
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, TEAM
 from cohabit.model.suggest import nearest
-from cohabit.model.words import Words
+from cohabit.model.words import Words, says
 from cohabit.room.base import BaseRoom, Context
+from cohabit.room.commands import Command
 from cohabit.room.decision import refusal
 from cohabit.room.state import Member, RoomState
 
@@ -19,7 +23,7 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
     if to == EVERYBODY:
         if Capability.SEND_BROADCAST not in sender.held:
             raise PermissionDenied(
-                "broadcasting requires send_broadcast; send to one member instead",
+                "sending to everyone requires send_broadcast; pass a member or your team in `to`",
                 needs=["send_broadcast"],
             )
         return [m for m in state.members if m != sender.id]
@@ -60,3 +64,10 @@ def speak(ctx: Context, to: str, receivers: list[str]) -> list[str]:
     for sent in hooks.sent:
         sent(ctx, to)
     return receivers
+
+
+def spoke(ctx: Context, command: Command, args: Mapping[str, Any]) -> None:
+    """Tell the features what the caller has said by a command that does not ask who receives it."""
+    if says(args, command.words or ()):
+        for sent in ctx.room.hooks.sent:
+            sent(ctx, "")

@@ -37,7 +37,7 @@ from cohabit.room.decide import by_credential, by_grant, decide
 from cohabit.room.decision import refusal
 from cohabit.room.feature import FeatureSet
 from cohabit.room.play import rewards, seats, turns
-from cohabit.room.recipients import check_words
+from cohabit.room.recipients import check_words, spoke
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.replies import keep_reply, kept_reply
 from cohabit.room.seeing.shown import LONG_VIEW, MAX_AFTER_ACTION
@@ -170,7 +170,7 @@ class Room(BaseRoom):
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         if self.hooks.refuses_words and command.records and command.words is not None:
-            check_words(self, member, Words.of(checked, command.words, why))
+            check_words(self, member, Words.of(checked, command.words, why, None if command.category == "bus" else at))
         return member, command, checked, why, wrapped, None
 
     def _resolve(
@@ -268,6 +268,8 @@ class Room(BaseRoom):
                 self.run_hook(has_chosen, self, member, command.name)
             for acted in self.hooks.acted:
                 self.run_hook(acted, self, member)
+            if self.hooks.sent:
+                spoke(Context(self, state, member, at), command, args)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             if self.pace == "turns" and member.seat in state.waiting_for:
@@ -281,6 +283,8 @@ class Room(BaseRoom):
         context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
+            if self.hooks.sent:
+                spoke(context, command, args)
             self.roster_changed()
             self.features_changed()
             self.timers.changed()

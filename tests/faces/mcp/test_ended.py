@@ -134,7 +134,7 @@ async def test_an_archived_room_can_be_read_and_says_that_it_is_archived(table: 
         assert (await client.list_tools()).tools
         assert not (await client.call_tool("view", {})).is_error
         refused = await client.call_tool("take", {"n": 1})
-        assert refused.content[0].text == "[DISABLED] this room is archived and read-only"
+        assert refused.content[0].text == "[DISABLED] this room is archived and read-only; a host can bring it back"
 
 
 async def test_a_player_of_a_house_inside_leaves_and_is_told_so(era: str) -> None:

@@ -27,12 +27,14 @@ from cohabit.house.store.identities import USED_UP, hashed, make_token, new_iden
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.words import Words
 from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.recipients import check_words
+from cohabit.room.room import Room
 from cohabit.room.state import RoomState, handle_of
-from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
+from cohabit.scenario import RESERVED, check_handle, check_name
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
@@ -227,13 +229,24 @@ def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:
         return False
     if who in state.blocked:
         raise PermissionDenied("you were blocked from this room; a host can unblock you")
-    shown = newcomer.admission
-    check_words(ctx.room, None, Words((shown.handle, shown.name, shown.backend or ""), speaks=False))
+    _check_words(ctx.room, newcomer)
     if who in state.former:
         return False
     if state.entry_policy.locked:
         raise PermissionDenied("this room is locked; ask a host to unlock it")
     return state.entry_policy.lobby
+
+
+def _check_words(room: Room, newcomer: Newcomer) -> None:
+    """Refuse a name or a backend that others may not read. Somebody who is muted joins under the name that it had."""
+    shown, who, invite = newcomer.admission, newcomer.identity.id, newcomer.admission.invite or ""
+    chosen = newcomer.token is not None if newcomer.invite is None else newcomer.invite.shared
+    instead = "choose another name" if chosen else "ask a host for an invite or a token with another name"
+    handle = shown.handle if chosen else ""
+    check_words(room, None, Words((handle, shown.name), chosen, identity=who, handle=handle, instead=instead))
+    if shown.backend:
+        instead = "join without `backend`"
+        check_words(room, None, Words((shown.backend,), True, identity=who, invite=invite, instead=instead))
 
 
 async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> None:
@@ -386,7 +399,7 @@ def _way_in(policy: EntryPolicy, name: str, asked: Asked) -> str:
         if not policy.code:
             raise PermissionDenied("this room has no code; ask a host how to join")
         if asked.matched != policy.code:
-            raise PermissionDenied("wrong code")
+            raise PermissionDenied("wrong code; check it, or ask a host of this room for the code that is valid now")
         return BY_CODE
     if same_name(name) in map(same_name, policy.names):
         return BY_NAME
