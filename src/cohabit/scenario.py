@@ -20,10 +20,10 @@ from cohabit.model.admission import EntryPolicy
 from cohabit.model.control_tokens import defused
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
+from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
-from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.validation_errors import in_words
 from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_protocol_names
 

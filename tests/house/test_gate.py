@@ -969,9 +969,9 @@ async def test_a_muted_identity_comes_back_without_words_of_its_own_whatever_way
         with pytest.raises(PermissionDenied, match="until a host unmutes you; join without `backend`"):
             await guest("join", {"backend": talks})
         for args in ({"name": talks}, {"name": "owl", "backend": talks}):
-            with pytest.raises(PermissionDenied, match="until a host unmutes you; join (as owl|without `backend`)"):
+            with pytest.raises(PermissionDenied, match=r"until a host unmutes you; join (as owl|without `backend`)"):
                 await knock(house.door, {"room": "den", "assertion": assertion(house), **args})
-        with pytest.raises(PermissionDenied, match="somebody who joined with the same invite, .*; join without"):
+        with pytest.raises(PermissionDenied, match=r"somebody who joined with the same invite, .*; join without"):
             await shared("join", {"name": "Lee", "backend": talks})
         assert (await guest("join", {"egress": True})).status == "joined"
         back = await come(house, name="owl", assertion=assertion(house))

@@ -85,9 +85,8 @@ CHAT = Slice("chat_limits", Chat)
 def limits_of(state: RoomState) -> ChatLimits:
     chat = CHAT.read(state)
     muted = [MutedLine(handle_of(one.member), one.until) for one in chat.muted.values()]
-    for member in state.members.values() if muted else ():
-        if _key(member) not in chat.muted and (mute := _mute_of(chat, member)) is not None:
-            muted.append(MutedLine(member.handle, mute.until))
+    others = [member for member in state.members.values() if muted and _key(member) not in chat.muted]
+    muted += [MutedLine(m.handle, mute.until) for m in others if (mute := _mute_of(chat, m)) is not None]
     return ChatLimits(chat.cooldown_ms, chat.per_minute, chat.apart, chat.slow_ms // 1000, chat.blocked, muted)
 
 
@@ -226,9 +225,9 @@ class ChatLimitsFeature(Feature):
         if member is not None and C.MANAGE_MEMBERS in member.held:
             return None
         who, invite = (_key(member), member.invite) if member is not None else (words.identity, words.invite)
-        if words.speaks and (mute := _mute_for(chat, who, invite)) is not None:
-            if words.handle != handle_of(mute.member):  # otherwise it joins again, under the name that it had
-                return Decision("PERMISSION_DENIED", room.tools.in_text(_muted(mute, who in chat.muted, member, words)))
+        mute = _mute_for(chat, who, invite) if words.speaks else None
+        if mute is not None and words.handle != handle_of(mute.member):  # it may join under the name that it had
+            return Decision("PERMISSION_DENIED", room.tools.in_text(_muted(mute, who in chat.muted, member, words)))
         if chat.blocked and (found := _blocked(chat.blocked, words.texts)):
             return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; {words.instead}")
         if chat.slow_ms and words.said_at is not None:

@@ -100,8 +100,8 @@ class Feature:
         seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
     def sent(self, ctx: "Context", to: str) -> None:
-        """A member sends something to others, and no feature has refused it. ``to`` is empty for what it says by another
-        command than those for messages, such as an action of the world."""
+        """A member sends something to others, and no feature has refused it. ``to`` is empty for what it says by a
+        command that is not for messages, such as an action of the world."""
 
     def after_downtime(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
