@@ -188,7 +188,7 @@ class AdapterWorld(World):
                 group=made.category,
                 preconditions=tuple(made.preconditions),
                 raw=True,  # the protocol states no types, so values are passed on as they came
-                words=tuple(given.name for given in made.parameters) if made.category in SOCIAL else SPOKEN,
+                words=_words(made),
             )
             for name, made in self._defs.items()
         ]
@@ -274,6 +274,11 @@ class AdapterWorld(World):
 def _space(adapter: Any) -> ActionSpace:
     space = adapter.action_space
     return space if isinstance(space, ActionSpace) else msgspec.convert(space, ActionSpace, from_attributes=True)
+
+
+def _words(made: ActionDef) -> tuple[str, ...]:
+    """The parameters in which a player speaks to others."""
+    return tuple(given.name for given in made.parameters) if made.category in SOCIAL else SPOKEN
 
 
 def _observation(seen: Any) -> Observation:

@@ -1,17 +1,22 @@
 """What a host limits of what is said: blocked words, a mute and slow mode, by every command that others read."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cohabit.adapter import _words
 from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied
+from cohabit.feature_registry import load_features
 from cohabit.features.chat_limits import CHAT, _blocked, _checked
 from cohabit.house.commands import every_command
+from cohabit.model.action import ActionDef, ParamDef
 from cohabit.model.plain_text import plain
 from cohabit.room.commands import Command
 from cohabit.room.room import Room
+from cohabit.world import SPOKEN
 
 from .making import BLUE, HOST, RED, make_room, replayed, restored, told_last
 
@@ -118,6 +123,42 @@ def test_in_statecraft_a_muted_nation_gives_orders_without_messages() -> None:
     with pytest.raises(PermissionDenied, match="muted"):
         room.call("pat", "submit", {"answer": '{"messages": {"all": "hello"}}'}, at=3)
     assert room.call("pat", "submit", {"purchase_mils": 0}, at=4).success
+
+
+@pytest.mark.parametrize(
+    ("command", "args"),
+    [
+        ("journal_append", {"summary": "hello"}), ("inbox_add", {"title": "hello"}), ("commit", {"message": "hello"}),
+        ("write", {"path": "drafts/hello", "content": ""}), ("rename", {"path": "a", "to": "drafts/hello"}),
+        ("inbox_close", {"id": "1", "resolution": "hello"}),
+        ("decision_add", {"title": "hello", "context": "x", "decision": "y"}),
+    ],
+)  # fmt: skip
+def test_a_muted_member_writes_nothing_into_a_workspace(command: str, args: dict[str, Any]) -> None:
+    room = make_room(PAT, HOST, world="workspace")
+    room.call("hostess", "mute", {"member": "pat"}, at=1)
+    with pytest.raises(PermissionDenied, match="muted"):
+        room.admit("pat", command, args, 2)
+    assert room.admit("pat", "pull", {}, 3)
+
+
+def test_a_muted_member_starts_no_poll() -> None:
+    load_features([str(Path(__file__).parents[2] / "examples" / "poll.py")])
+    room = make_room(PAT, BLUE, HOST, features=["poll"])
+    room.call("hostess", "set_chat_limits", {"slow_mode_s": 30}, at=0)
+    poll = {"question": "hello?", "choices": ["yes", "no"]}
+    room.call("pat", "start_poll", poll, at=1)
+    with pytest.raises(Busy, match="slow mode"):
+        room.call("pat", "start_poll", poll, at=2)
+    room.call("hostess", "mute", {"member": "pat"}, at=3)
+    with pytest.raises(PermissionDenied, match="muted"):
+        room.call("pat", "start_poll", poll, at=40_000)
+    room.call("pat", "vote", {"poll": "pat-1", "choice": "yes"}, at=40_001)
+
+
+def test_what_is_said_in_a_social_action_of_an_adapter_are_its_players_words() -> None:
+    said, done = (ActionDef("tell", "", [ParamDef("what")], category=kind) for kind in ("social", "movement"))
+    assert [_words(said), _words(done)] == [("what",), SPOKEN]
 
 
 def test_a_mute_for_some_time_ends_by_itself_and_everybody_is_told() -> None:
