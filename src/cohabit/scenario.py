@@ -303,6 +303,17 @@ def check_handle(handle: str) -> None:
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without spaces, parentheses, / and #")
 
 
+def handle_for(name: str) -> str:
+    """A handle made from a chosen name."""
+    plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
+    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
+    try:
+        check_handle(wanted)
+    except BadArgs:
+        return "guest"
+    return wanted
+
+
 def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:
     """The handle, with a number appended if it is taken."""
     handle, number = wanted, 1

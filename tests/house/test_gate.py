@@ -24,10 +24,10 @@ from cohabit.errors import (
 from cohabit.faces.addresses import network_of
 from cohabit.house.access import codes
 from cohabit.house.access.entry_limits import ARRIVALS, FORGERIES, GUESSES, GUESSES_OF_ALL
-from cohabit.house.access.gate import LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.gate import LOBBY_LIMIT, STALE_MS, knock
 from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
-from cohabit.scenario import check_handle
+from cohabit.scenario import check_handle, handle_for
 from cohabit.testing.clock import FakeClock
 
 from .making import (

@@ -21,7 +21,6 @@ from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
 from cohabit.house.access.credentials import revoke_and_store
-from cohabit.house.access.gate import handle_for
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
@@ -39,7 +38,7 @@ from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
 from cohabit.room.recipients import check_words
 from cohabit.room.room import Room
-from cohabit.scenario import free_handle
+from cohabit.scenario import free_handle, handle_for
 
 if TYPE_CHECKING:
     from cohabit.house.calls.context import Services

@@ -5,8 +5,6 @@ key, with a code, by name, or because the room is open. It becomes a member at o
 newcomer has a token that can only call `join`; when a host admits it, the same token becomes the member's.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from secrets import token_hex
 from typing import Annotated, Any, Literal
@@ -27,14 +25,13 @@ from cohabit.house.store.identities import USED_UP, hashed, make_token, new_iden
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.words import Words
 from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.recipients import check_words
 from cohabit.room.room import Room
 from cohabit.room.state import RoomState, handle_of
-from cohabit.scenario import RESERVED, check_handle, check_name
+from cohabit.scenario import check_name, handle_for
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
@@ -445,17 +442,6 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
-
-
-def handle_for(name: str) -> str:
-    """A handle made from a chosen name."""
-    plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
-    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
-    try:
-        check_handle(wanted)
-    except BadArgs:
-        return "guest"
-    return wanted
 
 
 # -- without a token --------------------------------------------------------------------------------
