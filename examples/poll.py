@@ -54,7 +54,10 @@ class OpenPolls(Struct):
     polls: dict[str, Result]
 
 
-@command(category="meta", needs=Capability.SEND_MESSAGE, records=True, listed=True, hint="asks everybody a question.")
+@command(
+    category="meta", needs=Capability.SEND_MESSAGE, records=True, listed=True, hint="asks everybody a question.",
+    words=("question",),  # not the choices, which votes name: they stay when its member deletes its data
+)  # fmt: skip
 def start_poll(
     ctx: Context,
     question: Text,

@@ -29,11 +29,13 @@ from cohabit.model import plain
 from cohabit.model.action import Action, ActionDef, ActionResult, ActionSpace, ParamDef
 from cohabit.model.observation import Observation
 from cohabit.model.suggest import nearest
-from cohabit.world import ActionSpec, Eye, Outcome, Range, Seat, SeatId, World, WorldSpec
+from cohabit.world import SPOKEN, ActionSpec, Eye, Outcome, Range, Seat, SeatId, World, WorldSpec
 
 MEMBERS = ("game_description", "action_space", "observe", "act", "reset")
 LEGAL = "legal_actions"
 """The optional method of an adapter that lists the actions that are possible now."""
+SOCIAL = ("chat", "communication", "social")
+"""Categories of actions whose parameters are what a player says to others."""
 MAX_EXAMPLES = 40
 """How many actions are listed as examples."""
 _CHOICES = re.compile(r"[\w-]+(\|[\w-]+)+")
@@ -186,6 +188,7 @@ class AdapterWorld(World):
                 group=made.category,
                 preconditions=tuple(made.preconditions),
                 raw=True,  # the protocol states no types, so values are passed on as they came
+                words=_words(made),
             )
             for name, made in self._defs.items()
         ]
@@ -271,6 +274,11 @@ class AdapterWorld(World):
 def _space(adapter: Any) -> ActionSpace:
     space = adapter.action_space
     return space if isinstance(space, ActionSpace) else msgspec.convert(space, ActionSpace, from_attributes=True)
+
+
+def _words(made: ActionDef) -> tuple[str, ...]:
+    """The parameters in which a player speaks to others."""
+    return tuple(given.name for given in made.parameters) if made.category in SOCIAL else SPOKEN
 
 
 def _observation(seen: Any) -> Observation:

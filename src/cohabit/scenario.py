@@ -20,14 +20,13 @@ from cohabit.model.admission import EntryPolicy
 from cohabit.model.control_tokens import defused
 from cohabit.model.grant import role_named
 from cohabit.model.identity import Kind
+from cohabit.model.plain_text import INVISIBLE
 from cohabit.model.stream import seed_hex
 from cohabit.model.strict_json import parse_document
 from cohabit.model.suggest import nearest
 from cohabit.model.validation_errors import in_words
 from cohabit.registry import BRIDGE_FILE_WORLD, absolute_brain, is_file_source, load_protocol_names
 
-INVISIBLE = {"\u2800", "\u115f", "\u1160", *map(chr, range(0xFE00, 0xFE10))}
-"""Characters that count as printable but are invisible: the blank Braille cell, Hangul fillers, variation selectors."""
 MIN_TOKEN = 32
 MAX_DURATION = 10**9  # seconds, or ticks
 MAX_SEED_BITS = 128
@@ -302,6 +301,17 @@ def check_handle(handle: str) -> None:
         raise BadArgs(f"id: {handle!r} has the form of an identity; choose another name")
     if handle == "*" or handle.startswith("team:") or any(c in RESERVED for c in handle):
         raise BadArgs(f"id: {handle!r} has a reserved form; choose a name without spaces, parentheses, / and #")
+
+
+def handle_for(name: str) -> str:
+    """A handle made from a chosen name."""
+    plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
+    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
+    try:
+        check_handle(wanted)
+    except BadArgs:
+        return "guest"
+    return wanted
 
 
 def free_handle(wanted: str, is_taken: Callable[[str], bool]) -> str:

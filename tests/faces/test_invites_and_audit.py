@@ -9,15 +9,16 @@ from typing import Any
 import httpx2
 import pytest
 
-from cohabit.errors import BadArgs, Conflict, Unauthorized
+from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
 from cohabit.faces.serve import serve
 from cohabit.house.access.entry_limits import GUESSES
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
+from cohabit.model.timestamps import utc
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 
-from .doors import FACES, Door, doors
+from .doors import FACES, MOSTLY_SOAK, Door, doors
 
 UNKNOWN = "wrong0TOKEN1wrong2TOKEN3wrong4TOKEN5wrong6TOKEN7"
 
@@ -196,3 +197,30 @@ async def test_a_new_game_gives_no_old_reply_and_an_empty_call_requires_no_discl
         with pytest.raises(BadArgs, match="required"):
             await hal.call("require_disclosure", {})
         assert not (await hal.call("require_disclosure", {"required": False}))["required"]
+
+
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
+async def test_a_report_reaches_the_host_with_its_lines_and_the_muted_member_learns_until_when(
+    face: str, tmp_path: Path
+) -> None:
+    async with a_table() as it, doors(face, it.house, tmp_path) as door, AsyncExitStack() as stack:
+        ann, bob, hal = [await stack.enter_async_context(door(it.tokens[name])) for name in ("ann", "bob", "hal")]
+        with pytest.raises(BadArgs, match="nothing to read"):
+            await ann.call("send_message", {"to": "bob", "content": "\u3164 "})
+        await ann.call("send_message", {"to": "bob", "content": "you fool"})
+        made = await bob.call("report", {"reason": "insults", "member": "ann"})
+        assert made == {"report": 1, "lines": 1, "hosts": 2}
+        assert "bob made report 1 (see `reports`)" in str(await hal.call("observe"))
+        assert "1 report of abuse: see `reports`." in (await hal.call("view"))["text"]
+        (found,) = (await hal.call("reports"))["reports"]
+        (line,) = found["lines"]
+        assert (found["by"], found["about"], found["reason"]) == ("bob", ["ann"], "insults")
+        assert (line["member"], line["to"], line["text"]) == ("ann", "bob", "you fool")
+        for guest in (ann, bob):
+            with pytest.raises(PermissionDenied):
+                await guest.call("reports")
+        until = (await hal.call("mute", {"member": "ann", "seconds": 60}))["until"]
+        with pytest.raises(PermissionDenied, match=f"until {utc(until)[:10]} {utc(until)[11:19]} UTC: leave out"):
+            await ann.call("send_message", {"to": "bob", "content": "again"})
+        await hal.call("close_report", {"report": 1, "note": "ann is muted"})
+        assert "hal closed report 1: ann is muted" in str(await bob.call("observe"))

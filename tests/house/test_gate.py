@@ -24,10 +24,10 @@ from cohabit.errors import (
 from cohabit.faces.addresses import network_of
 from cohabit.house.access import codes
 from cohabit.house.access.entry_limits import ARRIVALS, FORGERIES, GUESSES, GUESSES_OF_ALL
-from cohabit.house.access.gate import LOBBY_LIMIT, STALE_MS, handle_for, knock
+from cohabit.house.access.gate import LOBBY_LIMIT, STALE_MS, knock
 from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
-from cohabit.scenario import check_handle
+from cohabit.scenario import check_handle, handle_for
 from cohabit.testing.clock import FakeClock
 
 from .making import (
@@ -949,6 +949,55 @@ async def test_a_member_who_left_and_comes_back_is_not_held_again_even_in_a_lock
         await who["hostess"]("set_entry", {"locked": True})
         assert (await zoe("join")).status == "joined"
         assert (await knock(house.door, {"room": "den", "assertion": assertion(house)})).status == "joined"
+
+
+async def test_a_muted_identity_comes_back_without_words_of_its_own_whatever_way_it_takes() -> None:
+    async with open_house() as house:
+        who = await make_room(house, guests=True)
+        host = who["hostess"]
+        await host("set_entry", {"agent_keys": [{"key": AGENT.public_jwk}]})
+        guest = await issue(house, "zoe", kind="human")
+        await guest("join")
+        keyed = await come(house, name="owl", assertion=assertion(house))
+        shared = await invite(host, "crew", uses=3, kind="human")
+        first = (await shared("join", {"name": "Kim"})).token
+        for member in ("zoe", "owl", "Kim"):
+            await host("mute", {"member": member})
+        for client in (guest, keyed, Client(house, "den", "Kim", first)):
+            await client("leave")
+        talks = "you are all fools"
+        with pytest.raises(PermissionDenied, match="until a host unmutes you; join without `backend`"):
+            await guest("join", {"backend": talks})
+        for args in ({"name": talks}, {"name": "owl", "backend": talks}):
+            with pytest.raises(PermissionDenied, match=r"until a host unmutes you; join (as owl|without `backend`)"):
+                await knock(house.door, {"room": "den", "assertion": assertion(house), **args})
+        with pytest.raises(PermissionDenied, match=r"somebody who joined with the same invite, .*; join without"):
+            await shared("join", {"name": "Lee", "backend": talks})
+        assert (await guest("join", {"egress": True})).status == "joined"
+        back = await come(house, name="owl", assertion=assertion(house))
+        other = Client(house, "den", "Lee", (await shared("join", {"name": "Lee"})).token)
+        for client in (guest, back, other):
+            with pytest.raises(PermissionDenied, match="muted"):
+                await client("disclose", {"backend": talks})
+        await host("unmute", {"member": "zoe"})
+        await guest("disclose", {"backend": "a model"})
+
+
+async def test_a_newcomer_with_a_blocked_word_in_its_name_is_told_what_to_do() -> None:
+    async with open_house() as house:
+        who = await make_room(house, guests=True)
+        await who["hostess"]("set_chat_limits", {"blocked_words": ["fool"]})
+        code = (await who["hostess"]("set_entry", {"code": "new"})).code
+        for args, says in (
+            ({"name": "F\u20ddool"}, "does not allow 'fool'; choose another name"),
+            ({"name": "Eve", "backend": "fool 3"}, "does not allow 'fool'; join without `backend`"),
+        ):
+            with pytest.raises(PermissionDenied, match=says):
+                await knock(house.door, {"room": "den", "code": code, **args})
+        with pytest.raises(PermissionDenied, match="ask a host for an invite or a token with another name"):
+            await (await issue(house, "fool", kind="human"))("join")
+        with pytest.raises(PermissionDenied, match="wrong code; check it, or ask a host of this room"):
+            await knock(house.door, {"room": "den", "name": "Eve", "code": "AAA-AAA-AAA"})
 
 
 async def test_a_blocked_identity_cannot_come_back_by_itself_until_it_is_unblocked() -> None:

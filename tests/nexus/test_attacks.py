@@ -16,7 +16,6 @@ from cohabit import saves
 from cohabit.errors import BadArgs, GameRejected, PermissionDenied
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
-from cohabit.house.access.gate import handle_for
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
@@ -25,7 +24,7 @@ from cohabit.model.seat import Seat
 from cohabit.model.travel import Domain
 from cohabit.nexus.values import Profile
 from cohabit.nexus.world import Nexus
-from cohabit.scenario import AgentSpec, Scenario, check_handle
+from cohabit.scenario import AgentSpec, Scenario, check_handle, handle_for
 
 from .games import Journeys
 

@@ -199,6 +199,19 @@ async def test_a_visitor_that_a_host_has_limited_is_limited_when_it_comes_back_a
         assert Capability.SEND_MESSAGE in member(world, "ann", "mines").held
 
 
+async def test_a_muted_visitor_comes_back_muted_and_names_no_new_avatar() -> None:
+    async with journeys() as world:
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        await world("host", "mines", "mute", member="ann")
+        await world("ann", "mines", "exit_game")
+        await world.rest()
+        spec = {"name": "you are all fools", "appearance": {"hair": "ann"}}
+        reason = await refused(world, "ann", "nexus", "enter_game", game_id="mines", avatar_spec=spec)
+        assert reason.message == "a host has muted you until a host unmutes you; leave out the name of the new avatar"
+        await world("ann", "nexus", "enter_game", game_id="mines")
+        assert "muted" in (await refused(world, "ann", "mines", "say", text="hello")).message
+
+
 async def test_the_dead_leave_without_their_things_and_come_back_to_the_same_avatar() -> None:
     async with journeys() as world:
         await world("ann", "nexus", "enter_game", game_id="mines")

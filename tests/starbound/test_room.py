@@ -67,6 +67,19 @@ async def test_an_action_reaches_the_game_and_what_it_changed_comes_back() -> No
         assert (acted["action"], acted["parameters"], acted["player_id"]) == ("move_right", {"seconds": 2.0}, "player")
 
 
+async def test_what_is_said_in_the_game_keeps_to_the_limits_of_the_room() -> None:
+    async with a_bridge() as served, Game(served, obedient).playing() as game, a_room(served) as table:
+        await table.call("zeus", "set_chat_limits", {"slow_mode_s": 30, "blocked_words": ["fool"]})
+        assert (await table.call("ann", "say", {"message": "hello"})).success
+        assert await code_of(table.call("ann", "say", {"message": "again"})) == "BUSY"
+        assert (await table.call("ann", "jump")).success
+        await served.clock.advance(30_000)
+        assert await code_of(table.call("ann", "say", {"message": "f\u00f2ol"})) == "PERMISSION_DENIED"
+        await table.call("zeus", "mute", {"member": "ann"})
+        assert await code_of(table.call("ann", "say", {"message": "fine"})) == "PERMISSION_DENIED"
+        assert [act["action"] for act in acts(game)] == ["say", "jump"]
+
+
 async def test_the_text_of_a_view_says_all_that_a_model_needs() -> None:
     async with a_bridge() as served, Game(served, obedient).playing(), a_room(served) as table:
         text = (await table.look("ann")).to_text()

@@ -1,8 +1,10 @@
 """The lounge: a room in which members talk and share apps, and nothing is played."""
 
+import pytest
 from tests.room.making import HOST, PERSON, make_room
 
-from cohabit.house.calls.command_list import list_commands
+from cohabit.errors import PermissionDenied
+from cohabit.house.calls.command_list import describe, list_commands
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.room.room import Room
@@ -27,6 +29,23 @@ def test_members_of_the_lounge_talk_and_share_an_app() -> None:
     room.call("board", "publish_view", {"view": {"lines": 1}}, at=3)
     assert room.call("pat", "app_view", at=4).view == {"lines": 1}
     assert room.call("pat", "request_action", {"action": {"draw": 1}}, at=5).apps == ["board"]
+
+
+@pytest.mark.parametrize("role", ["player", "narrator", "human"])
+def test_what_is_said_of_say_is_what_its_caller_may_do(role: str) -> None:
+    room = make_room(HOST, {"id": "pat", "role": role}, world="lounge")
+    info = describe(room.commands.named("say"), room.state.require_member("pat").held)
+    tries = {
+        "To a member or your team: pass `to`.": {"text": "hello", "to": "hostess"},
+        "To everyone if `to` is left out.": {"text": "hello"},
+    }
+    for sentence, args in tries.items():
+        try:
+            room.call("pat", "say", args, at=1)
+            allowed = True
+        except PermissionDenied:
+            allowed = False
+        assert ((sentence in info.hint), (sentence in info.description)) == (allowed, allowed)
 
 
 async def test_the_short_list_of_tools_has_observe_and_say_where_nobody_plays() -> None:

@@ -6,7 +6,6 @@ to everyone: a message to one member is not delayed. Members who manage the room
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, TypeVar
@@ -16,6 +15,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Busy, Conflict
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
+from cohabit.model.plain_text import plain, readings
 from cohabit.model.timestamps import utc
 from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
@@ -38,10 +38,13 @@ KEPT = 1_000
 
 
 class Muted(Struct, omit_defaults=True):
-    """A member who cannot speak, also after it has left and joined again."""
+    """A member who cannot speak, also after it has left and joined again. A shared invite makes another identity of it
+    each time, so a mute is also for those who join with the same invite later."""
 
     member: str  # its id when it was muted
     until: int | None = None  # None: until it is unmuted
+    invite: str = ""  # that it joined with
+    spared: list[str] = []  # who joined with the same invite and may speak, by identity
 
 
 class MutedLine(Struct, omit_defaults=True):
@@ -82,6 +85,8 @@ CHAT = Slice("chat_limits", Chat)
 def limits_of(state: RoomState) -> ChatLimits:
     chat = CHAT.read(state)
     muted = [MutedLine(handle_of(one.member), one.until) for one in chat.muted.values()]
+    others = [member for member in state.members.values() if muted and _key(member) not in chat.muted]
+    muted += [MutedLine(m.handle, mute.until) for m in others if (mute := _mute_of(chat, m)) is not None]
     return ChatLimits(chat.cooldown_ms, chat.per_minute, chat.apart, chat.slow_ms // 1000, chat.blocked, muted)
 
 
@@ -124,10 +129,10 @@ def set_chat_limits(
 
 
 def _checked(words: Iterable[str]) -> tuple[str, ...]:
-    plain = [(word, _plain(word)) for word in words]
-    if empty := [word for word, found in plain if not found]:
+    found = {word: plain(word) for word in words}
+    if empty := [word for word, letters in found.items() if not letters]:
         raise BadArgs(f"blocked_words: {empty[0]!r} has no letters or digits")
-    return tuple(dict.fromkeys(found for _, found in plain))
+    return tuple(dict.fromkeys(found.values()))
 
 
 # -- mute -----------------------------------------------------------------------------------------
@@ -152,7 +157,8 @@ def mute(
     if len(CHAT.read(ctx.state).muted.keys() - {_key(who)}) >= MAX_MUTED:
         raise Busy(f"{MAX_MUTED} members are muted in this room already; unmute some of them")
     until = ctx.at + seconds * 1000 if seconds is not None else None
-    CHAT.change(ctx.state).muted[_key(who)] = Muted(who.id, until)
+    spared = [_key(m) for m in ctx.state.members.values() if who.invite and m.invite == who.invite and m is not who]
+    CHAT.change(ctx.state).muted[_key(who)] = Muted(who.id, until, who.invite or "", spared)
     ctx.tell(f"{ctx.member.handle} muted {who.handle}{f' for {seconds} s' if seconds is not None else ''}", "roster")
     return MuteSet(who.handle, True, until)
 
@@ -162,11 +168,14 @@ def unmute(ctx: Context, member: Handle) -> MuteSet:
     """Let a muted member, or a former member, speak again."""
     muted, known = CHAT.read(ctx.state).muted, ctx.state.with_handle(member)
     found = _key(known) if known is not None else _former(muted, member)
-    if found not in muted:
+    by_invite = [one for one in muted.values() if known is not None and _is_for(one, known.invite, found)]
+    if found not in muted and not by_invite:
         if member not in ctx.state.handles_used:
             ctx.state.require_member(member, ctx.member)
         raise Conflict(f"{member} is not muted")
-    del muted[found]
+    muted.pop(found, None)
+    for one in by_invite:
+        one.spared.append(found)
     ctx.tell(f"{ctx.member.handle} unmuted {member}", "roster")
     return MuteSet(member, False)
 
@@ -180,6 +189,21 @@ def mute_ended(ctx: Context, who: str) -> None:
 
 def _key(member: Member) -> str:
     return member.identity or member.id
+
+
+def _mute_of(chat: Chat, member: Member) -> Muted | None:
+    """What keeps a member from speaking."""
+    return _mute_for(chat, _key(member), member.invite)
+
+
+def _mute_for(chat: Chat, who: str, invite: str | None) -> Muted | None:
+    own = chat.muted.get(who)
+    return own or next((one for one in chat.muted.values() if _is_for(one, invite, who)), None)
+
+
+def _is_for(mute: Muted, invite: str | None, who: str) -> bool:
+    """Whether it is also the mute of somebody who has joined with the same invite."""
+    return bool(invite) and mute.invite == invite and who not in mute.spared
 
 
 def _former(muted: Mapping[str, Muted], handle: str) -> str:
@@ -200,12 +224,14 @@ class ChatLimitsFeature(Feature):
         chat = CHAT.read(room.state)
         if member is not None and C.MANAGE_MEMBERS in member.held:
             return None
-        if words.speaks and member is not None and (mute := chat.muted.get(_key(member))) is not None:
-            ends = "a host unmutes you" if mute.until is None else f"{utc(mute.until)[:19].replace('T', ' ')} UTC"
-            still = "You can still play and report; leave out what you want to say"
-            return Decision("PERMISSION_DENIED", f"a host has muted you until {ends}. {still}")
+        who, invite = (_key(member), member.invite) if member is not None else (words.identity, words.invite)
+        mute = _mute_for(chat, who, invite) if words.speaks else None
+        if mute is not None and words.handle != handle_of(mute.member):  # it may join under the name that it had
+            return Decision("PERMISSION_DENIED", room.tools.in_text(_muted(mute, who in chat.muted, member, words)))
         if chat.blocked and (found := _blocked(chat.blocked, words.texts)):
-            return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; say it in other words")
+            return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; {words.instead}")
+        if chat.slow_ms and words.said_at is not None:
+            _check_slow(chat, chat.sent.get(who), max(words.said_at + room.ahead_ms, room.record.at))
         return None
 
     def recipients(self, ctx: Context, to: str, receivers: list[str]) -> list[str]:
@@ -232,9 +258,18 @@ class ChatLimitsFeature(Feature):
 
     def hears(self, room: BaseRoom, speaker: Member, member: Member) -> bool:
         chat = CHAT.read(room.state)
-        if _key(speaker) in chat.muted and C.MANAGE_MEMBERS not in speaker.held:
+        if C.MANAGE_MEMBERS not in speaker.held and _mute_of(chat, speaker) is not None:
             return False
         return not (chat.apart and speaker.kind == member.kind == "agent")
+
+
+def _muted(mute: Muted, own: bool, member: Member | None, words: Words) -> str:
+    """The refusal for a muted member, or for one who joins again."""
+    who = "a host has muted you" if own else "a host has muted somebody who joined with the same invite, and so you,"
+    ends = "until a host unmutes you" if mute.until is None else f"until {utc(mute.until)[:19].replace('T', ' ')} UTC"
+    if member is None:
+        return f"{who} {ends}; {f'join as {handle_of(mute.member)}' if words.handle else words.instead}"
+    return f"{who} {ends}: leave out what you want to say. You can still play, and `report` abuse"
 
 
 def _note(known: dict[str, T], who: str, value: T, state: RoomState) -> None:
@@ -272,13 +307,6 @@ def _check(chat: Chat, before: Spoke, at: int) -> None:
 
 
 # -- words ----------------------------------------------------------------------------------------
-def _plain(text: str) -> str:
-    """In one form: small letters, without invisible characters and accents; everything but letters and digits is a
-    space."""
-    shown = "".join(c for c in unicodedata.normalize("NFKD", text) if unicodedata.category(c) not in ("Cf", "Mn"))
-    return " ".join(re.sub(r"[^\w]|_", " ", shown.casefold()).split())
-
-
 @lru_cache(maxsize=64)
 def _pattern(blocked: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:^| )({'|'.join(map(re.escape, sorted(blocked, key=len, reverse=True)))})(?= |$)")
@@ -287,4 +315,5 @@ def _pattern(blocked: tuple[str, ...]) -> re.Pattern[str]:
 def _blocked(blocked: tuple[str, ...], texts: Sequence[str]) -> str:
     """The first blocked word in these texts; empty if there is none."""
     pattern = _pattern(blocked)
-    return next((found[1] for text in texts if (found := pattern.search(_plain(text))) is not None), "")
+    found = (pattern.search(reading) for text in texts for reading in readings(text))
+    return next((word[1] for word in found if word is not None), "")

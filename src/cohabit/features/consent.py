@@ -31,7 +31,7 @@ MAX_REASON = 400
 FOR_NOW_S = 600
 """The duration of "for now", unless the answer gives another."""
 Why = Annotated[str, Meta(max_length=MAX_REASON, description="the reason, for those who answer")]
-Lasts = Annotated[Literal["now", "game"], Meta(description="now: for `seconds`; game: until the current game ends")]
+Lasts = Annotated[Literal["now", "game"], Meta(description="now: for `seconds`; game: until the next game begins")]
 RequestId = Annotated[str, Meta(max_length=100, description="the id of the request (see `requests`)")]
 
 
@@ -157,7 +157,7 @@ def allow(
     lasts: Lasts = "now",
     seconds: Annotated[int, Meta(ge=1, le=10**9)] = FOR_NOW_S,
 ) -> Granted:
-    """Allow what a member asks for, for some time or until the current game ends."""
+    """Allow what a member asks for, for some time or until the next game begins."""
     found = _answered(ctx, request)
     who = ctx.state.members[found.member]
     game = lasts == "game"

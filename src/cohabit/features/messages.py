@@ -5,10 +5,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
+from cohabit.errors import BadArgs
 from cohabit.features.sending import recipients, speak
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY, MAX_MESSAGE, TEAM, Message
 from cohabit.model.observation import one_line
+from cohabit.model.plain_text import is_blank
 from cohabit.model.timestamps import utc
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Resource, WaitMs, command
@@ -64,15 +66,25 @@ class MessageSent(Struct):
     broadcast: bool
 
 
+def _has_content(room: BaseRoom, member: Member, args: dict[str, Any], via: str | None) -> None:
+    name = "content" if "content" in args else "text"
+    if is_blank(args[name]):
+        raise BadArgs(f"{name}: there is nothing to read in it; write what you want to say")
+
+
 @command(
     category="bus",
     needs=(C.SEND_MESSAGE, C.SEND_BROADCAST),
     records=True,
-    hint="sends a message to a member or your team.",
+    hint="sends a message.",
     listed=True,
     for_play=True,
+    check_here=_has_content,
     words=("content", "kind"),
-    also={C.SEND_BROADCAST: 'To everyone: `to` is "*".'},
+    also={
+        C.SEND_MESSAGE: 'To a member or your team: `to` is a handle or "team:NAME".',
+        C.SEND_BROADCAST: 'To everyone: `to` is "*".',
+    },
 )
 def send_message(
     ctx: Context,
@@ -80,7 +92,7 @@ def send_message(
     content: Annotated[str, Meta(max_length=MAX_MESSAGE, description="what to say")],
     kind: Annotated[Annotated[str, Meta(max_length=80)] | None, Meta(description="a label, such as diplomacy")] = None,
 ) -> MessageSent:
-    """Send a message to a member or your team."""
+    """Send a message."""
     me, state = ctx.member, ctx.state
     addressed = recipients(state, me, to)
     receivers = speak(ctx, to, addressed)
@@ -104,18 +116,22 @@ def send_message(
     category="bus",
     needs=(C.SEND_BROADCAST, C.SEND_MESSAGE),
     records=True,
-    hint="says something to everyone, or to one member.",
+    hint="says something.",
     for_talk=True,
     world_may_replace=True,
+    check_here=_has_content,
     words=("text",),
-    also={C.SEND_BROADCAST: "To everyone if `to` is left out."},
+    also={
+        C.SEND_MESSAGE: "To a member or your team: pass `to`.",
+        C.SEND_BROADCAST: "To everyone if `to` is left out.",
+    },
 )
 def say(
     ctx: Context,
     text: Annotated[str, Meta(max_length=MAX_MESSAGE)],
     to: Annotated[str, Meta(min_length=1, max_length=200, description='a member or "team:NAME"')] = EVERYBODY,
 ) -> MessageSent:
-    """Say something to a member or your team."""
+    """Say something."""
     return send_message(ctx, to, text)
 
 

@@ -39,6 +39,8 @@ def asked(
 ) -> None:
     """An action is about to be sent to the remote world. Until it is answered, its outcome is unknown."""
     _world(ctx).sending(Sent(by, action, seat, key, digest, args))
+    if by in ctx.state.members and (made := ctx.room.commands.get(action)) is not None:
+        Context(ctx.room, ctx.state, ctx.state.members[by], ctx.at).spoke(made, args)
     if key is not None and by in ctx.state.members:
         remember(ctx.state, by, key, KeptReply(action, digest, unknown=True))
 

@@ -17,7 +17,7 @@ def recipients(state: RoomState, sender: Member, to: str) -> list[str]:
     if to == EVERYBODY:
         if Capability.SEND_BROADCAST not in sender.held:
             raise PermissionDenied(
-                "broadcasting requires send_broadcast; send to one member instead",
+                "sending to everyone requires send_broadcast; pass a member or your team in `to`",
                 needs=["send_broadcast"],
             )
         return [m for m in state.members if m != sender.id]

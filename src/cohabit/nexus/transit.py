@@ -21,7 +21,6 @@ from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
 from cohabit.house.access.credentials import revoke_and_store
-from cohabit.house.access.gate import handle_for
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.remote import QueuedStep
 from cohabit.house.store.contract import Write
@@ -38,7 +37,7 @@ from cohabit.nexus.places import Places
 from cohabit.nexus.profiles import Profiles
 from cohabit.nexus.values import GoalProgress, Profile, Session, Wishes
 from cohabit.room.room import Room
-from cohabit.scenario import free_handle
+from cohabit.scenario import free_handle, handle_for
 
 if TYPE_CHECKING:
     from cohabit.house.calls.context import Services
@@ -110,11 +109,15 @@ class Transit:
             raise errors.GameRejected(why)
         if other := self.places.elsewhere(room.id, identity):
             raise errors.GameRejected(in_another_game(other))
+        me = room.member_of(identity)
         if package.new_avatar is not None:  # others see what it is called
-            texts = tuple(texts_in(msgspec.to_builtins(package.new_avatar)))
-            room.check_words(room.member_of(identity), Words(texts, speaks=bool(package.new_avatar.name)))
-        admitted = room.member_of(identity) is None
+            texts, is_named = tuple(texts_in(msgspec.to_builtins(package.new_avatar))), bool(package.new_avatar.name)
+            room.check_words(
+                me, Words(texts, is_named, identity=identity, instead="leave out the name of the new avatar")
+            )
+        admitted = me is None
         if admitted:
+            room.check_words(None, Words((known.name,), False, instead="ask a host for a token with another name"))
             if room.members_limit is not None and len(state.members) >= room.members_limit:
                 raise errors.PermissionDenied(
                     f"the game {room.id} has its most members, {room.members_limit}; try again later"

@@ -4,7 +4,8 @@ of an entry, which they are given.
 ``Room`` adds the calls.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,7 @@ from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
-from cohabit.model.words import Words
+from cohabit.model.words import Words, says
 from cohabit.room.access.budget import Budget
 from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
@@ -407,6 +408,12 @@ class Context(Struct, eq=False):
     def stream(self, purpose: str) -> Stream:
         """Random numbers of this entry: the same ones in a replay, and nothing that a member could compute before."""
         return Stream(int(self.state.secret, 16), f"{purpose} {self.room.record.seq + 1}")
+
+    def spoke(self, command: Command, args: Mapping[str, Any]) -> None:
+        """Tell the features what the caller has said by a command that does not ask who receives it."""
+        if says(args, command.words or ()):
+            for sent in self.room.hooks.sent:
+                sent(self, "")
 
     def tell(
         self,

@@ -43,7 +43,9 @@ def decide(
         return by_grant(member, command)
     if room is not None:
         if command.records and room.state.archived and not command.when_archived:
-            return Decision("DISABLED", "this room is archived and read-only; a host can bring it back")
+            may = member is not None and Capability.CONTROL_WORLD in member.held
+            back = "`unarchive` brings it back" if may else "a host can bring it back"
+            return Decision("DISABLED", f"this room is archived and read-only; {back}")
         if member is not None:
             if room.hooks.refuses:
                 decision = by_features(room, member, command)

@@ -100,7 +100,8 @@ class Feature:
         seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
     def sent(self, ctx: "Context", to: str) -> None:
-        """A member sends something to others, and no feature has refused it."""
+        """A member sends something to others, and no feature has refused it. ``to`` is empty for what it says by a
+        command that is not for messages, such as an action of the world."""
 
     def after_downtime(self, room: "BaseRoom", gap: int) -> None:
         """The house was closed for this many milliseconds: no time has passed in the room."""
@@ -123,8 +124,8 @@ class Feature:
         return None
 
     def refuses_words(self, room: "BaseRoom", member: Member | None, words: Words) -> Decision | None:
-        """Why a call with these words is refused. ``member`` is None for somebody who wants to join. Asked of calls
-        that are recorded, and no part of a replay."""
+        """Why a call with these words is refused; an error may be raised instead. ``member`` is None for somebody who
+        wants to join. Asked of calls that are recorded, and no part of a replay."""
         return None
 
     def recipients(self, ctx: "Context", to: str, receivers: list[str]) -> list[str]:

@@ -169,7 +169,7 @@ class Room(BaseRoom):
         if self._has_scope and command.is_action:
             self._check_scope(member, command, checked)
         if self.hooks.refuses_words and command.records and command.words is not None:
-            self.check_words(member, Words.of(checked, command.words, why))
+            self.check_words(member, Words.of(checked, command.words, why, None if command.category == "bus" else at))
         return member, command, checked, why, wrapped, None
 
     def _resolve(
@@ -267,6 +267,8 @@ class Room(BaseRoom):
                 self.run_hook(has_chosen, self, member, command.name)
             for acted in self.hooks.acted:
                 self.run_hook(acted, self, member)
+            if self.hooks.sent:
+                Context(self, state, member, at).spoke(command, args)
             if member.stand_in_since is not None or member.moves_by_bot or member.timeouts:
                 member.has_moved()
             if self.pace == "turns" and member.seat in state.waiting_for:
@@ -280,6 +282,8 @@ class Room(BaseRoom):
         context = Context(self, state, state.members[by] if by is not None else None, at)
         result = command.run(context, **args)
         if command.category != "bus":
+            if self.hooks.sent:
+                context.spoke(command, args)
             self.roster_changed()
             self.features_changed()
             self.timers.changed()

@@ -5,8 +5,6 @@ key, with a code, by name, or because the room is open. It becomes a member at o
 newcomer has a token that can only call `join`; when a host admits it, the same token becomes the member's.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from secrets import token_hex
 from typing import Annotated, Any, Literal
@@ -30,8 +28,9 @@ from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.words import Words
 from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
+from cohabit.room.room import Room
 from cohabit.room.state import RoomState, handle_of
-from cohabit.scenario import INVISIBLE, RESERVED, check_handle, check_name
+from cohabit.scenario import check_name, handle_for
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
@@ -226,13 +225,24 @@ def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:
         return False
     if who in state.blocked:
         raise PermissionDenied("you were blocked from this room; a host can unblock you")
-    shown = newcomer.admission
-    ctx.room.check_words(None, Words((shown.handle, shown.name, shown.backend or ""), speaks=False))
+    _check_words(ctx.room, newcomer)
     if who in state.former:
         return False
     if state.entry_policy.locked:
         raise PermissionDenied("this room is locked; ask a host to unlock it")
     return state.entry_policy.lobby
+
+
+def _check_words(room: Room, newcomer: Newcomer) -> None:
+    """Refuse a name or a backend that others may not read. Somebody who is muted joins under the name that it had."""
+    shown, who, invite = newcomer.admission, newcomer.identity.id, newcomer.admission.invite or ""
+    chosen = newcomer.token is not None if newcomer.invite is None else newcomer.invite.shared
+    instead = "choose another name" if chosen else "ask a host for an invite or a token with another name"
+    handle = shown.handle if chosen else ""
+    room.check_words(None, Words((handle, shown.name), chosen, identity=who, handle=handle, instead=instead))
+    if shown.backend:
+        instead = "join without `backend`"
+        room.check_words(None, Words((shown.backend,), True, identity=who, invite=invite, instead=instead))
 
 
 async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> None:
@@ -385,7 +395,7 @@ def _way_in(policy: EntryPolicy, name: str, asked: Asked) -> str:
         if not policy.code:
             raise PermissionDenied("this room has no code; ask a host how to join")
         if asked.matched != policy.code:
-            raise PermissionDenied("wrong code; check it, or ask a host for the code of this room")
+            raise PermissionDenied("wrong code; check it, or ask a host of this room for the code that is valid now")
         return BY_CODE
     if same_name(name) in map(same_name, policy.names):
         return BY_NAME
@@ -431,17 +441,6 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
-
-
-def handle_for(name: str) -> str:
-    """A handle made from a chosen name."""
-    plain = "".join(c for c in unicodedata.normalize("NFKC", name) if c.isprintable() and c not in INVISIBLE)
-    wanted = re.sub(rf"[{re.escape(RESERVED)}\s]+", "-", plain).strip("-")[:56]
-    try:
-        check_handle(wanted)
-    except BadArgs:
-        return "guest"
-    return wanted
 
 
 # -- without a token --------------------------------------------------------------------------------

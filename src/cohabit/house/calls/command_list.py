@@ -55,7 +55,8 @@ def describe(command: Command, held: Container[Capability] | None = None, *, lis
 
     ``listed``: whether the short list of this room has it; None: as it is declared.
     """
-    known, text = _made.setdefault(command, {}), _description(command, held)
+    also = [sentence for needed, sentence in command.also.items() if held is None or needed in held]
+    known, text = _made.setdefault(command, {}), _description(command, also)
     listed = command.listed if listed is None else listed
     made = known.get((text, listed))
     if made is None:
@@ -65,15 +66,15 @@ def describe(command: Command, held: Container[Capability] | None = None, *, lis
             description=text,
             schema=_with_texts(command.schema, command.tools.in_text),
             waits=command.takes_wait_ms,
-            hint=command.tools.in_text(command.hint),
+            hint=command.tools.in_text(" ".join([command.hint, *also]) if command.hint else ""),
             listed=listed,
             runs_others=command.unwrap is not None,
         )
     return made
 
 
-def _description(command: Command, held: Container[Capability] | None) -> str:
-    doc = " ".join([command.doc, *(text for needed, text in command.also.items() if held is None or needed in held)])
+def _description(command: Command, also: Sequence[str]) -> str:
+    doc = " ".join([command.doc, *also])
     only_if = "".join(f"\nRequires: {condition}" for condition in command.preconditions)
     return command.tools.in_text(doc + ("\n" + only_if if only_if else ""))
 

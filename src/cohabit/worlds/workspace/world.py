@@ -160,6 +160,16 @@ SELDOM_USED = frozenset(
 """Tools that the short list leaves out. `act` runs the actions among them, and `rules` describes them."""
 
 
+OWN_WORDS = frozenset(
+    {
+        "body", "consequences", "content", "context", "decided_by", "decision", "details", "message", "resolution",
+        "summary", "title", "todos",
+    }
+)  # fmt: skip
+OWN_PATHS = (("write", "path"), ("rename", "to"))
+"""What others read of a member who writes: arguments, and names of new files."""
+
+
 def _as_action(name: str, tool: Tool) -> ActionSpec:
     args = msgspec.defstruct(
         name, [], bases=(tool.args,), kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True
@@ -168,6 +178,7 @@ def _as_action(name: str, tool: Tool) -> ActionSpec:
         return ActionSpec(
             name=name, run=_ask_nothing, args=args, description=tool.description, group="workspace", needs_seat=False,
             result=dict[str, Any], listed=name not in SELDOM_USED,
+            words=tuple(field for field in args.__struct_fields__ if field in OWN_WORDS or (name, field) in OWN_PATHS),
         )  # fmt: skip
     return ActionSpec(
         name=name, run=partial(_ask_tool, name, args), args=args, description=tool.description, changes=False,
