@@ -302,7 +302,7 @@ def test_a_deleted_room_leaves_no_row(store: SQLiteStore) -> None:
     store.lease("a", "house 1", 0, 100)
     store.commit([Write("a", delete=True)])
     tables = [row[0] for row in writer_of(store).execute("select name from sqlite_master where type = 'table'")]
-    assert len(tables) == 10
+    assert len(tables) == 11
     counts = {name: writer_of(store).execute(f"select count(*) from {name}").fetchone()[0] for name in tables}
     assert counts == {**dict.fromkeys(tables, 0), "meta": 2}
 

@@ -6,17 +6,19 @@ other. If that is not possible with other handles, because a world plays differe
 """
 
 import logging
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.errors import CohabitError, RecordCorrupt
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.loading import world_from
+from cohabit.model.exit_conditions import exit_condition
 from cohabit.model.record import Entry
 from cohabit.room.access.refusals import Refusal
 from cohabit.room.commands import Command
@@ -46,12 +48,17 @@ class Person(Struct):
     new_identity: str
     handles: tuple[str, ...] = ()  # in the house record, which names members of rooms
     invites: tuple[str, ...] = ()  # that it joined with
-    was: tuple[str, ...] = ()  # handles that it had, found on the way
+    members: tuple[str, ...] = ()  # ids that it had in the room, found on the way
     backends: tuple[str, ...] = ()  # what it has said that it uses; the house repeats it in entries of its own
 
     @classmethod
     def of(cls, identity: str, name: str) -> "Person":
         return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
+
+
+def words_of(command: Command) -> tuple[str, ...]:
+    """The arguments with words of the caller."""
+    return FOR_HOSTS if command.words is None else command.words
 
 
 def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
@@ -77,9 +84,13 @@ def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     except CohabitError as differs:
         log.warning("room %s: handles are kept, because the game differs without them: %s", room, differs.message)
         made, known = _again(lines, person, make, rename=False)
-    own = {old for old, new in known.items() if new.own}
+    person.members = tuple(old for old, new in known.items() if new.own)
     made.system("data_deleted", {"member": person.pseudonym}, max(at, made.record.at))
-    refusals = [_refusal(one, known, own) for one in store.refusals(room)]
+    quoted = _quoted(person, known)
+    refusals = [
+        Refusal(**{**structs.asdict(one), **_refused_line(structs.asdict(one), known, quoted)})
+        for one in store.refusals(room)
+    ]
     snapshot = made.snapshot()
     return Write(room, made.record.take_pending(), (snapshot.seq, snapshot.encode()), refusals, rewrite=True)
 
@@ -187,8 +198,6 @@ def _follow(before: Room, after: Room, known: dict[str, _Known], person: Person)
     for old, new in zip(before.state.members.values(), after.state.members, strict=True):
         if old.id not in known:
             known[old.id] = _Known(new, old.identity == person.identity)
-            if known[old.id].own:
-                person.was += (old.handle,)
         if old.backend and old.identity == person.identity and old.backend not in person.backends:
             person.backends += (old.backend,)
 
@@ -245,7 +254,7 @@ def _changed(
     if entry.do in ADMISSIONS and entry.by is None:
         args = _admission(args, person, rename)
     elif isinstance(args, dict):
-        words = FOR_HOSTS if command.words is None else command.words
+        words = words_of(command)
         members = names.ids if entry.by is None else names.handles
         args = {
             name: _blank(value, command, name) if own and name in words
@@ -256,7 +265,10 @@ def _changed(
         if entry.do == "invited" and args["invite"] in person.invites and rename:
             args["handle"] = person.pseudonym
         if entry.do == "refused":
-            args["lines"] = [_refused_line(one, known) for one in entry.args["lines"]]
+            quoted = _quoted(person, known)
+            args["lines"] = [_refused_line(one, known, quoted) for one in entry.args["lines"]]
+        if entry.do == "transit_in" and args["package"].get("identity") == person.new_identity:
+            args["package"] = _package(args["package"], person)
     by = known[entry.by].id if entry.by is not None and entry.by in known else entry.by
     return Entry(entry.seq, entry.at, entry.do, by, args, (), None if own else entry.why, entry.key, entry.via)
 
@@ -274,17 +286,32 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
     return {**args, "admission": changed} if "admission" in args else changed
 
 
-def _refused_line(line: Mapping[str, Any], known: Mapping[str, _Known]) -> dict[str, Any]:
-    who = known.get(line.get("member", ""))
-    if who is None:
-        return dict(line)
-    return {**line, "member": who.id, **({"reason": DELETED} if who.own else {})}
+def _package(package: Mapping[str, Any], person: Person) -> dict[str, Any]:
+    """What the person brought into a game, without its words. A condition that ends a visit is no word of its own."""
+    made = {**package, "name": person.pseudonym}
+    for field in ("goals", "memories"):
+        if field in made:
+            made[field] = [DELETED for _ in made[field]]
+    if "exit_conditions" in made:
+        made["exit_conditions"] = [one if exit_condition(one) else DELETED for one in made["exit_conditions"]]
+    if avatar := made.get("new_avatar"):
+        own = {"name": DELETED, "appearance": {}}
+        made["new_avatar"] = {**avatar, **{field: blank for field, blank in own.items() if avatar.get(field)}}
+    return made
 
 
-def _refusal(line: Refusal, known: Mapping[str, _Known], own: set[str]) -> Refusal:
-    who = known.get(line.member)
-    reason = DELETED if line.member in own else line.reason
-    return Refusal(line.at, who.id if who else line.member, line.command, line.code, reason, line.count, line.id)
+def _quoted(person: Person, known: Mapping[str, _Known]) -> re.Pattern[str]:
+    """Finds the person where the reason of a refusal names it: such a text quotes handles."""
+    own = {one for old, new in known.items() if new.own for one in (old, handle_of(old))}
+    words = sorted({*own, *person.handles, person.name, person.identity} - {""}, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?![\w-])")
+
+
+def _refused_line(line: Mapping[str, Any], known: Mapping[str, _Known], quoted: re.Pattern[str]) -> dict[str, Any]:
+    """A refused call. The reason of one of the person's is deleted; of others', only what names the person."""
+    who, reason = known.get(line.get("member", "")), line.get("reason", "")
+    changed = DELETED if who is not None and who.own else quoted.sub(DELETED, reason)
+    return {**line, **({"member": who.id} if who is not None else {}), **({"reason": changed} if reason else {})}
 
 
 def _blank(value: Any, command: Command, name: str) -> Any:
