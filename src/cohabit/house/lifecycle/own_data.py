@@ -198,7 +198,7 @@ class Forgetting:
             members = [runner.room.member_of(who.id) for runner in house.rooms.values()]
             handles = dict.fromkeys(member.handle for member in members if member is not None)
             gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
-            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id], identities=[gone]))
+            await house.writer.submit(_gone(gone))
             house.identities.forget(who.id)
             house.identities.put(gone)
             for forgotten in house.rooms.on_forgotten:
@@ -232,6 +232,7 @@ class Forgetting:
     async def _clean(self, who: Identity) -> Forgotten:
         house, done = self._house, Forgotten([], [], {}, STAYS)
         members = await self._leave(who)
+        await house.writer.submit(_gone(who))  # again: something may have been under way
         named = await run_in_thread("the records", partial(house.store.rooms_naming, who.id))
         for room in named:
             await self._forget_transcripts(room, [members[room]] if room in members else [])
@@ -312,3 +313,8 @@ class Forgetting:
             await run_in_thread("the store", self._house.store.scrub)
         except CohabitError as busy:  # the next one does it
             log.warning("%s", busy.message)
+
+
+def _gone(who: Identity) -> Write:
+    """Delete what is kept of an identity outside of records. Its name stays until the records are cleaned."""
+    return Write(forget=[who.id], forget_egress=[who.id], identities=[who])

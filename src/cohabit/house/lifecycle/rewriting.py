@@ -16,9 +16,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from cohabit.errors import CohabitError, RecordCorrupt
+from cohabit.house.lifecycle import travel_words
+from cohabit.house.lifecycle.travel_words import DELETED
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.loading import world_from
-from cohabit.model.exit_conditions import exit_condition
 from cohabit.model.record import Entry
 from cohabit.room.access.refusals import Refusal
 from cohabit.room.commands import Command
@@ -29,10 +30,9 @@ from cohabit.room.room import Room
 from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
-DELETED = "[deleted]"
 ADMISSIONS = ("admitted", "knocked")
-FOR_HOSTS = ("reason", "note")
-"""The words in commands that only hosts read."""
+OWN_WORDS = ("reason", "note", "remember")
+"""The words in commands that are only for hosts, or for the caller itself."""
 
 
 class NotRewritable(RecordCorrupt):
@@ -55,10 +55,17 @@ class Person(Struct):
     def of(cls, identity: str, name: str) -> "Person":
         return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
 
+    def blank(self, backend: str) -> str:
+        """What stands for a backend. Another one stays another one, so that the record tells of the change."""
+        if backend not in self.backends:
+            self.backends += (backend,)
+        number = self.backends.index(backend)
+        return f"{DELETED} {number + 1}" if number else DELETED
+
 
 def words_of(command: Command) -> tuple[str, ...]:
     """The arguments with words of the caller."""
-    return FOR_HOSTS if command.words is None else command.words
+    return (*OWN_WORDS, *(command.words or ()))
 
 
 def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
@@ -107,6 +114,9 @@ class _Known(Struct):
 
     id: str
     own: bool
+
+
+_OTHER = _Known("", False)
 
 
 def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool) -> tuple[Room, dict[str, _Known]]:
@@ -198,13 +208,13 @@ def _follow(before: Room, after: Room, known: dict[str, _Known], person: Person)
     for old, new in zip(before.state.members.values(), after.state.members, strict=True):
         if old.id not in known:
             known[old.id] = _Known(new, old.identity == person.identity)
-        if old.backend and old.identity == person.identity and old.backend not in person.backends:
-            person.backends += (old.backend,)
+        if old.backend and old.identity == person.identity:
+            person.blank(old.backend)
 
 
 def _anonymous(member: Mapping[str, Any], person: Person) -> dict[str, Any]:
     """The person as a member of a new room."""
-    own = {"name": person.pseudonym, "backend": DELETED}
+    own = {"name": person.pseudonym, "backend": person.blank(member["backend"]) if member.get("backend") else ""}
     return {**member, **{field: text for field, text in own.items() if member.get(field)}}
 
 
@@ -217,7 +227,7 @@ class _Names(Struct):
     texts: dict[str, str]
 
 
-MEMBERS = frozenset(("app", "by", "handle", "identity", "member", "members", "to", "who", "confirm"))
+MEMBERS = frozenset(("agent_id", "app", "by", "handle", "identity", "member", "members", "to", "who", "confirm"))
 """The arguments that name members or identities."""
 TEXTS = frozenset(("backend", "name", "names", "handle", "label"))
 """The arguments that may repeat a person's name, or what it has disclosed."""
@@ -236,7 +246,7 @@ def _names(before: Room, after: Room, known: Mapping[str, _Known], person: Perso
     ids = {**{old: new.id for old, new in known.items()}, person.identity: person.new_identity}
     others = {member.name for member in before.state.members.values() if member.identity != person.identity}
     words = {
-        **dict.fromkeys(person.backends, DELETED),
+        **{backend: person.blank(backend) for backend in person.backends},
         **dict.fromkeys(filter(None, (person.name, *person.handles)), person.pseudonym),
     }
     return _Names(
@@ -257,7 +267,8 @@ def _changed(
         words = words_of(command)
         members = names.ids if entry.by is None else names.handles
         args = {
-            name: _blank(value, command, name) if own and name in words
+            name: person.blank(value) if own and name == "backend" and isinstance(value, str) and value
+            else _blank(value, command, name) if own and name in words
             else value if name in words or command.where == "world"
             else _renamed(value, name, members, names.texts)
             for name, value in args.items()
@@ -267,10 +278,11 @@ def _changed(
         if entry.do == "refused":
             quoted = _quoted(person, known)
             args["lines"] = [_refused_line(one, known, quoted) for one in entry.args["lines"]]
-        if entry.do == "transit_in" and args["package"].get("identity") == person.new_identity:
-            args["package"] = _package(args["package"], person)
+        if entry.by is None:
+            args = _travels(entry, args, room.state.world, known, person)
     by = known[entry.by].id if entry.by is not None and entry.by in known else entry.by
-    return Entry(entry.seq, entry.at, entry.do, by, args, (), None if own else entry.why, entry.key, entry.via)
+    why, key = (None, None) if own else (entry.why, entry.key)
+    return Entry(entry.seq, entry.at, entry.do, by, args, (), why, key, entry.via)
 
 
 def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, Any]:
@@ -280,24 +292,26 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
         return args  # of somebody else, who may have the same name
     changed = {**inner, "identity": person.new_identity, "name": person.pseudonym}
     if changed.get("backend"):
-        changed["backend"] = DELETED
+        changed["backend"] = person.blank(changed["backend"])
     if rename:
         changed["handle"] = person.pseudonym
     return {**args, "admission": changed} if "admission" in args else changed
 
 
-def _package(package: Mapping[str, Any], person: Person) -> dict[str, Any]:
-    """What the person brought into a game, without its words. A condition that ends a visit is no word of its own."""
-    made = {**package, "name": person.pseudonym}
-    for field in ("goals", "memories"):
-        if field in made:
-            made[field] = [DELETED for _ in made[field]]
-    if "exit_conditions" in made:
-        made["exit_conditions"] = [one if exit_condition(one) else DELETED for one in made["exit_conditions"]]
-    if avatar := made.get("new_avatar"):
-        own = {"name": DELETED, "appearance": {}}
-        made["new_avatar"] = {**avatar, **{field: blank for field, blank in own.items() if avatar.get(field)}}
-    return made
+def _travels(
+    entry: Entry, args: dict[str, Any], world: str, known: Mapping[str, _Known], person: Person
+) -> dict[str, Any]:
+    """System entries about remote worlds and visits, without the words of the person."""
+    own = known.get(entry.args.get("by") or "", _OTHER).own
+    if entry.do == "asked" and own:
+        return travel_words.asked(args, world)
+    if entry.do == "answered" and own and world == travel_words.NEXUS:
+        return travel_words.answered(args)
+    if entry.do == "polled" and world == travel_words.NEXUS:
+        return travel_words.polled(args, person.new_identity)
+    if entry.do == "transit_in" and args["package"]["identity"] == person.new_identity:
+        return {**args, "package": travel_words.package(args["package"], person.pseudonym)}
+    return args
 
 
 def _quoted(person: Person, known: Mapping[str, _Known]) -> re.Pattern[str]:
