@@ -13,11 +13,13 @@ import pytest
 
 from cohabit.errors import Busy, CohabitError, UnknownRoom
 from cohabit.house.house import House
-from cohabit.house.store.contract import Write
+from cohabit.house.lifecycle.own_data import REWRITINGS, REWRITINGS_MS
+from cohabit.house.store.contract import Row, Write
+from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.testing.clock import FakeClock
 
-from .making import BOB, HOST, TRUSTED, Client, back_again, invite, issue, make_room, newcomer, open_house
+from .making import BOB, HOST, TRUSTED, Client, issue, make_room, newcomer, open_house
 
 CAVES = f"{Path(__file__).parent.parent / 'worlds_samples' / 'bodies' / 'caves.py'}:Caves"
 ROOMS = ("cave", "den", "left", "nexus")
@@ -120,7 +122,9 @@ async def replies(house: House, clients: Sequence[Client]) -> bytes:
     return msgspec.json.encode(found, enc_hook=repr)
 
 
-async def test_after_forget_me_nothing_of_a_person_is_found_in_any_file_or_reply(tmp_path: Path) -> None:
+async def test_after_forget_me_nothing_of_a_person_is_found_in_any_file_or_reply(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     who, clock = Person(), FakeClock()
     async with open_house(tmp_path, clock=clock, trusted_worlds=f"{TRUSTED}, {CAVES}") as house:
         me, others = await lives(house, who)
@@ -142,3 +146,120 @@ async def test_after_forget_me_nothing_of_a_person_is_found_in_any_file_or_reply
         assert audit.lines
         assert who.traces_in(msgspec.json.encode(audit)) == []
     assert traces(tmp_path, who) == []
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
+
+
+class Photographed(SQLiteStore):
+    """Copies its folder before everything that it writes, as a house that is killed there leaves it."""
+
+    images: Path | None = None
+    taken = 0
+
+    def _take(self) -> None:
+        if self.images is not None:
+            self.taken += 1
+            shutil.copytree(self.folder, self.images / str(self.taken))
+
+    def commit(self, writes: Sequence[Write]) -> None:
+        self._take()
+        super().commit(writes)
+
+    def scrub(self) -> None:
+        self._take()
+        super().scrub()
+
+
+async def test_a_house_killed_at_any_write_of_forget_me_has_deleted_nothing_or_deletes_the_rest_when_it_starts(
+    tmp_path: Path,
+) -> None:
+    who, clock, folder = Person(), FakeClock(), tmp_path / "data"
+    store = Photographed(folder)
+    async with open_house(folder, clock=clock, store=store) as house:
+        members = await make_room(house, BOB, HOST)
+        me = await newcomer(members["hostess"], who.handle, kind="human", name=who.name)
+        who.identity = house.identify(me.token).identity
+        await talks(me, members, who)
+        await house.rooms["den"].drained()
+        before = list(store.lines("den", -1))
+        store.images = tmp_path / "images"
+        await me("forget_me", {"confirm": who.name})
+        store.images = None
+    outcomes = []
+    for number in range(1, store.taken + 1):
+        left = tmp_path / "images" / str(number)
+        async with open_house(left, clock=FakeClock(clock.now())) as house:
+            await house.retention.sweep()
+            kept = house.store.lines("den", -1)
+            if house.identities.get(who.identity) is not None:
+                assert (await Client(house, "den", who.handle, me.token)("whoami")).handle == who.handle
+                assert list(kept)[: len(before)] == before
+                outcomes.append("nothing")
+                continue
+        assert traces(left, who) == [], f"killed before write {number} of {store.taken}"
+        outcomes.append("everything")
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert outcomes.count("nothing") >= 1
+    assert outcomes.count("everything") >= 4
+
+
+async def test_while_a_record_is_written_again_members_are_told_to_wait_and_others_learn_nothing(
+    tmp_path: Path,
+) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        me = await newcomer(members["hostess"], "zoe", kind="human", name="Zoe")
+        stranger = await issue(house, "stranger")
+        calls: list[asyncio.Task[Any]] = []
+
+        def closed(runner: object) -> None:
+            calls.extend(asyncio.ensure_future(one("view")) for one in (members["bob"], stranger))
+
+        house.rooms.on_closed = closed
+        await me("forget_me", {"confirm": "Zoe"})
+        told, hidden = await asyncio.gather(*calls, return_exceptions=True)
+        assert isinstance(told, Busy)
+        assert told.details == {"retry_after_s": 5}
+        assert isinstance(hidden, UnknownRoom)
+        assert "does not exist or you have no access" in hidden.message
+        assert (await members["bob"]("view")).text
+        assert not house.rooms.problems
+
+
+class Counting(MemoryStore):
+    """Counts the records that are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: set[str] = set()
+
+    def lines(self, room: str, after: int, limit: int | None = None) -> list[Row]:
+        self.read.add(room)
+        return super().lines(room, after, limit)
+
+
+async def test_seeing_and_deleting_data_reads_the_records_of_the_rooms_that_somebody_was_in_and_no_others() -> None:
+    store = Counting()
+    async with open_house(store=store) as house:
+        for number in range(20):
+            await make_room(house, BOB, HOST, room=f"other-{number}")
+        members = await make_room(house, BOB, HOST)
+        me = await newcomer(members["hostess"], "zoe", kind="human", name="Zoe")
+        store.read.clear()
+        await me("my_data")
+        await me("forget_me", {"confirm": "Zoe"})
+        assert store.read == {"den", "house"}
+
+
+async def test_a_record_is_written_again_a_few_times_an_hour_and_the_rest_waits(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with open_house(tmp_path, clock=clock) as house:
+        members = await make_room(house, BOB, HOST)
+        crowd = [await newcomer(members["hostess"], f"c{n}", kind="human", name=f"C{n}") for n in range(REWRITINGS + 1)]
+        replies = [await one("forget_me", {"confirm": f"C{n}"}) for n, one in enumerate(crowd)]
+        assert [one.cleaned for one in replies] == [["den"]] * REWRITINGS + [[]]
+        assert "den" in replies[-1].later
+        await house.retention.sweep()
+        assert f'"C{REWRITINGS}"' in str(list(house.store.lines("den", -1)))
+        await clock.advance(REWRITINGS_MS)
+        await house.retention.sweep()
+        assert f'"C{REWRITINGS}"' not in str(list(house.store.lines("den", -1)))

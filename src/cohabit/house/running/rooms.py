@@ -245,7 +245,9 @@ class Rooms(dict[str, RoomRunner]):
             old = self.get(room_id)
             if old is not None:
                 await old.save_before_closing()
-                old.stop(Busy(f"this room is being reopened; try again in {REOPENED_S} seconds", retry_after_s=REOPENED_S))
+                old.stop(
+                    Busy(f"this room is being reopened; try again in {REOPENED_S} seconds", retry_after_s=REOPENED_S)
+                )
                 old.close()
                 self.on_closed(old)
                 if old.remote is not None:
