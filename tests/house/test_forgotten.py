@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cohabit.errors import Busy, CohabitError, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, UnknownAsset, UnknownRoom
 from cohabit.house.house import House
 from cohabit.house.lifecycle.own_data import REWRITINGS, REWRITINGS_MS
 from cohabit.house.store.contract import Row, Write
@@ -48,7 +48,7 @@ def traces(folder: Path, who: Person) -> list[str]:
 
 
 async def refused(client: Client, name: str, args: Any = None) -> None:
-    with pytest.raises(CohabitError):
+    with pytest.raises((BadArgs, Conflict, PermissionDenied, UnknownAsset)):
         await client(name, args)
 
 
