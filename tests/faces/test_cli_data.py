@@ -21,5 +21,5 @@ def test_the_operator_shows_and_deletes_an_identity_and_the_rest_verifies(
     assert main(["data", "delete", "zoe-of-kent", "--yes", "--data", folder]) == 0
     assert "zoe-of-kent was deleted" in capsys.readouterr().out
     assert main(["data", "show", "zoe-of-kent", "--data", folder]) == 1
-    assert "no identity" in capsys.readouterr().err
+    assert "`cohabit token list`" in capsys.readouterr().err
     assert main(["verify", "--data", folder]) == 0

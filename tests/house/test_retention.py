@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cohabit.errors import PermissionDenied
+from cohabit.errors import PermissionDenied, UnknownRoom
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, make_room, open_house
+from .making import ANN, BOB, HOST, Client, issue, make_room, open_house
 
 HOUR_MS = 3_600_000
 HOUR = 1 / 24
@@ -95,14 +95,38 @@ async def test_transcripts_and_memories_are_deleted_after_the_term(tmp_path: Pat
         assert (new / "transcript.jsonl").exists()
 
 
-async def test_a_restart_does_not_make_an_archived_room_younger(tmp_path: Path) -> None:
+@pytest.mark.parametrize("over", ["archived", "brought back and archived", "played to its end"])
+async def test_the_age_of_a_room_counts_from_what_somebody_last_did_in_it_whatever_the_house_does(
+    tmp_path: Path, over: str
+) -> None:
     clock = FakeClock()
     async with open_house(tmp_path, clock=clock) as house:
-        members = await make_room(house)
-        await members["hostess"]("archive")
-    for _ in range(3):
-        await clock.advance(HOUR_MS // 2)
-        async with open_house(tmp_path, clock=clock, keep_rooms_days=HOUR) as house:
+        members = await make_room(house, world="nim", config={"stones": 1})
+        reader = await members["bob"].reader()
+        await clock.advance(1_000)  # bob is here
+        if over == "played to its end":
+            await members["ann"]("take", {"n": 1})
+        else:
+            await members["hostess"]("archive")
+        if over == "brought back and archived":
+            await clock.advance(HOUR_MS)
+            await members["hostess"]("unarchive")
+            await members["hostess"]("archive")
+        zoe = await issue(house, "zoe")
+        reader.sub.close()
+        house.store.backup(str(tmp_path / "copy.db"))
+    restored = tmp_path / "restored"
+    restored.mkdir()
+    (tmp_path / "copy.db").rename(restored / "cohabit.db")
+    for folder, at in ((tmp_path, clock), (restored, FakeClock(clock.now()))):
+        for _ in range(2):
+            await at.advance(HOUR_MS // 2 - 1)
+            async with open_house(folder, clock=at, keep_rooms_days=HOUR) as house:
+                with pytest.raises(UnknownRoom):
+                    await Client(house, "den", "zoe", zoe.token)("view")
+                await house.retention.sweep()
+                assert set(house.rooms) == {"den"}
+        await at.advance(2)
+        async with open_house(folder, clock=at, keep_rooms_days=HOUR) as house:
             await house.retention.sweep()
-            left = set(house.rooms)
-    assert left == set()
+            assert set(house.rooms) == set()

@@ -302,9 +302,9 @@ def test_a_deleted_room_leaves_no_row(store: SQLiteStore) -> None:
     store.lease("a", "house 1", 0, 100)
     store.commit([Write("a", delete=True)])
     tables = [row[0] for row in writer_of(store).execute("select name from sqlite_master where type = 'table'")]
-    assert len(tables) == 10
+    assert len(tables) == 11
     counts = {name: writer_of(store).execute(f"select count(*) from {name}").fetchone()[0] for name in tables}
-    assert counts == {**dict.fromkeys(tables, 0), "meta": 2}
+    assert counts == {**dict.fromkeys(tables, 0), "meta": 3}
 
 
 # -- reading only ---------------------------------------------------------------------------------
@@ -620,3 +620,16 @@ def test_a_backup_comes_to_an_end_however_much_is_written_meanwhile(
     with closing(connect(tmp_path / "copy.db")) as copy:
         assert copy.execute("pragma integrity_check").fetchone() == ("ok",)
         assert copy.execute("select count(*) from entries where room = 'big'").fetchone() == (4000,)
+
+
+def test_a_folder_made_without_the_index_of_identities_gets_it_when_it_is_opened(tmp_path: Path) -> None:
+    who = f"i-{7:016x}"
+    with closing(SQLiteStore(tmp_path)) as store:
+        store.commit([Write("den", [Record().append(Entry(0, 0, "noted", None, {"who": who}))], (0, b"s"))])
+        store.commit([Write("attic", lines(2), (1, who.encode()))])
+    with closing(sqlite3.connect(tmp_path / "cohabit.db")) as db:
+        db.execute("drop table named")
+        db.execute("delete from meta where key = 'named'")
+        db.commit()
+    with closing(SQLiteStore(tmp_path)) as store:
+        assert store.rooms_naming(who) == ["attic", "den"]

@@ -247,7 +247,8 @@ class NexusConnector:
         profiles = {}
         await self.transit.retry()
         for member in list(room.state.members.values()):
-            if member.seat is not None and member.identity:
+            seat = member.seat  # it may leave meanwhile
+            if seat is not None and member.identity:
                 cached = self.transit.profiles.cached(member.identity)
                 if cached is None or not self.transit.is_current(cached):
                     try:
@@ -255,7 +256,7 @@ class NexusConnector:
                     except errors.CohabitError as failed:  # the others are not held up
                         log.warning("the profile of %s could not be read: %s", member.identity, failed)
                         continue
-                profiles[member.seat] = cached
+                profiles[seat] = cached
         return {"games": msgspec.to_builtins(games_of(self._house)), "profiles": msgspec.to_builtins(profiles)}
 
     async def _ask_list_games(self, by: str | None) -> dict[str, Any]:

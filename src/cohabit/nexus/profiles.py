@@ -62,7 +62,9 @@ class Profiles:
 
     async def save(self, profile: Profile) -> Profile:
         """Store a profile. When this returns, it is durable. Returns it with its new version."""
-        saved = replace(profile, version=profile.version + 1)
+        saved, known = replace(profile, version=profile.version + 1), self._house.identities.get(profile.agent_id)
+        if known is None or known.forgotten is not None:
+            return saved  # its data is being deleted
         await self._house.writer.submit(Write(profiles=[(saved.agent_id, _encode(saved))]))
         return self._keep(saved)
 

@@ -228,7 +228,8 @@ class BaseRoom(RecordedRoom):
         self.timers.changed()
 
     def _digested(self) -> RoomState:
-        return self.features.digested(self.state)
+        state = self.features.digested(self.state)  # older records do not have the time of `archive` in their digests
+        return msgspec.structs.replace(state, archived_at=0) if state.archived else state
 
     def _dues(self) -> Iterable[Due]:
         """The system entries that features have due at a time."""

@@ -165,6 +165,7 @@ class RoomState(Struct, omit_defaults=True):
     games: int = 1
     last_result: str = ""  # the standings at the end of the game before, if it was played to its end
     archived: bool = False
+    archived_at: int = 0  # not part of digests
     # turns
     turn_based: bool = False
     turn_order: list[str] = []

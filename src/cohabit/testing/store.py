@@ -358,6 +358,19 @@ def a_forgotten_identity_is_gone_with_its_credentials_its_profile_and_what_was_s
     _expect([store.egress("den"), store.egress("other")], [[b"a", b"den", b"2"], [b"a", b"other"]], "what was sent")
     _expect([refusal.id for refusal in store.refusals("den")], [2], "the refusals")
     _expect([refusal.id for refusal in store.refusals("other")], [1, 2], "the refusals of another room")
+    store.commit([Write(forget=["i-other"], identities=[Identity("i-other", "", forgotten=())])])
+    _expect(store.identities(), [Identity("i-other", "", forgotten=())], "what replaces an identity that is forgotten")
+
+
+def the_rooms_that_name_an_identity_are_known_until_they_are_deleted_or_written_again(store: Store) -> None:
+    who, other = f"i-{7:016x}", f"i-{8:016x}"
+    named = [Record().append(Entry(0, 0, "noted", None, {"who": who, "others": [other]}))]
+    store.commit([Write(room, named, (0, b"s")) for room in ("attic", "cellar", "den")])
+    store.commit([Write("porch", _lines(3), (2, who.encode()))])
+    _expect(store.rooms_naming(who), ["attic", "cellar", "den"], "the rooms that name an identity")
+    store.commit([Write("cellar", delete=True), Write("attic", _lines(2), (1, b"s"), rewrite=True)])
+    _expect((store.rooms_naming(who), store.rooms_naming(other)), (["den"], ["den"]), "the rooms that still name it")
+    _expect(store.rooms_naming("i-"), [], "the rooms that name nobody")
 
 
 # -- leases ---------------------------------------------------------------------------------------

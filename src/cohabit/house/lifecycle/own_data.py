@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -10,15 +10,16 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Unauthorized, UnknownAsset
+from cohabit.house.access.codes import Attempts
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten
+from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten, words_of
 from cohabit.house.running.calls import Call
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
 from cohabit.house.threads import run_in_thread
-from cohabit.model.identity import Identity, Kind
+from cohabit.model.identity import Identity, Invite, Kind
 from cohabit.model.record import decode_entry
 from cohabit.model.timestamps import utc
 from cohabit.model.words import texts_in
@@ -27,6 +28,8 @@ from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
 MESSAGES_SHOWN = 500
+REWRITINGS, REWRITINGS_MS = 12, 3_600_000
+"""How often a record is written again in this time. Each time its room is closed for a moment, and replayed."""
 STAYS = (
     "In records your moves stay, under a pseudonym. What others wrote about you, backups, exports and saves of worlds "
     "are not changed."
@@ -80,7 +83,7 @@ async def forget_me(
 @command(category="host", where="house", about="house", host_only=True, records=True)
 async def forget_identity(
     ctx: HouseContext,
-    identity: Annotated[str, Meta(max_length=200, description="its id, or its name if only one has it")],
+    identity: Annotated[str, Meta(max_length=200, description="its id, or the name or handle that only it has")],
     confirm: Annotated[str, Meta(max_length=200, description="the same again, to confirm")],
 ) -> "Forgotten":
     """Delete what this house keeps of an identity, at its request. This cannot be undone."""
@@ -103,7 +106,7 @@ def _check_may_forget(ctx: HouseContext, who: Identity) -> None:
 
 @command(category="host", where="house", about="house", host_only=True)
 async def data_of(
-    ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, or its name")]
+    ctx: HouseContext, identity: Annotated[str, Meta(max_length=200, description="its id, name or handle")]
 ) -> MyData:
     """What this house keeps of an identity: what it can see itself with `my_data`."""
     return await _kept(ctx.house, find_identity(ctx.house, identity), private=ctx.credential.identity != OPERATOR.id)
@@ -117,13 +120,18 @@ def _me(ctx: HouseContext) -> Identity:
 
 
 def find_identity(house: Services, name: str) -> Identity:
+    """By id; else by name, or by the handle that it has in a room."""
     known = house.identities.get(name)
-    found = [known] if known is not None else [i for i in house.identities.everybody() if i.name == name]
-    found = [one for one in found if one.forgotten is None]
+    members = [runner.room.state.with_handle(name) for runner in house.rooms.values()] if known is None else []
+    ids = {member.identity for member in members if member is not None}
+    everybody = house.identities.everybody() if known is None else [known]
+    found = [i for i in everybody if (i is known or i.name == name or i.id in ids) and i.forgotten is None]
     if len(found) > 1:
-        raise BadArgs(f"{len(found)} identities have this name; pass an id: {', '.join(one.id for one in found)}")
+        raise BadArgs(f"{len(found)} identities are called so; pass an id: {', '.join(one.id for one in found)}")
     if not found:
-        raise UnknownAsset(f"no identity {name[:80]!r}; see list_credentials")
+        raise UnknownAsset(
+            f"no identity has the name, handle or id {name[:80]!r}; see list_credentials (`cohabit token list`)"
+        )
     return found[0]
 
 
@@ -131,17 +139,17 @@ async def _kept(house: Services, me: Identity, *, private: bool = False) -> MyDa
     """``private``: without what a sealed room keeps for its player until the game is over."""
     stored = await run_in_thread("a profile", partial(house.store.profile, me.id))
     tokens = [c for c in house.identities.all_credentials() if c.identity == me.id and not c.revoked]
-    rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, list(house.rooms), private))
+    rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, private))
     profile = msgspec.msgpack.decode(stored) if stored is not None else None
     return MyData(me.id, me.name, me.kind, len(tokens), rooms, profile, STAYS)
 
 
-def _rooms_of(house: Services, me: Identity, rooms: list[str], private: bool) -> list[InRoom]:
+def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
     """Runs on a thread: it reads the records."""
     found: list[InRoom] = []
-    for room_id in rooms:
+    for room_id in house.store.rooms_naming(me.id):
         runner = house.rooms.get(room_id)
-        if runner is None or not mentions(house.store, room_id, me.id):
+        if runner is None:
             continue
         member = runner.room.member_of(me.id)
         if member is None:
@@ -154,9 +162,9 @@ def _rooms_of(house: Services, me: Identity, rooms: list[str], private: bool) ->
         for _, body, _ in house.store.lines(room_id, -1):
             entry = decode_entry(body)
             made = runner.room.commands.get(entry.do) if entry.by == member.id else None
-            words = made.words if made is not None else None
-            if words and isinstance(entry.args, dict):
-                texts = [text for word in words for text in texts_in(entry.args.get(word)) if text]
+            if made is not None and isinstance(entry.args, dict):
+                words = [text for word in words_of(made) for text in texts_in(entry.args.get(word))]
+                texts = [text for text in (*words, entry.why) if text]
                 said += [OwnMessage(utc(entry.at), entry.do, texts)] if texts else []
         found.append(InRoom(room_id, member.handle, member.name, member.role_name, said[-MESSAGES_SHOWN:]))
     return found
@@ -175,117 +183,109 @@ class Forgotten(Struct):
 
 
 class Forgetting:
-    """Deletes the data of identities, one after another."""
+    """Deletes the data of identities, one after another. One write notes what is to be deleted; everything after it can
+    be done twice, so the house goes on with it after a crash."""
 
     def __init__(self, house: Services) -> None:
         self._house = house
         self._lock = asyncio.Lock()
         self._impossible: set[tuple[str, str]] = set()  # identity and room
+        self._rewritings = Attempts(house.clock, REWRITINGS, REWRITINGS_MS)
 
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
-        async with self._lock:
-            async with house.exclusive:  # it cannot join a room meanwhile
-                members = await self._leave(who)
-                handles = dict.fromkeys(handle_of(one) for ids in members.values() for one in ids)
-                gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
-                await house.writer.submit(Write(identities=[gone]))
-                house.identities.put(gone)
-                await self._revoke(who)
-            transcripts = house.need(Transcripts)
-            for room, ids in members.items():
-                await run_in_thread("the transcripts", partial(transcripts.forget, room, ids))
+        async with house.exclusive:  # it cannot join a room meanwhile
+            members = [runner.room.member_of(who.id) for runner in house.rooms.values()]
+            handles = dict.fromkeys(member.handle for member in members if member is not None)
+            gone = Identity(who.id, who.name, who.kind, forgotten=tuple(handles))
+            await house.writer.submit(_gone(gone))
+            house.identities.forget(who.id)
+            house.identities.put(gone)
             for forgotten in house.rooms.on_forgotten:
                 forgotten(who.id)
-            await house.writer.submit(Write(forget_egress=[who.id]))
+        async with self._lock:
             return await self._clean(gone)
 
-    async def _leave(self, who: Identity) -> dict[str, list[str]]:
-        """Leave every room. Returns the member that it was in each."""
-        found: dict[str, list[str]] = {}
+    async def _leave(self, who: Identity) -> dict[str, str]:
+        """Leave every room. Returns the id that it had in each."""
+        found: dict[str, str] = {}
         for room_id, runner in list(self._house.rooms.items()):
             member = runner.room.member_of(who.id)
             if member is not None:
-                found[room_id] = [member.id]
+                found[room_id] = member.id
                 try:
                     await runner.submit(Call(member.id, "leave"))
                 except CohabitError as refused:  # of an archived or quarantined room it stays a member, without a token
                     log.info("room %s: a deleted identity could not leave: %s", room_id, refused.as_text())
         return found
 
-    async def _revoke(self, who: Identity) -> None:
-        identities = self._house.identities
-        held = [c for c in identities.all_credentials() if c.identity == who.id]
-        revoked = identities.revoke(held)
-        await self._house.writer.submit(Write(credentials=revoked))
-
     def _waiting(self) -> list[Identity]:
         return [one for one in self._house.identities.everybody() if one.forgotten is not None]
 
     async def clean_waiting(self) -> None:
         """Try again to clean the records of identities whose rooms were in use."""
-        async with self._lock:
-            for who in self._waiting():
-                await self._clean(who)
+        for who in self._waiting():
+            async with self._lock:
+                if self._house.identities.get(who.id) is not None:
+                    await self._clean(who)
 
     async def _clean(self, who: Identity) -> Forgotten:
         house, done = self._house, Forgotten([], [], {}, STAYS)
-        person = Person.of(who.id, who.name)
-        named = await self._rooms_with(who)
+        members = await self._leave(who)
+        await house.writer.submit(_gone(who))  # again: something may have been under way
+        named = await run_in_thread("the records", partial(house.store.rooms_naming, who.id))
         for room in named:
+            await self._forget_transcripts(room, [members[room]] if room in members else [])
             if (who.id, room) in self._impossible:
                 continue
-            if room == HOUSE_ROOM or not house.rooms.is_quiet(room):
+            if room == HOUSE_ROOM or not house.rooms.is_quiet(room) or self._rewritings.is_exhausted(room):
                 done.later.append(room)
                 continue
+            self._rewritings.add(room)
             try:
-                work = partial(rewritten, house.store, room, person, house.clock.now())
-                await house.rooms.rewrite(room, work)
-                await self._forget_invites(room, person)
+                who = await self._rewrite(room, who)
                 done.cleaned.append(room)
                 log.info("room %s: the data of an identity was deleted", room)
             except CohabitError as wrong:
                 log.error("room %s: the data of an identity could not be deleted: %s", room, wrong.as_text())
                 self._impossible.add((who.id, room))
                 done.kept[room] = wrong.message
-        who = await self._with_handles(who, person.was)
         if HOUSE_ROOM not in named and await self._in_house_record(who):
             done.later.append(HOUSE_ROOM)
         if not done.later:
-            await house.writer.submit(Write(forget=[who.id]))
+            await house.writer.submit(Write(forget=[who.id], forget_egress=[who.id]))
             house.identities.forget(who.id)
         await self.scrub()
         return done
 
-    async def _forget_invites(self, room: str, person: Person) -> None:
-        """Forget whom the invites were for that the person joined with."""
-        known = [one for one in self._house.identities.all_invites(room) if one.id in person.invites]
-        changed = [structs.replace(one, handle=person.pseudonym, name="") for one in known]
-        for one in changed:
-            self._house.identities.put_invite(one)
-        if changed:
-            await self._house.writer.submit(Write(invites=changed))
+    async def _forget_transcripts(self, room: str, members: Sequence[str]) -> None:
+        forget = partial(self._house.need(Transcripts).forget, room, members)
+        await run_in_thread("the transcripts", forget)
 
-    async def _with_handles(self, who: Identity, found: tuple[str, ...]) -> Identity:
-        """Keep the handles that were found, until the house record is cleaned too."""
-        handles = tuple(dict.fromkeys((*(who.forgotten or ()), *found)))
-        if handles != who.forgotten:
-            who = structs.replace(who, forgotten=handles)
-            await self._house.writer.submit(Write(identities=[who]))
-            self._house.identities.put(who)
+    async def _rewrite(self, room: str, who: Identity) -> Identity:
+        """Replace a record, together with the invites that the identity joined with. The handles that it had there are
+        kept with it until the house record is cleaned too."""
+        house, person = self._house, Person.of(who.id, who.name)
+        invites: list[Invite] = []
+
+        async def complete(write: Write) -> None:
+            nonlocal who
+            await self._forget_transcripts(room, person.members)
+            handles = dict.fromkeys((*(who.forgotten or ()), *map(handle_of, person.members)))
+            who = structs.replace(who, forgotten=tuple(handles))
+            known = [one for one in house.identities.all_invites(room) if one.id in person.invites]
+            invites.extend(structs.replace(one, handle=person.pseudonym, name="") for one in known)
+            write.identities, write.invites = [who], invites
+
+        await house.rooms.rewrite(room, partial(rewritten, house.store, room, person, house.clock.now()), complete)
+        house.identities.put(who)
+        for one in invites:
+            house.identities.put_invite(one)
         return who
 
     async def _in_house_record(self, who: Identity) -> bool:
         look = partial(mentions, self._house.store, HOUSE_ROOM, who.id, who.forgotten or ())
         return await run_in_thread("the house record", look)
-
-    async def _rooms_with(self, who: Identity) -> list[str]:
-        store = self._house.store
-
-        def find() -> list[str]:
-            return [room for room in store.rooms() if mentions(store, room, who.id)]
-
-        return await run_in_thread("the records", find)
 
     async def clean_house_record(self) -> None:
         """Clean the house record, before it is opened."""
@@ -313,3 +313,8 @@ class Forgetting:
             await run_in_thread("the store", self._house.store.scrub)
         except CohabitError as busy:  # the next one does it
             log.warning("%s", busy.message)
+
+
+def _gone(who: Identity) -> Write:
+    """Delete what is kept of an identity outside of records. Its name stays until the records are cleaned."""
+    return Write(forget=[who.id], forget_egress=[who.id], identities=[who])

@@ -13,11 +13,19 @@ from cohabit.house.calls.context import Services
 from cohabit.house.clock import DAY_MS, Timer
 from cohabit.house.lifecycle.own_data import Forgetting
 from cohabit.house.running.runner import RoomRunner
-from cohabit.house.store.contract import Write
+from cohabit.house.store.contract import Store, Write
 from cohabit.house.threads import run_in_thread
+from cohabit.model.record import decode_entry
 
 log = logging.getLogger("cohabit")
 EVERY_MS = 3_600_000
+PAGE = 200
+OF_A_GAME = frozenset((
+    "open", "presence", "admitted", "knocked", "transit_in", "credential", "entry_set", "invite_revoked", "loaded",
+    "ticks", "turn_timeout", "rematch_due",
+))  # fmt: skip
+"""The system entries of something that somebody did, or that happened in a game. The house makes the others by itself:
+when it starts, when a grant expires, when refused calls are recorded."""
 
 
 class Retention:
@@ -29,6 +37,8 @@ class Retention:
         self._timer: Timer | None = None
         self._lock = asyncio.Lock()
         self._sweeping: asyncio.Task[None] | None = None
+        self._swept = False
+        self._used: dict[str, tuple[int, int]] = {}  # by room: its last entry, and when it was last used
 
     def start(self) -> None:
         """Sweep now, and every hour."""
@@ -54,17 +64,19 @@ class Retention:
         async with self._lock:
             await self._forgetting.clean_waiting()
             deleted = [room for room in list(self._house.rooms) if await self._delete_if_old(room)]
+            self._used = {room: used for room, used in self._used.items() if room in self._house.rooms}
             audits = await self._forget_refusals()
             await self._delete_transcripts()
-            if deleted or audits:
+            if deleted or audits or not self._swept:  # the first time: a crash may have come before it
                 await self._forgetting.scrub()
+            self._swept = True
 
     async def _delete_if_old(self, room: str) -> bool:
         runner, days = self._house.rooms.get(room), self._house.settings.keep_rooms_days
         if runner is None or not days or not self._is_over(runner):
             return False
-        age = self._house.clock.now() - runner.room.record.at
-        if age < days * DAY_MS:
+        age = self._house.clock.now() - await self._last_used(runner)
+        if age < days * DAY_MS or not self._is_over(runner):
             return False
         try:
             await self._house.rooms.delete(room)
@@ -73,6 +85,16 @@ class Retention:
             return False
         log.info("room %s was deleted: nothing has happened in it for %.1f days", room, age / DAY_MS)
         return True
+
+    async def _last_used(self, runner: RoomRunner) -> int:
+        """When somebody last did something in a room, or its game went on."""
+        seq, used = self._used.get(runner.id, (-1, 0))
+        if seq != runner.room.record.seq:
+            seq = runner.room.record.seq
+            look = partial(_last_used, self._house.store, runner.id, seq, runner.room.record.at)
+            used = await run_in_thread("a record", look)
+            self._used[runner.id] = seq, used
+        return used
 
     def _is_over(self, runner: RoomRunner) -> bool:
         """Whether a room is archived or its game is over, nobody is in it or watches it, and no new game is due."""
@@ -103,3 +125,15 @@ class Retention:
             transcripts = self._house.need(Transcripts)
             for room in await run_in_thread("the transcripts", partial(transcripts.delete_older, before_s)):
                 log.info("the transcripts and memories of room %s were deleted", room)
+
+
+def _last_used(store: Store, room: str, seq: int, at: int) -> int:
+    """Reads a record backwards from its last entry, ``seq``, at ``at``. If older entries were deleted, the time of the
+    oldest."""
+    for end in range(seq, -1, -PAGE):
+        for _, body, _ in reversed([*store.lines(room, end - PAGE, min(PAGE, end + 1))]):
+            entry = decode_entry(body)
+            at = entry.at
+            if entry.by is not None or entry.do in OF_A_GAME:
+                return at
+    return at

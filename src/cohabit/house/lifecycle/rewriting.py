@@ -6,15 +6,18 @@ other. If that is not possible with other handles, because a world plays differe
 """
 
 import logging
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from cohabit.errors import CohabitError, RecordCorrupt
+from cohabit.house.lifecycle import travel_words
+from cohabit.house.lifecycle.travel_words import DELETED
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.loading import world_from
 from cohabit.model.record import Entry
@@ -27,10 +30,9 @@ from cohabit.room.room import Room
 from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
-DELETED = "[deleted]"
 ADMISSIONS = ("admitted", "knocked")
-FOR_HOSTS = ("reason", "note")
-"""The words in commands that only hosts read."""
+OWN_WORDS = ("reason", "note", "remember")
+"""The words in commands that are only for hosts, or for the caller itself."""
 
 
 class NotRewritable(RecordCorrupt):
@@ -46,12 +48,24 @@ class Person(Struct):
     new_identity: str
     handles: tuple[str, ...] = ()  # in the house record, which names members of rooms
     invites: tuple[str, ...] = ()  # that it joined with
-    was: tuple[str, ...] = ()  # handles that it had, found on the way
+    members: tuple[str, ...] = ()  # ids that it had in the room, found on the way
     backends: tuple[str, ...] = ()  # what it has said that it uses; the house repeats it in entries of its own
 
     @classmethod
     def of(cls, identity: str, name: str) -> "Person":
         return cls(identity, name, f"deleted-{secrets.token_hex(4)}", f"i-{secrets.token_hex(8)}")
+
+    def blank(self, backend: str) -> str:
+        """What stands for a backend. Another one stays another one, so that the record tells of the change."""
+        if backend not in self.backends:
+            self.backends += (backend,)
+        number = self.backends.index(backend)
+        return f"{DELETED} {number + 1}" if number else DELETED
+
+
+def words_of(command: Command) -> tuple[str, ...]:
+    """The arguments with words of the caller."""
+    return (*OWN_WORDS, *(command.words or ()))
 
 
 def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()) -> bool:
@@ -77,9 +91,13 @@ def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     except CohabitError as differs:
         log.warning("room %s: handles are kept, because the game differs without them: %s", room, differs.message)
         made, known = _again(lines, person, make, rename=False)
-    own = {old for old, new in known.items() if new.own}
+    person.members = tuple(old for old, new in known.items() if new.own)
     made.system("data_deleted", {"member": person.pseudonym}, max(at, made.record.at))
-    refusals = [_refusal(one, known, own) for one in store.refusals(room)]
+    quoted = _quoted(person, known)
+    refusals = [
+        Refusal(**{**structs.asdict(one), **_refused_line(structs.asdict(one), known, quoted)})
+        for one in store.refusals(room)
+    ]
     snapshot = made.snapshot()
     return Write(room, made.record.take_pending(), (snapshot.seq, snapshot.encode()), refusals, rewrite=True)
 
@@ -96,6 +114,9 @@ class _Known(Struct):
 
     id: str
     own: bool
+
+
+_OTHER = _Known("", False)
 
 
 def _again(lines: Sequence[Line], person: Person, make: MakeWorld, rename: bool) -> tuple[Room, dict[str, _Known]]:
@@ -187,15 +208,13 @@ def _follow(before: Room, after: Room, known: dict[str, _Known], person: Person)
     for old, new in zip(before.state.members.values(), after.state.members, strict=True):
         if old.id not in known:
             known[old.id] = _Known(new, old.identity == person.identity)
-            if known[old.id].own:
-                person.was += (old.handle,)
-        if old.backend and old.identity == person.identity and old.backend not in person.backends:
-            person.backends += (old.backend,)
+        if old.backend and old.identity == person.identity:
+            person.blank(old.backend)
 
 
 def _anonymous(member: Mapping[str, Any], person: Person) -> dict[str, Any]:
     """The person as a member of a new room."""
-    own = {"name": person.pseudonym, "backend": DELETED}
+    own = {"name": person.pseudonym, "backend": person.blank(member["backend"]) if member.get("backend") else ""}
     return {**member, **{field: text for field, text in own.items() if member.get(field)}}
 
 
@@ -208,7 +227,7 @@ class _Names(Struct):
     texts: dict[str, str]
 
 
-MEMBERS = frozenset(("app", "by", "handle", "identity", "member", "members", "to", "who", "confirm"))
+MEMBERS = frozenset(("agent_id", "app", "by", "handle", "identity", "member", "members", "to", "who", "confirm"))
 """The arguments that name members or identities."""
 TEXTS = frozenset(("backend", "name", "names", "handle", "label"))
 """The arguments that may repeat a person's name, or what it has disclosed."""
@@ -227,7 +246,7 @@ def _names(before: Room, after: Room, known: Mapping[str, _Known], person: Perso
     ids = {**{old: new.id for old, new in known.items()}, person.identity: person.new_identity}
     others = {member.name for member in before.state.members.values() if member.identity != person.identity}
     words = {
-        **dict.fromkeys(person.backends, DELETED),
+        **{backend: person.blank(backend) for backend in person.backends},
         **dict.fromkeys(filter(None, (person.name, *person.handles)), person.pseudonym),
     }
     return _Names(
@@ -245,10 +264,11 @@ def _changed(
     if entry.do in ADMISSIONS and entry.by is None:
         args = _admission(args, person, rename)
     elif isinstance(args, dict):
-        words = FOR_HOSTS if command.words is None else command.words
+        words = words_of(command)
         members = names.ids if entry.by is None else names.handles
         args = {
-            name: _blank(value, command, name) if own and name in words
+            name: person.blank(value) if own and name == "backend" and isinstance(value, str) and value
+            else _blank(value, command, name) if own and name in words
             else value if name in words or command.where == "world"
             else _renamed(value, name, members, names.texts)
             for name, value in args.items()
@@ -256,9 +276,13 @@ def _changed(
         if entry.do == "invited" and args["invite"] in person.invites and rename:
             args["handle"] = person.pseudonym
         if entry.do == "refused":
-            args["lines"] = [_refused_line(one, known) for one in entry.args["lines"]]
+            quoted = _quoted(person, known)
+            args["lines"] = [_refused_line(one, known, quoted) for one in entry.args["lines"]]
+        if entry.by is None:
+            args = _travels(entry, args, room.state.world, known, person)
     by = known[entry.by].id if entry.by is not None and entry.by in known else entry.by
-    return Entry(entry.seq, entry.at, entry.do, by, args, (), None if own else entry.why, entry.key, entry.via)
+    why, key = (None, None) if own else (entry.why, entry.key)
+    return Entry(entry.seq, entry.at, entry.do, by, args, (), why, key, entry.via)
 
 
 def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, Any]:
@@ -268,23 +292,40 @@ def _admission(args: dict[str, Any], person: Person, rename: bool) -> dict[str, 
         return args  # of somebody else, who may have the same name
     changed = {**inner, "identity": person.new_identity, "name": person.pseudonym}
     if changed.get("backend"):
-        changed["backend"] = DELETED
+        changed["backend"] = person.blank(changed["backend"])
     if rename:
         changed["handle"] = person.pseudonym
     return {**args, "admission": changed} if "admission" in args else changed
 
 
-def _refused_line(line: Mapping[str, Any], known: Mapping[str, _Known]) -> dict[str, Any]:
-    who = known.get(line.get("member", ""))
-    if who is None:
-        return dict(line)
-    return {**line, "member": who.id, **({"reason": DELETED} if who.own else {})}
+def _travels(
+    entry: Entry, args: dict[str, Any], world: str, known: Mapping[str, _Known], person: Person
+) -> dict[str, Any]:
+    """System entries about remote worlds and visits, without the words of the person."""
+    own = known.get(entry.args.get("by") or "", _OTHER).own
+    if entry.do == "asked" and own:
+        return travel_words.asked(args, world)
+    if entry.do == "answered" and own and world == travel_words.NEXUS:
+        return travel_words.answered(args)
+    if entry.do == "polled" and world == travel_words.NEXUS:
+        return travel_words.polled(args, person.new_identity)
+    if entry.do == "transit_in" and args["package"]["identity"] == person.new_identity:
+        return {**args, "package": travel_words.package(args["package"], person.pseudonym)}
+    return args
 
 
-def _refusal(line: Refusal, known: Mapping[str, _Known], own: set[str]) -> Refusal:
-    who = known.get(line.member)
-    reason = DELETED if line.member in own else line.reason
-    return Refusal(line.at, who.id if who else line.member, line.command, line.code, reason, line.count, line.id)
+def _quoted(person: Person, known: Mapping[str, _Known]) -> re.Pattern[str]:
+    """Finds the person where the reason of a refusal names it: such a text quotes handles."""
+    own = {one for old, new in known.items() if new.own for one in (old, handle_of(old))}
+    words = sorted({*own, *person.handles, person.name, person.identity} - {""}, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, words))})(?![\w-])")
+
+
+def _refused_line(line: Mapping[str, Any], known: Mapping[str, _Known], quoted: re.Pattern[str]) -> dict[str, Any]:
+    """A refused call. The reason of one of the person's is deleted; of others', only what names the person."""
+    who, reason = known.get(line.get("member", "")), line.get("reason", "")
+    changed = DELETED if who is not None and who.own else quoted.sub(DELETED, reason)
+    return {**line, **({"member": who.id} if who is not None else {}), **({"reason": changed} if reason else {})}
 
 
 def _blank(value: Any, command: Command, name: str) -> Any:

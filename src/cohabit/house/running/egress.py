@@ -203,6 +203,7 @@ class EgressBooks:
     def __init__(self) -> None:
         self._stored: dict[str, list[Sent]] = {}
         self.rooms: dict[str, RoomEgress] = {}
+        self.forgotten: set[str] = set()  # identities; the reply to their last call comes after that
 
     def load(self, room: str, stored: list[Sent]) -> None:
         """What the store has of a room that is opened. Called off the event loop, before the room runs."""
@@ -222,6 +223,7 @@ class EgressBooks:
 
     def forget(self, identity: str) -> None:
         """An identity was deleted. Its counts are deleted in the store with it."""
+        self.forgotten.add(identity)
         for room in self.rooms.values():
             room.forget(identity)
         self._stored = {room: [sent for sent in kept if sent.who != identity] for room, kept in self._stored.items()}
@@ -266,6 +268,7 @@ class RoomEgress:
         self._store_later = Later(recording.clock, STORE_MS, self.store)
         self._record_later = Later(recording.clock, EVERY_MS, self._record)
         self.is_closed = False
+        self._forgotten = books.forgotten
         self.accounts = books.of_room(self)
 
     # -- whose ------------------------------------------------------------------------------------
@@ -316,7 +319,7 @@ class RoomEgress:
     # -- keeping ----------------------------------------------------------------------------------
     def changed(self, line: Line) -> None:
         """Something was counted: store it within a few seconds, and record it within a minute if it left the house."""
-        if self.is_closed:
+        if self.is_closed or line.account.who in self._forgotten:
             return
         self._to_store[line] = None
         self._store_later.plan()

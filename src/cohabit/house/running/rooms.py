@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, UnknownRoom
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, UnknownRoom
 from cohabit.house.running.egress import read_stored
 from cohabit.house.running.remote import Connector, RemoteRunner
 from cohabit.house.running.runner import RoomEvents, RoomRunner
@@ -25,6 +25,7 @@ from cohabit.room.room import Room
 log = logging.getLogger("cohabit")
 HOUSE_ROOM = "house"
 """The id of the house record."""
+REOPENED_S = 5
 MakeConnector = Callable[[str, str, Mapping[str, Any]], Connector]
 """Makes a connector from its name, the id of the room, and the config of its world."""
 
@@ -75,7 +76,11 @@ class Rooms(dict[str, RoomRunner]):
     @property
     def problems(self) -> dict[str, CohabitError]:
         """The rooms that are quarantined or could not be opened, and why."""
-        stopped = {name: runner.failure for name, runner in self.items() if runner.failure is not None}
+        stopped = {
+            name: runner.failure
+            for name, runner in self.items()
+            if runner.failure is not None and name not in self._reserved
+        }
         return {**self.broken, **stopped}
 
     def is_free(self, name: str) -> bool:
@@ -136,13 +141,14 @@ class Rooms(dict[str, RoomRunner]):
         return room
 
     def _record_opening(self, room: Room) -> None:
-        """Record how long a room was closed, and that nobody is in it. In an archived room no time passes anyway."""
-        now = self.shared.clock.now()
-        if not room.state.archived:
-            room.system("opened", {"gap": max(0, now - room.record.at)}, now)
+        """Record that nobody has been in a room since its last entry, and how long it was closed. In an archived room
+        no time passes anyway."""
+        now, last = self.shared.clock.now(), room.record.at
         here = [m.id for m in room.state.members.values() if m.here]
         if here:
-            room.system("presence", {"members": here, "here": False}, now)
+            room.system("presence", {"members": here, "here": False}, last)
+        if not room.state.archived:
+            room.system("opened", {"gap": max(0, now - last)}, max(now, last))
 
     # -- running ----------------------------------------------------------------------------------
     async def _start(self, room: Room) -> RoomRunner:
@@ -230,14 +236,19 @@ class Rooms(dict[str, RoomRunner]):
             return False
         return state.archived or state.over_since is not None or not any(m.here for m in state.members.values())
 
-    async def rewrite(self, room_id: str, work: Callable[[], Write | None]) -> bool:
-        """Close a room, replace its record by what ``work`` returns (on a thread), and open it again. Returns whether
-        there was something to replace."""
+    async def rewrite(
+        self, room_id: str, work: Callable[[], Write | None], complete: Callable[[Write], Awaitable[None]]
+    ) -> None:
+        """Close a room, replace its record by what ``work`` returns (on a thread), and open it again. ``complete`` adds
+        to what is written. Meanwhile calls are refused, and say when to try again."""
         with self.reserve(room_id):
-            old = self.pop(room_id, None)
+            old = self.get(room_id)
             if old is not None:
                 await old.save_before_closing()
-                old.close("this room is being reopened; reconnect")
+                old.stop(
+                    Busy(f"this room is being reopened; try again in {REOPENED_S} seconds", retry_after_s=REOPENED_S)
+                )
+                old.close()
                 self.on_closed(old)
                 if old.remote is not None:
                     await old.remote.closed()
@@ -245,15 +256,16 @@ class Rooms(dict[str, RoomRunner]):
                 await self.shared.writer.submit(Write(room_id))  # after all queued writes
                 write = await run_in_thread(f"room {room_id}", work)
                 if write is not None:
+                    await complete(write)
                     if self.heads is not None:
                         await self.heads.deleted(room_id)
                     await self.shared.writer.submit(write)
-                return write is not None
             finally:
                 if old is not None:
                     try:
                         await self._start(await self._load(room_id))
                     except CohabitError as failed:
+                        del self[room_id]
                         self.broken[room_id] = failed
                         raise
 

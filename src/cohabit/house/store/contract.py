@@ -11,6 +11,7 @@ Errors: STORAGE_FAILED if the store cannot be read or written now (a full disk, 
 stored data is damaged.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -31,6 +32,16 @@ StoredProfile = tuple[str, bytes]
 StoredEgress = tuple[str, bytes]
 """What left a room for one backend: a key that begins with the identity and a line break, and how much. The rest is
 opaque to the store."""
+
+
+_IDENTITY = re.compile(rb"i-[0-9a-f]{16}")
+
+
+def identities_in(body: bytes) -> set[str]:
+    """The identities that an entry or a snapshot names, by the form of their ids."""
+    if b"i-" not in body:  # most do not: this runs for every entry
+        return set()
+    return {found.decode() for found in _IDENTITY.findall(body)}
 
 
 LISTS = (
@@ -58,7 +69,7 @@ class Write(Struct):
     profiles: Sequence[StoredProfile] = ()
     rewrite: bool = False  # before the rest of this write: delete the entries, snapshots and refusals of the room
     forget_refusals: Sequence[int] = ()  # delete the refusals of the room with these ids
-    forget: Sequence[str] = ()  # after the rest: delete these identities, with their credentials and profiles
+    forget: Sequence[str] = ()  # before the rest: delete these identities, with their credentials and profiles
     forget_egress: Sequence[str] = ()  # delete what is stored of the egress of these identities, in every room
     egress: Sequence[StoredEgress] = ()
 
@@ -113,6 +124,10 @@ class Store(Protocol):
 
     def invites(self) -> list[Invite]:
         """All invites, sorted by id."""
+
+    def rooms_naming(self, identity: str) -> list[str]:
+        """The rooms of which an entry names this identity (`identities_in`), or did before it was deleted as too old;
+        sorted. The time does not grow with the number of rooms."""
 
     def profile(self, identity: str) -> bytes | None:
         """What is kept of an identity; None: nothing. The time does not grow with their number."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from cohabit.errors import BadArgs, StorageFailed
-from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 
@@ -19,6 +19,7 @@ class _Stored:
         self.snapshots: list[tuple[int, bytes]] = []  # newest first
         self.refusals: dict[int, Refusal] = {}
         self.egress: dict[str, bytes] = {}
+        self.named: set[str] = set()  # identities
 
 
 class MemoryStore:
@@ -79,14 +80,21 @@ class MemoryStore:
 
     def _write(self, write: Write, appended: bool) -> None:
         if write.rewrite:
-            self._rooms[write.room] = _Stored()
+            fresh, old = _Stored(), self._of(write.room)
+            fresh.egress, self._rooms[write.room] = old.egress, fresh
         if write.lines:
-            rows = self._of(write.room).rows
+            stored = self._of(write.room)
+            rows = stored.rows
             rows.extend([(line.seq, line.body, line.digest) for line in write.lines])
+            stored.named.update(*(identities_in(line.body) for line in write.lines))
             if not appended:
                 rows.sort()
         if not write.has_more_than_lines:
             return
+        for identity in write.forget:
+            self._identities.pop(identity, None)
+            self._profiles.pop(identity, None)
+            self._credentials = {key: one for key, one in self._credentials.items() if one.identity != identity}
         if write.snapshot is not None:
             self._keep_snapshot(write.room, write.snapshot)
         if write.refusals:
@@ -103,13 +111,9 @@ class MemoryStore:
         for number in write.forget_refusals:
             self._of(write.room).refusals.pop(number, None)
         for identity in write.forget_egress:
-            for stored in self._rooms.values():
+            for room in self._rooms.values():
                 own = f"{identity}\n"
-                stored.egress = {key: body for key, body in stored.egress.items() if not key.startswith(own)}
-        for identity in write.forget:
-            self._identities.pop(identity, None)
-            self._profiles.pop(identity, None)
-            self._credentials = {key: one for key, one in self._credentials.items() if one.identity != identity}
+                room.egress = {key: body for key, body in room.egress.items() if not key.startswith(own)}
         if write.delete:
             self._delete(write.room)
 
@@ -191,6 +195,10 @@ class MemoryStore:
     def invites(self) -> list[Invite]:
         with self._lock:
             return [self._invites[key] for key in sorted(self._invites)]
+
+    def rooms_naming(self, identity: str) -> list[str]:
+        with self._lock:
+            return sorted(room for room, stored in self._rooms.items() if identity in stored.named)
 
     # -- leases -----------------------------------------------------------------------------------
     def profile(self, identity: str) -> bytes | None:

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
-from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write
-from cohabit.house.store.disk import sync_folder
+from cohabit.errors import BadArgs, CohabitError, RecordCorrupt, StorageFailed
+from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
+from cohabit.house.store.disk import make_folder, sync_folder, take_lock
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
 
@@ -43,9 +43,13 @@ commit;
 _ADDED = """
 create table if not exists egress (
     room text not null, key text not null, body blob not null, primary key (room, key)) without rowid;
+create table if not exists named (
+    identity text not null, room text not null, primary key (identity, room)) without rowid;
 """
 """Tables that data folders of the same schema may lack. They are made when such a folder is opened."""
-_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases", "egress")
+NAMED = "named"
+"""This key is missing until the identities of all entries are in the table ``named``."""
+_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases", "egress", "named")
 ROWS_PER_INSERT = 100
 COLUMNS = 4  # of entries
 ROWS_PER_READ = 1000
@@ -80,8 +84,8 @@ class SQLiteStore:
     def _open(self) -> None:
         with ExitStack() as undo:
             if not self._read_only:
-                _make_folder(self.folder)
-                self._lock_file = _take_lock(self.folder)
+                make_folder(self.folder)
+                self._lock_file = take_lock(self.folder)
                 undo.callback(self._unlock)
             _prepare(self.path, create=not self._read_only)
             self._db = undo.enter_context(closing(self._connect()))
@@ -89,23 +93,37 @@ class SQLiteStore:
             if not self._read_only:
                 # The folder lock is ours, so the house that held these leases has ended.
                 self._db.execute("delete from leases")
-                self._db.execute(_ADDED)
+                self._db.executescript(_ADDED)
+                self._index_old_entries()
             undo.pop_all()
 
     def _connect(self) -> sqlite3.Connection:
         return _connect_read_only(self.path) if self._read_only else _connect(self.path)
+
+    def _index_old_entries(self) -> None:
+        """Once, for a folder that was made without this index."""
+        if self._db.execute("select 1 from meta where key = ?", (NAMED,)).fetchone() is None:
+            with self._transaction():
+                for table in ("entries", "snapshots"):
+                    for room, body in self._db.execute(f"select room, body from {table}"):
+                        self._index((one, room) for one in identities_in(body))
+                self._db.execute("insert into meta values (?, 1)", (NAMED,))
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
         if not any(write.has_more_than_lines for write in writes):
             # Each statement releases and reacquires the GIL, which costs more than a row while the event loop is
             # busy. So a statement inserts many rows, and a single statement is its own transaction.
-            with self._transaction(begin=sum(len(write.lines) for write in writes) > ROWS_PER_INSERT):
+            named = _named(writes)
+            many = sum(len(write.lines) for write in writes) > ROWS_PER_INSERT
+            with self._transaction(begin=many or bool(named)):
                 self._insert_lines(writes)
+                self._index(named)
             return
         with self._transaction():
             for part in _ending_with_deletions(writes):
                 self._insert_lines(part)
+                self._index(_named(part))
                 for write in part:
                     if write.has_more_than_lines:
                         self._write_rest(write)
@@ -126,7 +144,7 @@ class SQLiteStore:
         for write in writes:
             room = write.room
             if write.rewrite:
-                for table in ("entries", "snapshots", "refusals"):
+                for table in ("entries", "snapshots", "refusals", "named"):
                     self._db.execute(f"delete from {table} where room = ?", (room,))
             for line in write.lines:
                 values += room, line.seq, line.body, line.digest
@@ -136,9 +154,14 @@ class SQLiteStore:
         if values:
             self._db.execute(_insert_of(len(values) // COLUMNS), values)
 
+    def _index(self, named: Iterable[tuple[str, str]]) -> None:
+        self._db.executemany("insert or ignore into named values (?, ?)", named)
+
     def _write_rest(self, write: Write) -> None:
         """Write everything except the lines, which are already inserted."""
         room = write.room
+        for identity in write.forget:
+            self._forget_identity(identity)
         if write.snapshot is not None:
             self._keep_snapshot(room, write.snapshot)
         if write.refusals:
@@ -163,8 +186,6 @@ class SQLiteStore:
             self._db.executemany("delete from refusals where room = ? and id = ?", gone)
         for identity in write.forget_egress:
             self._db.execute("delete from egress where substr(key, 1, ?) = ?", (len(identity) + 1, f"{identity}\n"))
-        for identity in write.forget:
-            self._forget_identity(identity)
         if write.delete:
             for table in _TABLES_WITH_ROOM:
                 self._db.execute(f"delete from {table} where room = ?", (room,))
@@ -196,7 +217,9 @@ class SQLiteStore:
     def _forget_identity(self, identity: str) -> None:
         self._db.execute("delete from identities where id = ?", (identity,))
         self._db.execute("delete from profiles where identity = ?", (identity,))
-        held = self._db.execute("select hash, body from credentials").fetchall()
+        held = self._db.execute(
+            "select hash, body from credentials where instr(body, ?)", (identity.encode(),)
+        ).fetchall()  # the label of another one may contain it
         mine = [(key,) for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity == identity]
         self._db.executemany("delete from credentials where hash = ?", mine)
 
@@ -258,6 +281,9 @@ class SQLiteStore:
 
     def invites(self) -> list[Invite]:
         return self._decoded(Invite, "select body from invites order by id")
+
+    def rooms_naming(self, identity: str) -> list[str]:
+        return [row[0] for row in self._read("select room from named where identity = ? order by room", (identity,))]
 
     def profile(self, identity: str) -> bytes | None:
         found = self._read("select body from profiles where identity = ?", (identity,))
@@ -343,6 +369,11 @@ def _ending_with_deletions(writes: Sequence[Write]) -> Iterator[list[Write]]:
             yield part
             part = []
     yield part
+
+
+def _named(writes: Iterable[Write]) -> set[tuple[str, str]]:
+    """The identities that new entries name, with the room of each."""
+    return {(one, write.room) for write in writes for line in write.lines for one in identities_in(line.body)}
 
 
 @lru_cache(maxsize=ROWS_PER_INSERT)
@@ -439,33 +470,6 @@ def _connect_by_uri(path: Path, options: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _make_folder(folder: Path) -> None:
-    """Create the folder and sync its parents: SQLite syncs files, not directory entries of new folders."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for made in missing:
-        sync_folder(made.parent)
-
-
-def _take_lock(folder: Path) -> int:
-    """Lock the folder for this process. The lock ends with the process, however it ends."""
-    import fcntl
-
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        owner = os.read(handle, 32).decode(errors="replace").strip()
-        os.close(handle)
-        raise Conflict(
-            f"{folder} is in use by another house (process {owner or 'unknown'}). Stop it, or choose another folder "
-            "with --data"
-        ) from None
-    os.truncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    return handle
 
 
 # -- errors -------------------------------------------------------------------------------------

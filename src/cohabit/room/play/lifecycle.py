@@ -70,7 +70,7 @@ class Archived(Struct):
 @command(category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True)
 def archive(ctx: Context) -> Archived:
     """Archive the room. It stays readable but cannot be changed, until `unarchive`. Visits end."""
-    ctx.state.archived = True
+    ctx.state.archived, ctx.state.archived_at = True, ctx.at
     ctx.tell(f"{ctx.member.handle} archived this room")
     return Archived(True)
 
@@ -83,10 +83,13 @@ def _is_archived(room: BaseRoom, member: Member) -> bool:
     category="control", needs=C.CONTROL_WORLD, records=True, any_turn=True, when_archived=True, offered_if=_is_archived
 )
 def unarchive(ctx: Context) -> Archived:
-    """Bring an archived room back. No time has passed in it."""
+    """Bring an archived room back. No time has passed in it: time limits go on where they stood."""
     if not ctx.state.archived:
         raise GameRejected("this room is not archived")
-    ctx.state.archived = False
-    stood_still(ctx.room, ctx.at - ctx.room.record.at)
+    stood_still(ctx.room, ctx.at - (ctx.state.archived_at or ctx.room.record.at))
+    ctx.state.archived, ctx.state.archived_at = False, 0
+    for member in ctx.state.members.values():
+        if member.away_since is not None:  # it may have gone while the room was archived
+            member.away_since = min(member.away_since, ctx.at)
     ctx.tell(f"{ctx.member.handle} brought this room back from the archive")
     return Archived(False)
