@@ -118,7 +118,8 @@ class SQLiteStore:
             many = sum(len(write.lines) for write in writes) > ROWS_PER_INSERT
             with self._transaction(begin=many or bool(named)):
                 self._insert_lines(writes)
-                self._index(named)
+                if named:
+                    self._index(named)
             return
         with self._transaction():
             for part in _ending_with_deletions(writes):
