@@ -1,16 +1,18 @@
 """In a sealed room, what a player sees is shown to others only if that player allows it, by whatever door."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
-from cohabit.house.access.signing import SigningKey
+from cohabit.house.access.signing import SigningKey, verify_egress
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
+from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house, player
 
@@ -371,4 +373,36 @@ async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game
         (line,) = [one for one in (await who["hostess"]("egress")).members if one.member == "ann"]
         (own,) = (await who["ann"]("egress")).members
         assert line.bytes == 65_536
+        assert {amount.times for amount in line.backends[0].kinds.values()} == {100}
         assert own.bytes % 65_536
+
+
+async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:
+    """What a host gets to know of how much was sent to a player, by everything that shows it."""
+    clock, found = FakeClock(), list[Any]()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, {**ANN, "backend": "Claude"}, BOB, HOST, **SEALED)
+        ann, hostess = who["ann"], who["hostess"]
+        for _ in range(20):
+            await ann("hide", {"n": hidden})
+        for budget in (0, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 65_535, 65_536):
+            await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
+            with suppress(CohabitError):
+                await ann("view")
+            await clock.advance(61_000)
+        if leaves:
+            await ann("leave")
+        found += [line.bytes for line in (await hostess("egress")).members if line.member == "ann"]
+        made = await hostess("export_egress")
+        exported = verify_egress(made.export, made.key)
+        assert not isinstance(exported, str)
+        found += [line.bytes for line in exported.members if line.member == "ann"]
+        lines = (await hostess("audit", {"max": 500, "kinds": ["refusals", "egress"]})).lines
+        found += [(line.at - lines[-1].at, line.text, line.code, line.count) for line in lines]
+    return found
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_a_host_does_not_learn_from_sizes_or_budgets_what_a_player_hides(leaves: bool) -> None:
+    short, long = [await _what_a_host_learns_of_sizes(hidden, leaves) for hidden in (1, 1_234_567_890)]
+    assert short == long

@@ -22,6 +22,8 @@ from cohabit.house.access.signing import HouseKey
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.door import Door
 from cohabit.house.calls.resolve import STRANGER, resolve
+from cohabit.house.running.calls import Deliver
+from cohabit.house.running.egress import measured
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import USED_UP, hashed, make_token, new_identity
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
@@ -449,7 +451,9 @@ def handle_for(name: str) -> str:
 JOIN = command_of(join)
 
 
-async def knock(door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "") -> JoinedRoom:
+async def knock(
+    door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "", deliver: Deliver = measured
+) -> Any:
     """Call `join` for a caller without a token, or with an ``invite`` in the arguments. ``address``: where the caller
     is, for limits."""
     rest = dict(args)
@@ -465,8 +469,7 @@ async def knock(door: Door, args: Mapping[str, Any], token: str | None = None, a
         credential = await _identify_invite(door, invite, room)
     else:
         credential = Credential(hashed(f"{room} {address}"), "", room, STRANGER)
-    reply: JoinedRoom = await door.call(credential, room, JOIN.name, rest)
-    return reply
+    return await door.call(credential, room, JOIN.name, rest, deliver=deliver)
 
 
 async def _identify_invite(door: Door, invite: str, room: str) -> Credential:

@@ -25,6 +25,7 @@ class ReplyOf(Protocol):
 
     sends: SentKind
     records: bool
+    when_used_up: bool
 
 
 class Outlet(Protocol):
