@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
+from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import SigningKey, verify_egress
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
@@ -172,16 +173,19 @@ async def test_a_house_host_cannot_become_the_owner_of_the_data_folder() -> None
                 await boss(name, args)
 
 
-async def test_who_accepts_an_invite_has_a_token_that_the_inviter_does_not_know() -> None:
+@pytest.mark.parametrize("sealed", [False, True])
+async def test_who_accepts_an_invite_has_a_token_that_the_inviter_does_not_know(sealed: bool) -> None:
     async with open_house() as house:
-        who = await make_room(house, BOB, HOST, **SEALED)
+        who = await make_room(house, BOB, HOST, partial_intel=True, sealed=sealed)
         invited = await invite(who["hostess"], "eve", role="player", claim="auto:0")
         eve = await invited.join()
         await eve("hide", {"n": 41})
         assert eve.token != invited.token
         for name in ("whoami", "view", "join", "rotate_token"):
-            with pytest.raises(Unauthorized):
+            with pytest.raises(Unauthorized, match="used up"):
                 await invited(name)
+        with pytest.raises(Unauthorized, match="used up"):
+            await knock(house.door, {"room": "den", "invite": invited.token})
         assert await eve("numbers") == {"red": [41]}
 
 
@@ -193,12 +197,33 @@ async def test_who_cannot_change_its_token_keeps_that_of_its_invite_by_its_own_d
         assert (await invited("whoami")).handle == "eve"
 
 
-async def test_in_an_open_world_an_invite_becomes_the_token_of_its_member() -> None:
+@pytest.mark.parametrize("lobby", [False, True])
+async def test_an_invitee_whose_reply_was_lost_joins_again_and_is_the_same_member(lobby: bool) -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="nim")
+        await who["hostess"]("set_entry", {"lobby": lobby})
+        invited = await invite(who["hostess"], "eve")
+        lost = [await invited.join(), await invited.join()]
+        eve = Client(house, "den", "eve", (await knock(house.door, {"room": "den", "invite": invited.token})).token)
+        for before in lost:
+            with pytest.raises(Unauthorized):
+                await before("join")
+        assert (await eve("join")).status == ("waiting" if lobby else "joined")
+        members = [member.handle for member in (await who["hostess"]("roster")).members]
+        assert [handle for handle in members if "eve" in handle] == ([] if lobby else ["eve"])
+        assert len((await who["hostess"]("lobby")).waiting) == lobby
+        with pytest.raises(Unauthorized, match="used up"):
+            await invited("join")
+
+
+async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -> None:
     async with open_house() as house:
         who = await make_room(house, world="nim")
         invited = await invite(who["hostess"], "eve")
-        assert (await invited("join")).token is None
-        assert (await invited("whoami")).handle == "eve"
+        await invited.join()
+        await who["hostess"]("remove_member", {"member": "eve"})
+        with pytest.raises(Unauthorized, match="used up"):
+            await invited("join")
 
 
 # -- seats ------------------------------------------------------------------------------------------

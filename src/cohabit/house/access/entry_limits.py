@@ -5,6 +5,7 @@ there are too many codes.
 """
 
 import asyncio
+from collections.abc import Collection
 from weakref import WeakValueDictionary
 
 from cohabit.errors import Busy
@@ -13,6 +14,8 @@ from cohabit.house.access.codes import Attempts, Challenges
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.clock import Clock
 from cohabit.house.threads import run_in_thread
+from cohabit.model.admission import Knock
+from cohabit.room.state import RoomState
 
 GUESSES, GUESSES_MS = 10, 60_000
 """The number of wrong codes after which a caller has to wait, and for how long. A caller is an identity, or everybody
@@ -25,12 +28,22 @@ FORGERIES, FORGERIES_MS = 120, 60_000
 """The same for assertions without a valid signature: each is checked against every key of the room."""
 ARRIVALS, ARRIVALS_MS = 120, 60_000
 """The maximum number of newcomers without a token in this time, per room and address."""
+LOBBY_LIMIT = 100
+"""The maximum number of newcomers in a lobby."""
+STALE_MS = 3_600_000
+"""A full lobby drops newcomers who have waited for longer."""
+
+
+INCOMPLETE = "put the address of the house before the link; it does not know its own (setting public_url)"
 
 
 class Gate:
-    """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored."""
+    """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored.
 
-    def __init__(self, clock: Clock) -> None:
+    ``address``: of the page, for links; empty if the house does not listen and has no public address."""
+
+    def __init__(self, clock: Clock, address: str = "") -> None:
+        self.address = address
         self.challenges = Challenges(clock)
         self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
         self.guesses_of_all = Attempts(clock, GUESSES_OF_ALL, GUESSES_MS)
@@ -39,6 +52,10 @@ class Gate:
         self.checks = asyncio.Semaphore(CHECKS_AT_ONCE)
         self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
         self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
+
+    def link(self, path: str) -> tuple[str, str]:
+        """A link to the page, and how to complete it if the house does not know its address."""
+        return f"{self.address}{path}", "" if self.address else INCOMPLETE
 
     def forget_room(self, room: str) -> None:
         for attempts in (self.guesses, self.guesses_of_all, self.forgeries, self.arrivals):
@@ -65,6 +82,20 @@ async def matched_code(ctx: HouseContext, code: str) -> str:
 def caller_of(ctx: HouseContext) -> str:
     """Whom a limit is for: an identity, or the address of a stranger, which is part of its credential."""
     return ctx.credential.identity or ctx.credential.hash.hex()
+
+
+def space_in_lobby(state: RoomState, now: int, how: str, proven: Collection[str]) -> list[Knock]:
+    """Knocks to drop, so that there is space for one more. ``how`` the newcomer joins: anybody can use an open link, so
+    those who did make space for those who were given something (``proven``)."""
+    if len(state.knocks) < LOBBY_LIMIT:
+        return []
+    old = next((k for k in state.knocks.values() if k.denied), None)
+    old = old or next((k for k in state.knocks.values() if now - k.since >= STALE_MS), None)
+    if how in proven:
+        old = old or next((k for k in state.knocks.values() if k.how not in proven), None)
+    if old is None:
+        raise Busy("the lobby of this room is full; try again later")
+    return [old]
 
 
 def count_arrival(ctx: HouseContext) -> None:

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs
 from cohabit.house.access import codes, signing
+from cohabit.house.access.entry_limits import Gate
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.threads import run_in_thread
 from cohabit.model.admission import AgentKey, same_code, same_name
@@ -34,6 +35,7 @@ class EntrySet(Struct, omit_defaults=True):
     entry: EntryShown
     link: str  # for people who join by code, by name, or because the room is open
     code: str | None = None  # a new code; it is shown once
+    note: str = ""  # how to complete the link
 
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, exclusive=True)
@@ -94,8 +96,8 @@ async def set_entry(
     changed = ", ".join(_in_words(name, value) for name, value in changes.items())
     args = {"policy": msgspec.to_builtins(policy), "by": ctx.member.id, "changed": changed}
     await ctx.record("entry_set", args, check=check)
-    link = f"{ctx.house.settings.public_url.rstrip('/')}/?join={ctx.room.id}"
-    return EntrySet(entry_shown(ctx.room.state, policy, ctx.member), link, plain or None)
+    link, note = ctx.house.need(Gate).link(f"/?join={ctx.room.id}")
+    return EntrySet(entry_shown(ctx.room.state, policy, ctx.member), link, plain or None, note)
 
 
 def _in_words(name: str, value: Any) -> str:
