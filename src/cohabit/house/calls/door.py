@@ -11,6 +11,7 @@ A call that waits is resolved and decided again each time it wakes.
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
@@ -311,9 +312,9 @@ class Door:
         self._count(wrong)
         if runner is None:
             known = house.ledger.runner.room.member_of(who.identity)
-            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong)
+            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong, _caller(who))
         elif target.command.joins:  # hosts see who tried to join
-            runner.refused(NEWCOMER, name, wrong)
+            runner.refused(NEWCOMER, name, wrong, _caller(who))
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1
@@ -323,6 +324,11 @@ class Door:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _caller(who: Credential) -> str:
+    """A name for a caller that is no member: it tells callers apart, and not who or where they are."""
+    return sha256(who.hash).hexdigest()[:8] if not who.identity else ""
 
 
 def _wait_ms(command: Command, args: Any) -> int:
