@@ -23,7 +23,15 @@ from cohabit.errors import (
 )
 from cohabit.faces.addresses import network_of
 from cohabit.house.access import codes
-from cohabit.house.access.entry_limits import ARRIVALS, FORGERIES, GUESSES, GUESSES_OF_ALL, LOBBY_LIMIT, STALE_MS
+from cohabit.house.access.entry_limits import (
+    ARRIVALS,
+    FORGERIES,
+    GUESSES,
+    GUESSES_OF_ALL,
+    LOBBY_LIMIT,
+    PAUSE_MS,
+    STALE_MS,
+)
 from cohabit.house.access.gate import handle_for, knock
 from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
 from cohabit.house.house import House
@@ -200,12 +208,15 @@ async def guess(house: House, room: str = "den", address: str = STRANGER_AT) -> 
         await knock(house.door, {"room": room, "name": "Eve", "code": "AAA-AAA-AAA"}, address=address)
 
 
+CHOSEN = "open sesame"
+
+
 async def test_wrong_codes_stop_the_caller_that_sent_them_and_nobody_else() -> None:
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who, there = await make_room(house), await make_room(house, room="attic")
-        code = (await who["hostess"]("set_entry", {"code": "new"})).code
-        other = (await there["hostess"]("set_entry", {"code": "new"})).code
+        code = (await who["hostess"]("set_entry", {"code": CHOSEN})).code
+        other = (await there["hostess"]("set_entry", {"code": CHOSEN})).code
         for _ in range(GUESSES):
             await guess(house)
         for tried in (code, "AAA-AAA-AAA"):
@@ -223,7 +234,7 @@ async def test_a_right_code_works_while_very_many_others_guess_and_each_of_them_
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house)
-        code = (await who["hostess"]("set_entry", {"code": "new"})).code
+        code = (await who["hostess"]("set_entry", {"code": CHOSEN})).code
         for number in range(GUESSES_OF_ALL):
             await guess(house, address=f"192.0.2.{number}")
         for number in range(5):
@@ -238,11 +249,31 @@ async def test_a_right_code_works_while_very_many_others_guess_and_each_of_them_
 async def test_a_caller_cannot_try_more_codes_by_trying_them_at_once() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        await who["hostess"]("set_entry", {"code": "new"})
+        await who["hostess"]("set_entry", {"code": CHOSEN})
         args = {"room": "den", "name": "Eve", "code": "AAA-AAA-AAA"}
         tries = [knock(house.door, args, address=STRANGER_AT) for _ in range(3 * GUESSES)]
         answers = Counter(type(found) for found in await asyncio.gather(*tries, return_exceptions=True))
         assert answers == {PermissionDenied: GUESSES, Busy: 2 * GUESSES}
+
+
+async def test_a_right_code_of_the_house_works_behind_the_address_of_somebody_who_guesses() -> None:
+    """The stranger shares its address with a person, and others guess from very many addresses at the same time."""
+    clock = FakeClock()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house)
+        code = (await who["hostess"]("set_entry", {"code": "new"})).code
+        for _ in range(GUESSES_OF_ALL):
+            house.gate.guesses_of_all.add("den")
+        wrong, right = (
+            {"room": "den", "name": "Eve", "code": "AAA-AAA-AAA"},
+            {"room": "den", "name": "Ann", "code": code},
+        )
+        tries = [asyncio.ensure_future(knock(house.door, wrong, address=STRANGER_AT)) for _ in range(2 * GUESSES)]
+        person = asyncio.ensure_future(knock(house.door, right, address=STRANGER_AT))
+        while not person.done():
+            await clock.advance(PAUSE_MS)
+        assert (await person).status == "joined"
+        assert {type(one) for one in await asyncio.gather(*tries, return_exceptions=True)} == {PermissionDenied}
 
 
 async def test_people_at_one_address_join_at_once_with_the_right_code() -> None:
@@ -258,7 +289,7 @@ async def test_people_at_one_address_join_at_once_with_the_right_code() -> None:
 async def test_an_identity_that_guesses_is_stopped_wherever_it_is_and_others_of_the_house_are_not() -> None:
     async with open_house() as house:
         who = await make_room(house)
-        code = (await who["hostess"]("set_entry", {"code": "new"})).code
+        code = (await who["hostess"]("set_entry", {"code": CHOSEN})).code
         operator = house.identify(house.operator_token())
         tokens = {
             name: (await house.call(operator, None, "issue_credential", {"name": name, "kind": "human"})).token

@@ -6,13 +6,14 @@ there are too many codes.
 
 import asyncio
 from collections.abc import Collection
+from contextlib import nullcontext
 from weakref import WeakValueDictionary
 
 from cohabit.errors import Busy
 from cohabit.house.access import codes
 from cohabit.house.access.codes import Attempts, Challenges
 from cohabit.house.calls.context import HouseContext
-from cohabit.house.clock import Clock
+from cohabit.house.clock import Clock, pause
 from cohabit.house.threads import run_in_thread
 from cohabit.model.admission import Knock
 from cohabit.room.state import RoomState
@@ -23,7 +24,11 @@ without a token at one address: a stranger who guesses does not keep others out.
 GUESSES_OF_ALL = 300
 """The number of wrong codes for one room in this time, from all callers, after which each caller has one try."""
 CHECKS_AT_ONCE = 4
-"""The number of codes that are checked at the same time. A check is slow on purpose."""
+"""The number of codes that are checked at the same time. A check is slow on purpose. Of callers with wrong codes it is
+one, so that they delay each other alone."""
+PAUSE_MS = 100
+"""How long a caller with too many wrong codes waits before each further one is checked, if the house has made the code:
+it may share its address with somebody who has the right one."""
 FORGERIES, FORGERIES_MS = 120, 60_000
 """The same for assertions without a valid signature: each is checked against every key of the room."""
 ARRIVALS, ARRIVALS_MS = 120, 60_000
@@ -50,6 +55,7 @@ class Gate:
         # A caller has one check at a time, so that it cannot try many codes before the first counts.
         self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self.checks = asyncio.Semaphore(CHECKS_AT_ONCE)
+        self.late_checks = asyncio.Semaphore(1)
         self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
         self.arrivals = Attempts(clock, ARRIVALS, ARRIVALS_MS)
 
@@ -67,10 +73,13 @@ async def matched_code(ctx: HouseContext, code: str) -> str:
     gate, room, caller = ctx.house.need(Gate), ctx.room.id, caller_of(ctx)
     async with gate.turns.setdefault(f"{room} {caller}", asyncio.Lock()):
         limit = 1 if gate.guesses_of_all.is_exhausted(room) else None
-        if gate.guesses.is_exhausted(room, caller, limit):
+        guesses = gate.guesses.is_exhausted(room, caller, limit)
+        if guesses and not ctx.room.state.entry_policy.code_is_random:
             raise Busy("too many wrong codes from you or from your network; try again in a minute")
+        if guesses:
+            await pause(ctx.house.clock, PAUSE_MS)
         stored = ctx.room.state.entry_policy.code
-        async with gate.checks:
+        async with gate.late_checks if guesses else nullcontext(), gate.checks:
             is_right = await run_in_thread("a code", lambda: codes.matches(code, stored))
         if is_right:
             return stored

@@ -73,6 +73,7 @@ async def set_entry(
         if plain and len(same_code(plain)) < codes.MIN_CHOSEN:
             raise BadArgs(f'code: must have at least {codes.MIN_CHOSEN} letters and digits; "new" makes one')
         given["code"] = await run_in_thread("a code", lambda: codes.hash_code(plain)) if plain else ""
+        given["code_is_random"] = code.strip().lower() == "new"
     if names is not None:
         given["names"] = _checked_names(names)
     if agent_keys is not None:
@@ -93,7 +94,7 @@ async def set_entry(
             given = ROLES["agent"] if known.may is None else known.may
             check_for_newcomer(room, giver, given, known.label or "this key")
 
-    changed = ", ".join(_in_words(name, value) for name, value in changes.items())
+    changed = ", ".join(_in_words(name, value) for name, value in changes.items() if name != "code_is_random")
     args = {"policy": msgspec.to_builtins(policy), "by": ctx.member.id, "changed": changed}
     await ctx.record("entry_set", args, check=check)
     link, note = ctx.house.need(Gate).link(f"/?join={ctx.room.id}")
