@@ -279,8 +279,8 @@ async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
         await ctx.record("credential", {"member": member.id, "change": "replaced", "by": member.id}, also)
     else:
         await ctx.house.writer.submit(also)
-    identities.revoke(old)
     _put_new(ctx, newcomer)
+    identities.revoke(old)
     return True
 
 

@@ -176,7 +176,7 @@ class Identities:
         if credential.expires_at == UNUSED:
             credential.expires_at = None
         known = self._credentials.get(invite.hash)
-        if known is not None and not credential.revoked:
+        if known is not None:
             self.revoke([known])
 
     def take_use(self, invite: Invite, uses: int = 1) -> Invite:
@@ -218,6 +218,8 @@ class Identities:
         for credential in changed:
             credential.revoked = True
             self._notify_revoked(credential)
+            if credential.hash in self._unused:
+                self._used(credential)
         return changed
 
     def _notify_revoked(self, credential: Credential) -> None:
