@@ -104,8 +104,6 @@ class Line:
             call.error, call.result = internal_error(bug, call.name), None
             size = call.deliver(call)
         account, kind = self.account, call.reply.sends
-        if account.version != account.room.room.roster_version:
-            account.look_up()
         if call.error is not None:
             kind = "refusals"
         elif account.used + size > account.limit and not (call.reply.records or call.reply.when_used_up):
@@ -118,6 +116,11 @@ class Line:
         amount.times += 1
         amount.bytes += size
         account.used += size
+
+    def passes_later(self, call: Call) -> None:
+        """The same for a call that has waited: the budget may have changed since it began."""
+        self.account.look_up()
+        self.passes(call)
 
     def _withheld(self, call: Call) -> int:
         call.error, call.result = self.account.refusal(), None
