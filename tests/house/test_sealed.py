@@ -9,6 +9,7 @@ import pytest
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
 from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import SigningKey, verify_egress
+from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.store.memory import MemoryStore
@@ -400,6 +401,17 @@ async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game
         assert line.bytes == 65_536
         assert {amount.times for amount in line.backends[0].kinds.values()} == {100}
         assert own.bytes % 65_536
+
+
+@pytest.mark.parametrize(("sealed", "shown"), [(True, 16_384), (False, 123)])
+async def test_a_host_sees_the_tokens_of_an_agent_only_roughly_in_a_sealed_room(sealed: bool, shown: int) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True, sealed=sealed)
+        status = house.services.need(AgentStatuses)["den", "ann"] = AgentStatus("a model")
+        status.tally.prompt_tokens, status.tally.dollars = 123, 0.001
+        (seen,), (own,) = [(await who[name]("agents")).agents for name in ("hostess", "ann")]
+        assert (seen.prompt_tokens, own.prompt_tokens, own.dollars) == (shown, 123, 0.001)
+        assert seen.dollars == (0 if sealed else 0.001)
 
 
 async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:
