@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
 import msgspec
 import pytest
 from websockets.asyncio.client import connect as open_socket
+from websockets.exceptions import ConnectionClosed
 
-from cohabit.errors import EgressUsedUp, PermissionDenied, by_code
+from cohabit.errors import CohabitError, EgressUsedUp, PermissionDenied, by_code
 from cohabit.faces.python import connect
 from cohabit.house.access.signing import EGRESS, SigningKey, verify_egress
 from cohabit.house.house import House
-from cohabit.house.running.egress import Account
+from cohabit.house.running.egress import Account, error_size
 from cohabit.house.settings import Settings
 from cohabit.nexus.server import nexus_app
 from cohabit.protocols.worldbox.names import code_from_wire
@@ -38,14 +39,22 @@ Ask = Callable[[str], Awaitable[int]]
 class Place:
     def __init__(self, house: House, url: str, tokens: dict[str, str], clock: FakeClock) -> None:
         self.house, self.url, self.tokens, self.clock = house, url, tokens, clock
+        self.who = house.identify(tokens["owl"]).identity
+        self.received = 0
+        """What the client of the owl has received, in bytes: bodies of responses and payloads of messages."""
 
     @property
     def account(self) -> Account:
-        return self.house.rooms["den"].egress.accounts[self._who]
+        return self.house.rooms["den"].egress.accounts[self.who]
 
-    @property
-    def _who(self) -> str:
-        return self.house.identify(self.tokens["owl"]).identity
+    def counted(self) -> int:
+        """What the house has counted for the owl, in its room and outside of it."""
+        outside = self.house.ledger.runner.egress.accounts.get(self.who)
+        return self.account.used + (outside.used if outside is not None else 0)
+
+    def got(self, reply: httpx2.Response) -> Any:
+        self.received += len(reply.content)
+        return reply
 
     async def host(self, command: str, args: Any = None) -> Any:
         return await self.house.call(self.house.identify(self.tokens["hostess"]), "den", command, args)
@@ -84,7 +93,14 @@ async def over_python(place: Place) -> AsyncIterator[Ask]:
     async with connect(place.house, place.tokens["owl"]) as me:
 
         async def ask(command: str) -> int:
-            return len(msgspec.json.encode(await me.call(command)))
+            try:
+                size = len(msgspec.json.encode(await me.call(command)))
+            except CohabitError as refusal:
+                size = error_size(refusal)
+                raise
+            finally:
+                place.received += size
+            return size
 
         yield ask
 
@@ -94,7 +110,7 @@ async def over_http(place: Place) -> AsyncIterator[Ask]:
     async with httpx2.AsyncClient(base_url=place.url, headers=bearer(place), timeout=30) as http:
 
         async def ask(command: str) -> int:
-            reply = await http.post(f"/api/rooms/den/{command}", json={})
+            reply = place.got(await http.post(f"/api/rooms/den/{command}", json={}))
             refuse(reply.json())
             return len(reply.content)
 
@@ -104,15 +120,21 @@ async def over_http(place: Place) -> AsyncIterator[Ask]:
 @asynccontextmanager
 async def over_websocket(place: Place) -> AsyncIterator[Ask]:
     url = place.url.replace("http", "ws", 1) + "/ws"
-    async with open_socket(url, additional_headers=bearer(place), max_size=None) as socket:
+    with suppress(ConnectionClosed):
+        socket = await open_socket(url, additional_headers=bearer(place), max_size=None)
 
         async def ask(command: str) -> int:
             await socket.send(json.dumps({"id": 1, "command": command}))
             frame = await socket.recv(decode=False)
+            place.received += len(frame)
+            with suppress(ConnectionClosed):
+                while command == "leave":  # and the reason why the connection ends
+                    place.received += len(await socket.recv(decode=False))
             refuse(json.loads(frame))
             return len(frame)
 
         yield ask
+        await socket.close()
 
 
 def in_mcp(reply: httpx2.Response) -> Any:
@@ -146,7 +168,7 @@ def mcp_modern(method: str, params: Callable[[str], dict[str, Any]], name: Calla
                 }
                 body = {"jsonrpc": "2.0", "id": 1, "method": called, "params": {**given, "_meta": meta}}
                 headers = {"mcp-protocol-version": MODERN, "mcp-method": called, "mcp-name": named}
-                reply = await http.post(f"{place.url}/mcp/den", json=body, headers=headers)
+                reply = place.got(await http.post(f"{place.url}/mcp/den", json=body, headers=headers))
                 in_mcp(reply)
                 return len(reply.content)
 
@@ -171,13 +193,14 @@ async def over_older_mcp(place: Place) -> AsyncIterator[Ask]:
         url = f"{place.url}/mcp/den?profile=full"
         about = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
         start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
-        started = await http.post(url, json=start)
+        started = place.got(await http.post(url, json=start))
         session = {"mcp-session-id": started.headers["mcp-session-id"], "mcp-protocol-version": LEGACY}
-        await http.post(url, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        place.got(await http.post(url, json=initialized, headers=session))
 
         async def ask(command: str) -> int:
             body = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": _tool(command)}
-            reply = await http.post(url, json=body, headers=session)
+            reply = place.got(await http.post(url, json=body, headers=session))
             in_mcp(reply)
             return len(reply.content)
 
@@ -190,7 +213,7 @@ async def over_the_bridge(place: Place) -> AsyncIterator[Ask]:
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=bearer(place)) as http:
 
         async def ask(command: str) -> int:
-            reply = await http.post("/cmd", json={"name": command, "args": {}})
+            reply = place.got(await http.post("/cmd", json={"name": command, "args": {}}))
             body = reply.json()
             if not body["ok"]:
                 raise by_code({**body["error"], "code": code_from_wire(body["error"]["code"])})
@@ -218,10 +241,57 @@ async def test_the_bytes_counted_are_those_that_the_client_received(interface: s
         assert sum(received) > 1_000
         assert place.account.used - before == sum(received)
         assert place.kinds()["views"] >= sum(received) - before
-        (owl,) = (await place.host("egress", {"member": "owl"})).members
-        assert (owl.member, owl.bytes, owl.backends[0].backend, owl.backends[0].outside) == (
-            "owl", place.account.used, "Claude", True,
-        )  # fmt: skip
+        for command in ("permissions", "no_such_command", "rules", "rooms", "my_data", "invite"):
+            with suppress(CohabitError):  # some are refused, and that is counted, too
+                await ask(command)
+        await place.host("set_egress_budget", {"budget": place.account.used + 10, "member": "owl"})
+        after = ["view"] if interface in ("mcp tools", "older mcp") else []  # elsewhere a revoked token is a stranger's
+        for command in ("view", "whoami", "leave", *after):
+            with suppress(CohabitError):
+                await ask(command)
+        assert place.counted() == place.received
+
+
+HELLO = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+
+
+async def test_what_the_house_says_without_a_call_is_counted_over_http_and_mcp() -> None:
+    async with opened() as place, httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
+        for method, path, body in (
+            ("POST", "/api/rooms/den/view", b"{"), ("POST", "/api/rooms/den/view", b"[]"), ("HEAD", "/api/whoami", b""),
+            ("GET", "/api/rooms/den/leave", b""), ("GET", "/api/rooms/no_such_room/view", b""), ("GET", "/api/view", b""),
+            ("GET", "/api/rooms/den/events?max=x", b""), ("GET", "/api/rooms", b""), ("POST", "/api/join", b""),
+            ("POST", "/mcp/den?profile=wrong", b"{}"), ("POST", "/mcp/den", b"{"), ("GET", "/mcp/den", b""),
+            ("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}).encode()),
+        ):  # fmt: skip
+            before = place.counted()
+            if path == "/mcp/den" and method == "GET":  # without a session
+                await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
+            reply = await http.request(method, place.url + path, content=body)
+            assert place.counted() - before == len(reply.content), (method, path)
+            await place.host("set_egress_budget", {"budget": 0, "member": "owl"})
+        assert "owl" in place.house.rooms["den"].room.state.members
+
+
+async def test_every_message_of_a_websocket_is_counted_from_the_greeting_to_the_reason_of_its_end() -> None:
+    async with opened("lounge") as place:
+        url = place.url.replace("http", "ws", 1) + "/ws"
+        async with open_socket(url, max_size=None) as socket:
+            for sent in (
+                {"auth": place.tokens["owl"]}, {"id": 1, "command": "subscribe", "args": {"wrong": 1}},
+                {"id": 2, "command": "subscribe", "room": "no_such_room"}, {"id": 3, "command": "unsubscribe"}, "{", {"id": {}},
+                {"id": 4, "command": "subscribe", "args": {"views": False, "media": True}}, {"id": 5, "command": "whoami"},
+            ):  # fmt: skip
+                await socket.send(sent if isinstance(sent, str) else json.dumps(sent))
+                place.received += len(await socket.recv(decode=False))
+                assert place.counted() == place.received, sent
+            await socket.send(b"\x01sound")  # which it may not send
+            await place.host("say", {"text": SHOWN[:2_000]})
+            await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    place.received += len(await socket.recv(decode=False))
+        assert place.counted() == place.received
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
@@ -261,13 +331,14 @@ async def test_frames_of_a_stream_are_counted_and_the_stream_ends_when_the_budge
             assert json.loads(await socket.recv())["ok"]
             await place.host("say", {"text": SHOWN[:2_000]})
             frame = await socket.recv(decode=False)
-            assert place.kinds() == {"messages": len(frame)}
+            assert place.kinds()["messages"] == len(frame)
             await place.host("set_egress_budget", {"budget": place.account.used + 1_000, "member": "owl"})
             told = await socket.recv(decode=False)  # that the budget was set
             await place.host("say", {"text": SHOWN[:2_000]})
             last = json.loads(await socket.recv())
             assert last["error"]["code"] == "EGRESS_USED_UP"
-            assert place.kinds() == {"messages": len(frame), "events": len(told)}
+            kinds = place.kinds()
+            assert (kinds["messages"], kinds["events"]) == (len(frame), len(told))
         async with open_socket(url, additional_headers=bearer(place)) as socket:
             await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
             await socket.send(json.dumps({"id": 1, "command": "subscribe", "room": "den"}))
@@ -316,6 +387,29 @@ async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave(
             assert [tool["name"] for tool in listed["tools"]] == ["leave"]
 
 
+async def test_a_member_that_is_cut_off_can_leave_see_its_data_and_have_it_deleted_and_nothing_else() -> None:
+    async with opened() as place, over_http(place) as ask:
+        await ask("whoami")
+        await place.host("set_egress_budget", {"budget": 1, "member": "owl"})
+        assert await ask("my_data") > 100
+        for command in ("rooms", "worlds", "whoami", "egress", "audit", "join"):
+            with pytest.raises(EgressUsedUp):
+                await ask(command)
+        async with connect(place.house, place.tokens["owl"]) as me:
+            assert await me.call("forget_me", {"confirm": "owl"})
+
+
+async def test_strangers_cannot_use_up_what_others_need_to_join() -> None:
+    async with opened(egress_budget=500) as place:
+        await place.host("set_egress_budget", {"budget": 0, "member": "hostess"})
+        code = (await place.host("set_entry", {"code": "new"})).code
+        async with httpx2.AsyncClient(base_url=place.url) as http:
+            for guess in range(8):
+                await http.post("/api/join", json={"room": "den", "name": f"eve {guess}", "code": "wrong wrong"})
+            joined = (await http.post("/api/join", json={"room": "den", "name": "bob", "code": code})).json()
+        assert joined["result"]["status"] == "joined"
+
+
 async def test_the_routes_of_the_nexus_count_what_they_send_and_stop_with_the_budget() -> None:
     clock = FakeClock()
     async with House.open(Settings(port=0), clock=clock) as house:
@@ -328,10 +422,14 @@ async def test_the_routes_of_the_nexus_count_what_they_send_and_stop_with_the_bu
             registered = await http.post("/agents", json={"agent_id": "ada"})
             assert registered.status_code in (200, 201), registered.text
             account = house.rooms["hub"].egress.of(house.rooms["hub"].room.state.members["ada"])
-            before = account.used
-            shown = await http.get("/nexus/ada")
-            assert shown.status_code == 200
-            assert account.used - before == len(shown.content) > 100
+            assert account.used == len(registered.content)
+            for method, path, body in (
+                ("GET", "/nexus/ada", None), ("POST", "/agents", {"agent_id": "ada"}), ("POST", "/agents", {"agent_id": "eve"}),
+                ("GET", "/nexus/eve", None), ("GET", "/no/such/route", None), ("POST", "/games", {"id": "hub"}), ("POST", "/agents", [{}]),
+            ):  # fmt: skip
+                before = account.used
+                shown = await http.request(method, path, json=body)
+                assert account.used - before == len(shown.content) > 50, (method, path)
             await house.call(hostess, "hub", "set_egress_budget", {"budget": 1})
             refused = await http.get("/nexus/ada")
             assert (refused.status_code, refused.json()["code"]) == (403, "EGRESS_USED_UP")

@@ -134,7 +134,7 @@ async def test_wrong_codes_from_one_address_keep_nobody_out_who_joins_from_anoth
     guesser: str, same: str, other: str
 ) -> None:
     async with a_table(proxies="127.0.0.1") as it, over_http(it) as http:
-        code = (await it("hal", "set_entry", code="new")).code
+        code = (await it("hal", "set_entry", code="open sesame")).code
 
         async def join(name: str, code: str, address: str) -> int:
             body = {"room": "nim", "name": name, "code": code}

@@ -268,9 +268,14 @@ async def test_the_command_line_exports_a_count_and_verifies_it(
         capsys.readouterr()
         assert await run(None, main, ["egress", "--verify", str(out), *given]) == 0
         assert "Claude" in capsys.readouterr().out
-    out.write_text(f"A{out.read_text()}")
-    assert await run(None, main, ["egress", "--verify", str(out), "--key", str(key)]) == 1
-    assert "does not verify" in capsys.readouterr().err
+    body, _, signature = out.read_text().partition(".")
+    for changed in (f"{body[:40]}A{body[41:]}.{signature}", body, "", f"{body}.{signature[:-9]}"):
+        out.write_text(changed)
+        assert await run(None, main, ["egress", "--verify", str(out), "--key", str(key)]) == 1
+        said = capsys.readouterr().err
+        assert "does not match its signature" in said
+        assert "--key" in said
+        assert "backup" not in said
 
 
 async def test_a_newcomer_keeps_its_account_when_the_room_is_reopened() -> None:

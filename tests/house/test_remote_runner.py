@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from cohabit.errors import (
@@ -89,6 +90,13 @@ def start(asked: Any) -> "asyncio.Future[Any]":
 
 
 # -- what is sent, and what comes back ----------------------------------------------------------
+async def test_what_a_member_gets_of_a_remote_world_is_counted() -> None:
+    async with yard() as site:
+        replies = [await site.who["ann"]("store", SIX), await site.who["ann"]("view")]
+        account = site.runner.egress.of(site.runner.room.state.members["ann"])
+        assert account.used == sum(len(msgspec.json.encode(reply)) for reply in replies)
+
+
 async def test_claims_bind_to_the_seats_that_the_world_reports() -> None:
     async with yard() as y:
         assert [(await y.who[n]("whoami")).seat for n in ("ann", "bob", "zeus")] == ["north", "south", None]

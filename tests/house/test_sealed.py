@@ -1,16 +1,20 @@
 """In a sealed room, what a player sees is shown to others only if that player allows it, by whatever door."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
-from cohabit.house.access.signing import SigningKey
+from cohabit.house.access.gate import knock
+from cohabit.house.access.signing import SigningKey, verify_egress
+from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.store.memory import MemoryStore
 from cohabit.scenario import Scenario, parse_scenario, read_scenario
+from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, GOD, HOST, OWL, Client, invite, issue, make_room, newcomer, open_house, player
 
@@ -170,16 +174,19 @@ async def test_a_house_host_cannot_become_the_owner_of_the_data_folder() -> None
                 await boss(name, args)
 
 
-async def test_who_accepts_an_invite_has_a_token_that_the_inviter_does_not_know() -> None:
+@pytest.mark.parametrize("sealed", [False, True])
+async def test_who_accepts_an_invite_has_a_token_that_the_inviter_does_not_know(sealed: bool) -> None:
     async with open_house() as house:
-        who = await make_room(house, BOB, HOST, **SEALED)
+        who = await make_room(house, BOB, HOST, partial_intel=True, sealed=sealed)
         invited = await invite(who["hostess"], "eve", role="player", claim="auto:0")
         eve = await invited.join()
         await eve("hide", {"n": 41})
         assert eve.token != invited.token
         for name in ("whoami", "view", "join", "rotate_token"):
-            with pytest.raises(Unauthorized):
+            with pytest.raises(Unauthorized, match="used up"):
                 await invited(name)
+        with pytest.raises(Unauthorized, match="used up"):
+            await knock(house.door, {"room": "den", "invite": invited.token})
         assert await eve("numbers") == {"red": [41]}
 
 
@@ -191,12 +198,33 @@ async def test_who_cannot_change_its_token_keeps_that_of_its_invite_by_its_own_d
         assert (await invited("whoami")).handle == "eve"
 
 
-async def test_in_an_open_world_an_invite_becomes_the_token_of_its_member() -> None:
+@pytest.mark.parametrize("lobby", [False, True])
+async def test_an_invitee_whose_reply_was_lost_joins_again_and_is_the_same_member(lobby: bool) -> None:
+    async with open_house() as house:
+        who = await make_room(house, world="nim")
+        await who["hostess"]("set_entry", {"lobby": lobby})
+        invited = await invite(who["hostess"], "eve")
+        lost = [await invited.join(), await invited.join()]
+        eve = Client(house, "den", "eve", (await knock(house.door, {"room": "den", "invite": invited.token})).token)
+        for before in lost:
+            with pytest.raises(Unauthorized):
+                await before("join")
+        assert (await eve("join")).status == ("waiting" if lobby else "joined")
+        members = [member.handle for member in (await who["hostess"]("roster")).members]
+        assert [handle for handle in members if "eve" in handle] == ([] if lobby else ["eve"])
+        assert len((await who["hostess"]("lobby")).waiting) == lobby
+        with pytest.raises(Unauthorized, match="used up"):
+            await invited("join")
+
+
+async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -> None:
     async with open_house() as house:
         who = await make_room(house, world="nim")
         invited = await invite(who["hostess"], "eve")
-        assert (await invited("join")).token is None
-        assert (await invited("whoami")).handle == "eve"
+        await invited.join()
+        await who["hostess"]("remove_member", {"member": "eve"})
+        with pytest.raises(Unauthorized, match="used up"):
+            await invited("join")
 
 
 # -- seats ------------------------------------------------------------------------------------------
@@ -371,4 +399,47 @@ async def test_a_host_sees_what_was_sent_to_a_player_only_roughly_while_the_game
         (line,) = [one for one in (await who["hostess"]("egress")).members if one.member == "ann"]
         (own,) = (await who["ann"]("egress")).members
         assert line.bytes == 65_536
+        assert {amount.times for amount in line.backends[0].kinds.values()} == {100}
         assert own.bytes % 65_536
+
+
+@pytest.mark.parametrize(("sealed", "shown"), [(True, 16_384), (False, 123)])
+async def test_a_host_sees_the_tokens_of_an_agent_only_roughly_in_a_sealed_room(sealed: bool, shown: int) -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, partial_intel=True, sealed=sealed)
+        status = house.services.need(AgentStatuses)["den", "ann"] = AgentStatus("a model")
+        status.tally.prompt_tokens, status.tally.dollars = 123, 0.001
+        (seen,), (own,) = [(await who[name]("agents")).agents for name in ("hostess", "ann")]
+        assert (seen.prompt_tokens, own.prompt_tokens, own.dollars) == (shown, 123, 0.001)
+        assert seen.dollars == (0 if sealed else 0.001)
+
+
+async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:
+    """What a host gets to know of how much was sent to a player, by everything that shows it."""
+    clock, found = FakeClock(), list[Any]()
+    async with open_house(clock=clock) as house:
+        who = await make_room(house, {**ANN, "backend": "Claude"}, BOB, HOST, **SEALED)
+        ann, hostess = who["ann"], who["hostess"]
+        for _ in range(20):
+            await ann("hide", {"n": hidden})
+        for budget in (0, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 65_535, 65_536):
+            await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
+            with suppress(CohabitError):
+                await ann("view")
+            await clock.advance(61_000)
+        if leaves:
+            await ann("leave")
+        found += [line.bytes for line in (await hostess("egress")).members if line.member == "ann"]
+        made = await hostess("export_egress")
+        exported = verify_egress(made.export, made.key)
+        assert not isinstance(exported, str)
+        found += [line.bytes for line in exported.members if line.member == "ann"]
+        lines = (await hostess("audit", {"max": 500, "kinds": ["refusals", "egress"]})).lines
+        found += [(line.at - lines[-1].at, line.text, line.code, line.count) for line in lines]
+    return found
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_a_host_does_not_learn_from_sizes_or_budgets_what_a_player_hides(leaves: bool) -> None:
+    short, long = [await _what_a_host_learns_of_sizes(hidden, leaves) for hidden in (1, 1_234_567_890)]
+    assert short == long

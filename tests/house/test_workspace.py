@@ -100,7 +100,7 @@ async def invited(o: Office, name: str, **more: Any) -> Client:
     """A new member."""
     made = await o.who["hostess"]("invite", {"id": name, **more})
     client = Client(o.house, "den", name, made.token)
-    await client("join")
+    await client("join", {"keep_token": True})
     return client
 
 

@@ -8,7 +8,15 @@ from cohabit.errors import GameCrash, UnknownAsset, UnknownCommand
 from cohabit.house.access.codes import make_code
 from cohabit.house.access.signing import InviteBody, SigningKey
 from cohabit.house.store.identities import make_token
-from cohabit.room.access.refusals import LINES_OF_NEWCOMERS, LINES_PER_MEMBER, MANY, NEWCOMER, REFUSALS_KEPT, Audit
+from cohabit.room.access.refusals import (
+    FURTHER,
+    LINES_OF_NEWCOMERS,
+    LINES_PER_MEMBER,
+    MOST_CALLERS,
+    NEWCOMER,
+    REFUSALS_KEPT,
+    Audit,
+)  # fmt: skip
 
 from .making import BLUE, HOST, RED, make_room
 
@@ -83,9 +91,16 @@ def test_two_refusals_of_one_command_are_told_apart_by_what_was_wrong() -> None:
 def test_strangers_share_few_lines_whatever_they_send() -> None:
     audit = Audit()
     for number in range(500):
-        audit.refused(1, NEWCOMER, "join", "BAD_ARGS", f"name: {number}")
-    assert len(audit.kept) == LINES_OF_NEWCOMERS + 1
-    assert (audit.kept[-1].command, audit.kept[-1].count) == (MANY, 500 - LINES_OF_NEWCOMERS)
+        audit.refused(1, NEWCOMER, "join", "BAD_ARGS", f"name: {number}", "noisy")
+    audit.refused(1, NEWCOMER, "join", "BAD_ARGS", "name: 0", "other")
+    assert len(audit.kept) == LINES_OF_NEWCOMERS + 2
+    told, other = audit.kept[-2:]
+    assert (told.caller, told.command, told.reason, told.count) == ("noisy", "join", FURTHER, 500 - LINES_OF_NEWCOMERS)
+    assert (other.caller, other.reason, other.count) == ("other", "name: 0", 1)
+    for number in range(1_000):
+        audit.refused(1, NEWCOMER, "join", "BAD_ARGS", "name: 0", f"address {number}")
+    assert len(audit.kept) <= LINES_OF_NEWCOMERS + 2 + MOST_CALLERS
+    assert sum(line.count for line in audit.kept) == 1_501
 
 
 INVITES = SigningKey.generate()
@@ -100,6 +115,33 @@ def test_no_line_has_a_token_an_invite_or_a_code_wherever_it_was_sent(data: st.D
     (line,) = audit.kept
     assert not any(part in line.reason for part in (secret, *secret.split(".")))
     assert "(hidden)" in line.reason
+
+
+MISTYPED = {
+    "as it is": lambda code: code,
+    "without hyphens": lambda code: code.replace("-", "") if any(c.isdigit() for c in code) else code,
+    "with spaces": lambda code: code.replace("-", " "),
+    "with underscores": lambda code: code.replace("-", "_"),
+    "one character is missing": lambda code: code[1:],
+    "one character too many": lambda code: code + code[-1],
+    "two are exchanged": lambda code: code[1] + code[0] + code[2:],
+}
+
+
+@given(st.sampled_from(sorted(MISTYPED)), st.booleans(), st.sampled_from("'\"`"))
+def test_no_line_has_a_code_that_was_mistyped(how: str, is_lower: bool, quote: str) -> None:
+    typed = MISTYPED[how](make_code())
+    typed = typed.lower() if is_lower else typed
+    audit = Audit()
+    audit.refused(1, "ann", "?", "UNKNOWN_COMMAND", f"unknown command {quote}{typed}{quote}; see `rules`")
+    assert audit.kept[0].reason == f"unknown command {quote}(hidden){quote}; see `rules`"
+
+
+@pytest.mark.parametrize("word", ["northwest", "granary", "knights", "bob-2", "gpt-4o", "send_message", "the castle"])
+def test_words_that_are_no_codes_are_shown(word: str) -> None:
+    audit = Audit()
+    audit.refused(1, "ann", "build", "UNKNOWN_ASSET", f"unknown asset {word!r}")
+    assert audit.kept[0].reason == f"unknown asset {word!r}"
 
 
 SECRETS = {"token": make_token(), "code": make_code(), "invite": INVITES.sign(InviteBody(name="eve", room="den"))}
@@ -150,22 +192,33 @@ def test_an_action_or_a_query_that_raises_is_in_the_audit_once(name: str) -> Non
 def test_a_member_with_too_many_refusals_in_one_minute_has_lines_of_its_own_again_in_the_next() -> None:
     audit = Audit()
     for number in range(LINES_PER_MEMBER + 1):
-        audit.refused(59_999, "eve", f"c{number}", "BAD_ARGS", "no")
-    assert audit.kept[-1].command == MANY
-    audit.refused(60_000, "eve", "another", "BAD_ARGS", "no")
-    assert (audit.kept[-1].command, audit.kept[-1].count) == ("another", 1)
+        audit.refused(59_999, "eve", "c", "BAD_ARGS", f"no {number}")
+    assert audit.kept[-1].reason == FURTHER
+    audit.refused(60_000, "eve", "c", "BAD_ARGS", "another")
+    assert (audit.kept[-1].reason, audit.kept[-1].count) == ("another", 1)
 
 
 def test_a_member_with_many_different_refusals_shares_lines_and_dropped_lines_are_still_recorded() -> None:
     audit = Audit()
     audit.refused(1, "eve", "grant", "PERMISSION_DENIED", "no")
     for number in range(LINES_PER_MEMBER + 99):
-        audit.refused(2, "eve", f"c{number}", "BAD_ARGS", "no")
+        audit.refused(2, "eve", "view", "BAD_ARGS", f"no {number}")
     assert len(audit.kept) == LINES_PER_MEMBER + 1
-    assert (audit.kept[-1].command, audit.kept[-1].count) == (MANY, 100)
+    assert (audit.kept[-1].command, audit.kept[-1].reason, audit.kept[-1].count) == ("view", FURTHER, 100)
     for number in range(REFUSALS_KEPT):
         audit.refused(3, f"m{number}", "c", "BAD_ARGS", "no")
     assert all(line.member != "eve" for line in audit.kept)
     assert next(line.command for line in audit.unrecorded(0)) == "grant"
     audit.recorded(LINES_PER_MEMBER + 1)
     assert audit.evicted == []
+
+
+def test_no_noise_of_a_member_hides_which_other_commands_were_refused_to_it() -> None:
+    audit = Audit()
+    for number in range(10_000):
+        audit.refused(1, "eve", "view", "BAD_ARGS", f"no {number}")
+    for victim in ("ann", "bob"):
+        audit.refused(2, "eve", "rotate_token", "PERMISSION_DENIED", f"{victim} is not yours")
+    assert len(audit.kept) == LINES_PER_MEMBER + 2
+    last = audit.kept[-1]
+    assert (last.member, last.command, last.code, last.count) == ("eve", "rotate_token", "PERMISSION_DENIED", 2)

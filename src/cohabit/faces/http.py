@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from cohabit.errors import BadArgs, TooLarge, UnknownCommand
+from cohabit.errors import BadArgs, CohabitError, TooLarge, UnknownCommand
 from cohabit.faces.addresses import network_of
 from cohabit.faces.guard import answering, bearer
 from cohabit.faces.metrics import metrics_for
@@ -43,18 +43,24 @@ def http_routes(house: House) -> list[Route]:
         credential = house.identify(bearer(request.headers))
         room = request.path_params.get("room")
         name = request.path_params["command"]
-        if request.method != "POST":  # GET or HEAD
-            args = _query_args(house, credential, room, name, request)
-        else:
-            args = _body_args(await request.body())
-        key = request.headers.get("idempotency-key")
-        body = await house.call(credential, room, name, args, key=key, deliver=into_body)
+        key, has_body = request.headers.get("idempotency-key"), request.method != "HEAD"
+        try:
+            if request.method != "POST":  # GET or HEAD
+                args = _query_args(house, credential, room, name, request)
+            else:
+                args = _body_args(await request.body())
+        except CohabitError as wrong:
+            house.door.sends(credential, room, "refusals", error_size(wrong) if has_body else 0)
+            raise
+        deliver = into_body if has_body else _not_sent
+        body = await house.call(credential, room, name, args, key=key, deliver=deliver)
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def come_in(request: Request) -> Response:
         args = _body_args(await short_body(request, MAX_JOIN_BODY))
         address = network_of(request.client.host) if request.client is not None else ""
-        return _json({"ok": True, "result": await knock(house.door, args, bearer(request.headers), address)})
+        body = await knock(house.door, args, bearer(request.headers), address, into_body)
+        return Response(body, media_type="application/json", headers=NO_STORE)
 
     async def challenge(request: Request) -> Response:
         room = request.query_params.get("room", "")
@@ -98,6 +104,12 @@ def into_body(call: Call) -> int:
         return error_size(call.error)
     call.result = body = msgspec.json.encode({"ok": True, "result": call.result})
     return len(body)
+
+
+def _not_sent(call: Call) -> int:
+    """The response to HEAD has no body."""
+    into_body(call)
+    return 0
 
 
 def _json(value: Any) -> Response:

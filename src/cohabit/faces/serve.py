@@ -148,7 +148,8 @@ async def _serve_house(house: House, listener: socket.socket, ready: Callable[[s
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
     )
-    server = Server(config, lambda: ready and ready(address(settings, port)), app.stopping)
+    house.gate.address = address(settings, port)
+    server = Server(config, lambda: ready and ready(house.gate.address), app.stopping)
     serving = asyncio.ensure_future(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)

@@ -106,8 +106,8 @@ class WsFace:
         offered = scope.get("subprotocols", [])
         await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
         try:
-            credential = await connection.identify(scope, offered)
-            await self._run(connection, credential)
+            connection.credential = await connection.identify(scope, offered)
+            await self._run(connection, connection.credential)
         except CohabitError as refusal:
             await connection.close(refusal)
         except Gone:
@@ -122,7 +122,7 @@ class WsFace:
             raise Busy(f"this token already has {limit} connections; close one first")
         self._open[key] = self._open.get(key, 0) + 1
         try:
-            await connection.run(credential)
+            await connection.run()
         finally:
             self._open[key] -= 1
             if not self._open[key]:
@@ -137,7 +137,7 @@ class Connection:
     """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
 
     __slots__ = (
-        "_behind", "_caught_up", "_direct", "_media", "_pending", "_pending_bytes", "_receive", "_replies",
+        "_behind", "_caught_up", "_direct", "_ends_in", "_media", "_pending", "_pending_bytes", "_receive", "_replies",
         "_reply_bytes", "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential",
         "ending", "house",
     )  # fmt: skip
@@ -160,6 +160,8 @@ class Connection:
         self._caught_up = asyncio.Event()
         self._wake = asyncio.Event()
         self.ending: CohabitError | None = None
+        self._ends_in: str | None = None  # the room whose subscription has ended
+        self.credential: Credential
 
     # -- authentication --------------------------------------------------------------------------
     async def identify(self, scope: Scope, offered: list[str]) -> Credential:
@@ -178,14 +180,15 @@ class Connection:
         finally:
             late.cancel()
         credential = self.house.identify(request.auth)
-        await self._text(_encode({"id": request.id, "ok": True, "result": {"authenticated": True}}))
+        frame = _encode({"id": request.id, "ok": True, "result": {"authenticated": True}})
+        self.house.door.sends(credential, None, "protocol", len(frame))
+        await self._text(frame)
         return credential
 
     # -- calls ------------------------------------------------------------------------------------
-    async def run(self, credential: Credential) -> None:
-        self.credential = credential
+    async def run(self) -> None:
         writer = self._start(self._write_replies)
-        stop = self.house.identities.until_invalid(self.house.clock, credential, self._credential_invalid)
+        stop = self.house.identities.until_invalid(self.house.clock, self.credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
         try:
@@ -193,7 +196,7 @@ class Connection:
                 try:
                     request, size = await self._read()
                 except BadArgs as wrong:
-                    self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, wrong, None)
+                    self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, None, wrong)
                     continue
                 self._serve(request, size)
                 if self._behind:  # backpressure: stop reading from a client that does not read
@@ -210,7 +213,7 @@ class Connection:
                 subscription.close()
             self._close_media()
             for call in self._pending:
-                call.then = None
+                call.then = call.leaves_by = None
                 if call.stop_waiting is not None:
                     call.stop_waiting()
             for task in (writer, *self._tasks):
@@ -260,13 +263,13 @@ class Connection:
             return
         if len(self._pending) >= MAX_PENDING_CALLS:
             full = Busy(f"{MAX_PENDING_CALLS} calls are already pending on this connection; wait for a reply")
-            self._reply(request.id, full, None)
+            self._reply(request.id, request.room, full)
             return
         if self._pending_bytes + size > MAX_PENDING_BYTES:
             full = Busy(
                 f"{self._pending_bytes} bytes of calls are already pending on this connection; wait for a reply"
             )
-            self._reply(request.id, full, None)
+            self._reply(request.id, request.room, full)
             return
         try:
             call = self.house.door.begin(
@@ -278,7 +281,7 @@ class Connection:
                 partial(into_frame, request.id),
             )
         except CohabitError as refusal:
-            self._reply(request.id, refusal, None)
+            self._write_reply(reply_frame(request.id, refusal, None))  # it was counted
             return
         if call.done:
             self._write_reply(call.result)
@@ -291,9 +294,11 @@ class Connection:
         self._pending_bytes -= self._pending.pop(call, 0)
         self._write_reply(call.result)
 
-    def _reply(self, number: int | str | None, error: BaseException | None, result: Any) -> None:
+    def _reply(self, number: int | str | None, room: str | None, error: CohabitError | None) -> None:
         """Reply to what is not a call of a command."""
-        self._write_reply(reply_frame(number, error, result))
+        frame = reply_frame(number, error, {"room": room})
+        self.house.door.sends(self.credential, room, "protocol" if error is None else "refusals", len(frame))
+        self._write_reply(frame)
 
     def _write_reply(self, frame: bytes) -> None:
         if not self._behind and self._write(frame):
@@ -316,16 +321,15 @@ class Connection:
             )
             await subscription.prepare()
         except msgspec.ValidationError as wrong:
-            self._reply(
-                request.id, BadArgs(f"subscribe: {in_words(wrong, request.args, object_schema(SubscribeArgs))}"), None
-            )
+            words = in_words(wrong, request.args, object_schema(SubscribeArgs))
+            self._reply(request.id, request.room, BadArgs(f"subscribe: {words}"))
             return
         except CohabitError as refusal:
-            self._reply(request.id, refusal, None)
+            self._reply(request.id, request.room, refusal)
             return
         room = subscription.room
         self._drop(room)
-        self._reply(request.id, None, {"room": room})
+        self._reply(request.id, room, None)
         self._subscriptions[room] = subscription, self._start(self._forward, subscription)
         if args.media:
             self._close_media()
@@ -337,7 +341,7 @@ class Connection:
             async for frame in subscription:
                 await self._text(frame)
         except CohabitError as reason:
-            self.end(reason)
+            self.end(reason, subscription.room)
         finally:
             subscription.close()
 
@@ -345,7 +349,7 @@ class Connection:
         room = request.room or self.credential.room or next(iter(self._subscriptions), None)
         if room is not None:
             self._drop(room)
-        self._reply(request.id, None, {"room": room})
+        self._reply(request.id, room, None)
 
     def _drop(self, room: str) -> None:
         known = self._subscriptions.pop(room, None)
@@ -367,7 +371,9 @@ class Connection:
             raise BadArgs("to send sound or a screen, subscribe to a room with media first")
         refusal = self._media.send(frame)
         if refusal is not None:
-            self._deliver(_encode({"push": "refused", "room": self._media.room, "error": refusal.as_wire()}))
+            told = _encode({"push": "refused", "room": self._media.room, "error": refusal.as_wire()})
+            if self._deliver(told):
+                self.house.door.sends(self.credential, self._media.room, "refusals", len(told))
 
     def _deliver_media(self, frame: bytes) -> bool:
         if self._behind:
@@ -430,17 +436,20 @@ class Connection:
         except CohabitError as reason:
             self.end(reason)
 
-    def end(self, reason: CohabitError) -> None:
+    def end(self, reason: CohabitError, room: str | None = None) -> None:
         """Tell the client why, and disconnect."""
         if self.ending is None:
-            self.ending = reason
+            self.ending, self._ends_in = reason, room
             self._behind = True
             self._caught_up.set()
             self._wake.set()
 
     async def close(self, reason: CohabitError) -> None:
         try:
-            await self._text(_encode({"id": None, "ok": False, "error": reason.as_wire()}))
+            frame = _encode({"id": None, "ok": False, "error": reason.as_wire()})
+            await self._text(frame)
+            if hasattr(self, "credential"):  # it has identified itself
+                self.house.door.sends(self.credential, self._ends_in, "refusals", len(frame))
             code = CLOSE.get(reason.code, 4400)
             await self._send({"type": "websocket.close", "code": code, "reason": reason.message[:100]})
         except Exception as gone:  # the client may have disconnected first

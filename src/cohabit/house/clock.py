@@ -34,6 +34,16 @@ class SystemClock:
         return asyncio.get_running_loop().call_later(max(0, at - self.now()) / 1000, then)
 
 
+async def pause(clock: Clock, ms: int) -> None:
+    """Wait so long, by this clock."""
+    over = asyncio.Event()
+    timer = clock.call_at(clock.now() + ms, over.set)
+    try:
+        await over.wait()
+    finally:
+        timer.cancel()
+
+
 async def in_time(clock: Clock, limit_ms: int, work: Coroutine[Any, Any, T]) -> T:
     """Await ``work`` with a timeout on the house clock. Raises TimeoutError."""
     late = False

@@ -76,7 +76,7 @@ class House:
         self.broken = self.rooms.broken  # rooms that could not be opened, and why
         self.ledger = Ledger(self.rooms)
         self.reopening = Reopening(self.rooms, clock)
-        self.gate = Gate(clock)
+        self.gate = Gate(clock, settings.public_url.rstrip("/"))
         self.signing = HouseKey(settings.folder if settings.data else None)
         statuses = AgentStatuses()
         self.bots = Bots(clock, settings, statuses)

@@ -21,6 +21,7 @@ class EntryPolicy(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields
     lobby: bool = False  # newcomers wait until a host admits them
     open: bool = False  # anyone who knows the room may join
     code: str = ""  # a salted hash of the code; empty: there is none
+    code_is_random: bool = False  # the house has made it, so that nobody can guess it
     names: tuple[str, ...] = ()  # people who may join by giving their name
     agent_keys: tuple[AgentKey, ...] = ()
     kind: Kind = "human"  # of newcomers without an invite or a key

@@ -41,8 +41,8 @@ class Credential(Struct, omit_defaults=True):
 class Invite(Struct, frozen=True, omit_defaults=True):
     """A pending admission to a room. Accepting it creates a member.
 
-    Accepting a single-use invite turns its token into the member's credential. Each acceptance of a shared invite
-    creates a new credential. Revoking an invite removes the members who joined with it.
+    Accepting it creates a credential, unless the invitee keeps the token of an invite with one use. Revoking an invite
+    removes the members who joined with it.
     """
 
     id: str

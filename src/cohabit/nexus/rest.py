@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from cohabit import errors
 from cohabit.features.visits.state import VISITS
-from cohabit.house.access.gate import knock
+from cohabit.house.access.gate import JoinedRoom, knock
 from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
@@ -125,7 +125,7 @@ class Caller:
             if credential.identity:
                 self._check_own(wanted.agent_id, await self._own_names(credential))
         args, asked = {"room": self._room, "name": wanted.agent_id[:64]}, self._asked
-        joined = await knock(self._house.door, args, asked.token, asked.address)
+        joined: JoinedRoom = await knock(self._house.door, args, asked.token, asked.address, asked.sent.deliver)
         new = {"token": joined.token} if joined.token is not None else {}
         if joined.status in ("denied", "locked"):
             raise errors.PermissionDenied(joined.note or "you cannot join the Nexus now")

@@ -16,6 +16,7 @@ from cohabit.faces.cli.say import clean, paint
 from cohabit.faces.guard import Guard, answering, bearer
 from cohabit.faces.http import decoded, short_body
 from cohabit.faces.serve import LOOPBACK, SideServer
+from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.house.running.runner import RoomRunner
 from cohabit.nexus.dialects import Json, refused_json
@@ -73,21 +74,19 @@ def nexus_app(house: House) -> ASGIApp:
     """The routes of the Nexus as an ASGI app, behind the same guard as every interface."""
 
     async def handle(request: Request) -> Response:
-        if house.rooms.closing:
-            raise errors.Disabled("the server is shutting down; reconnect later")
-        asked = await _read(request)
-        try:
-            response = _response(*await answer(house, asked))
-        except errors.CohabitError as refusal:
-            response = _refused(refusal)
-        asked.sent.sent(len(response.body))
-        asked.sent.close()
-        return response
+        sent = Shaped(house.door.account_with(bearer(request.headers), nexus_room(house)))
 
-    return Guard(request_response(answering(handle, _refused)), house.settings, refused=_refused)
+        async def handled(request: Request) -> Response:
+            if house.rooms.closing:
+                raise errors.Disabled("the server is shutting down; reconnect later")
+            return _response(*await answer(house, await _read(request, sent)))
+
+        return sent.response(await answering(handled, _refused)(request))
+
+    return Guard(request_response(handle), house.settings, refused=_refused)
 
 
-async def _read(request: Request) -> Asked:
+async def _read(request: Request, sent: Shaped) -> Asked:
     path = tuple(part for part in request.scope["path"].split("/") if part)
     case = parse_qs(request.scope["query_string"].decode("latin-1")).get("case", [""])[0]
     if case not in CASES:
@@ -95,7 +94,7 @@ async def _read(request: Request) -> Asked:
     body = decoded(await short_body(request, MAX_BODY))
     address = network_of(request.client.host) if request.client is not None else ""
     key = request.headers.get("idempotency-key")
-    return Asked(request.method, path, body, bearer(request.headers), case, key, address)
+    return Asked(request.method, path, body, bearer(request.headers), case, key, address, sent)
 
 
 def _refused(error: errors.CohabitError) -> Response:

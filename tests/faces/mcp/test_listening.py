@@ -74,7 +74,7 @@ async def test_a_right_that_is_taken_away_ends_the_news_of_it_and_changes_the_to
 
 async def test_a_seat_that_becomes_free_changes_the_tools_of_those_who_can_take_it(house: Any, table: Any) -> None:
     await table.invite("zoe", role="player")
-    await table.act("zoe", "join", {})
+    await table.act("zoe", "join", {"keep_token": True})
     backend = InHouse(house, house.identify(table.tokens["zoe"]), "nim")
     interest = Interest(backend)
     await interest.add_tools()

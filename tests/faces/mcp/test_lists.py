@@ -268,7 +268,7 @@ async def test_saves_are_listed_only_in_a_house_with_a_data_folder_and_reopening
 async def test_a_player_without_a_claim_is_listed_how_to_take_a_seat_while_one_is_free(table: Any, era: str) -> None:
     await table.invite("zoe", role="player")
     async with table.client("zoe", era, profile=None) as client:
-        await client.call_tool("join")
+        await client.call_tool("join", {"keep_token": True})
     assert "sit" not in await names(table, "zoe", era), "both seats are taken"
     await table.act("hal", "remove_member", {"member": "bob"})
     assert "sit" in await names(table, "zoe", era)

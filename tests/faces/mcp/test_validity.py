@@ -219,7 +219,7 @@ async def test_a_session_outlives_the_expiry_of_an_invite_that_was_accepted_in_i
     async with httpx2.AsyncClient(timeout=10) as http:
         zoe = Raw(table, "zoe", http)
         await zoe.open_session()
-        await zoe.post(zoe._body("tools/call", {"name": "join", "arguments": {}}))
+        await zoe.post(zoe._body("tools/call", {"name": "join", "arguments": {"keep_token": True}}))
         await expire(table, "zoe")
         assert (await zoe.post({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status_code == 200
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from cohabit.errors import BadArgs, RecordCorrupt
+from cohabit.errors import BadArgs
 from cohabit.faces.cli.operator import as_operator
 from cohabit.faces.cli.options import data_option, settings_of
-from cohabit.faces.cli.say import UsageError, clean, table, tell
+from cohabit.faces.cli.say import UsageError, clean, complain, table, tell
 
 
 def egress_options(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +35,7 @@ def egress(args: argparse.Namespace) -> int:
       cohabit egress --verify demo.egress --key cohabit-key.json
     """
     if args.verify is not None:
-        for line in _verified(args):
-            tell(line)
-        return 0
+        return _verify(args)
     if args.room is None:
         raise UsageError("name a ROOM to export, or a FILE to check with --verify")
     exported = asyncio.run(_exported(args))
@@ -54,21 +52,26 @@ async def _exported(args: argparse.Namespace) -> str:
         return str((await client.call("house_egress", {"room": args.room}))["export"])
 
 
-def _verified(args: argparse.Namespace) -> list[str]:
+def _verify(args: argparse.Namespace) -> int:
     from cohabit.house.access.signing import verify_egress
 
     found = verify_egress(_export_in(Path(args.verify).read_bytes()), _key(args))
     if isinstance(found, str):
-        raise RecordCorrupt(f"{args.verify} does not verify: {found}")
+        whose = f"the key in {args.key}" if args.key is not None else "the key of this data folder"
+        complain(
+            f"{args.verify} does not match its signature: {found}. Do not rely on it. It was checked with {whose}; if "
+            "another house made it, pass the key of that house with --key. Else ask for the file again, or export it "
+            "again with `cohabit egress ROOM`."
+        )
+        return 1
     rows = [
         (clean(member.member), clean(line.backend), _where(line.outside), f"{line.bytes:,}", _kinds(line.kinds))
         for member in found.members
         for line in member.backends
     ]
-    return [
-        f"genuine: room {clean(found.room)}, after entry {found.entry} ({found.digest[:16]}…)",
-        table(("member", "backend", "where", "bytes", "kinds"), rows),
-    ]
+    tell(f"genuine: room {clean(found.room)}, after entry {found.entry} ({found.digest[:16]}…)")
+    tell(table(("member", "backend", "where", "bytes", "kinds"), rows))
+    return 0
 
 
 def _export_in(content: bytes) -> str:

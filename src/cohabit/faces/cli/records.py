@@ -294,6 +294,8 @@ def verify(args: argparse.Namespace) -> int:
             complain(f"{clean(gone)}: BROKEN: this room is in {args.heads}, but not in the data folder")
             whole = False
     results = [_verify(args, name, expected.get(name, ())) for name in names]
+    if not all(results):
+        complain("Restore a room from a backup. Ask for a file again, and export it again if it is yours.")
     return 0 if whole and all(results) else 1
 
 

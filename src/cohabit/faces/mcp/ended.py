@@ -73,8 +73,9 @@ class EndedTokens:
                 return
             message, receive = _read(body), received(body, receive)
             if message.method in STILL_ANSWERED:
-                scope[CALLER] = InHouse(self._house, used, scope["path_params"].get("room"), full=full)
-                await self._answering.handle_request(scope, receive, send)
+                scope[CALLER] = caller = InHouse(self._house, used, scope["path_params"].get("room"), full=full)
+                await self._answering.handle_request(scope, receive, counting(send, caller))
+                caller.shaped.close()
                 return
             if message.id is None:  # a notification, which nobody waits for
                 await Response(status_code=202)(scope, receive, send)
@@ -98,6 +99,17 @@ def unauthorized(refusal: Unauthorized) -> Response:
     )
     response.headers["content-length"] = str(len(response.body))
     return response
+
+
+def counting(send: Send, caller: InHouse) -> Send:
+    """A ``send`` that counts the bytes of the body."""
+
+    async def counted(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            caller.shaped.sent(len(message.get("body", b"")))
+        await send(message)
+
+    return counted
 
 
 # -- bodies -------------------------------------------------------------------------------------

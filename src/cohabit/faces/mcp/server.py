@@ -18,14 +18,15 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sse_starlette.sse import AppStatus
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cohabit.errors import BadArgs, EgressUsedUp, Unauthorized
 from cohabit.faces.guard import bearer, error_response
 from cohabit.faces.mcp.backend import DEFAULT, Backend, InHouse, is_full
-from cohabit.faces.mcp.ended import CALLER, EndedTokens, received, whole_body
+from cohabit.faces.mcp.ended import CALLER, EndedTokens, counting, received, whole_body
 from cohabit.faces.mcp.protocol import LISTS, Protocol
 from cohabit.faces.mcp.replay import ReplayingSessions
+from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
 
@@ -76,22 +77,24 @@ class McpFace:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         token = bearer(headers)
+        room, door = scope["path_params"].get("room"), self._house.door
         try:
             full = is_full(parse_qs(scope["query_string"].decode("latin-1")).get("profile", [DEFAULT])[-1])
         except BadArgs as refusal:
-            await error_response(refusal)(scope, receive, send)
+            response = Shaped(door.account_with(token, room)).response(error_response(refusal))
+            await response(scope, receive, send)
             return
         try:
             credential = self._house.identify(token)
         except Unauthorized as refusal:
             await self._ended.answer(token, refusal, full, scope, receive, send)
             return
-        room = scope["path_params"].get("room")
         if scope["method"] == "GET":  # a stream, which may repeat what was sent before
             try:
-                self._house.door.check_may_send(credential, room)
+                door.check_may_send(credential, room)
             except EgressUsedUp as refusal:
-                await error_response(refusal)(scope, receive, send)
+                response = Shaped(door.account_of(credential, room)).response(error_response(refusal))
+                await response(scope, receive, send)
                 return
         self._ended.remember(credential)
         if scope["method"] == "POST":
@@ -100,7 +103,7 @@ class McpFace:
                 return
             receive = received(body, receive)
         scope[CALLER] = caller = InHouse(self._house, credential, room, full=full)
-        counted = _counting(send, caller)
+        counted = counting(send, caller)
         try:
             if self.answers_at_once(headers, caller):
                 await self._at_once.handle_request(scope, receive, counted)
@@ -116,17 +119,6 @@ class McpFace:
             return False
         method = headers.get("mcp-method")
         return method in AT_ONCE or (method == "tools/call" and not caller.takes_wait_ms(headers.get("mcp-name", "")))
-
-
-def _counting(send: Send, caller: InHouse) -> Send:
-    """A ``send`` that counts the bytes of the body."""
-
-    async def counted(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            caller.shaped.sent(len(message.get("body", b"")))
-        await send(message)
-
-    return counted
 
 
 def _backend_of(ctx: ServerRequestContext[Any, Any]) -> Backend:

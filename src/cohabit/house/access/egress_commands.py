@@ -1,6 +1,5 @@
 """What left the house: the commands that show it, and a signed export of it."""
 
-from collections.abc import Callable
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -8,7 +7,7 @@ from msgspec import Meta, Struct
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
-from cohabit.house.running.egress import Account
+from cohabit.house.running.egress import STEP_TIMES, Account, up
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.egress import Amount
@@ -17,7 +16,6 @@ from cohabit.room.commands import command
 from cohabit.room.state import handle_of
 
 C = Capability
-ROUNDED_TO = 65_536
 
 
 class EgressCount(Struct):
@@ -85,20 +83,12 @@ async def _store(runner: RoomRunner) -> None:
 
 
 def _step(account: Account, reader: str) -> int:
-    """The size of a view tells something about what is in it. So in a sealed room the counts of players are rounded up
-    for others until the game is over."""
-    room = account.room.room
-    member = room.state.members.get(account.member)
-    private = member is not None and account.who != reader and room.kept_private(member, "token")
-    return ROUNDED_TO if private else 1
+    return 1 if account.who == reader else account.step
 
 
 def _of_account(account: Account, step: int) -> EgressOfMember:
-    def up(size: int) -> int:
-        return -(-size // step) * step
-
     lines = [line.sent for line in account.backends.values() if line.kinds]
-    limit, used = account.budget, up(account.used)
+    limit, used = account.budget, up(account.used, step)
     return EgressOfMember(
         member=handle_of(account.member) if account.member else lines[0].handle if lines else account.who,
         who=account.who,
@@ -106,12 +96,14 @@ def _of_account(account: Account, step: int) -> EgressOfMember:
         budget=limit,
         left=max(0, limit - used) if limit is not None else None,
         backends=[
-            EgressOfBackend(s.backend, s.outside, up(s.bytes), _kinds(s.kinds, up), s.first, s.last) for s in lines
+            EgressOfBackend(s.backend, s.outside, up(s.bytes, step), _kinds(s.kinds, step), s.first, s.last)
+            for s in lines
         ],
     )
 
 
-def _kinds(kinds: dict[str, Amount], up: Callable[[int], int]) -> dict[str, Amount]:
+def _kinds(kinds: dict[str, Amount], step: int) -> dict[str, Amount]:
     """Copies: this reply is counted, too."""
+    times = 1 if step == 1 else STEP_TIMES
     shown = sorted((kind, amount) for kind, amount in kinds.items() if amount.times or amount.bytes)
-    return {kind: Amount(amount.times, up(amount.bytes)) for kind, amount in shown}
+    return {kind: Amount(up(amount.times, times), up(amount.bytes, step)) for kind, amount in shown}

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs
 from cohabit.house.access import codes, signing
+from cohabit.house.access.entry_limits import Gate
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.threads import run_in_thread
 from cohabit.model.admission import AgentKey, same_code, same_name
@@ -34,6 +35,7 @@ class EntrySet(Struct, omit_defaults=True):
     entry: EntryShown
     link: str  # for people who join by code, by name, or because the room is open
     code: str | None = None  # a new code; it is shown once
+    note: str = ""  # how to complete the link
 
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True, exclusive=True)
@@ -71,6 +73,7 @@ async def set_entry(
         if plain and len(same_code(plain)) < codes.MIN_CHOSEN:
             raise BadArgs(f'code: must have at least {codes.MIN_CHOSEN} letters and digits; "new" makes one')
         given["code"] = await run_in_thread("a code", lambda: codes.hash_code(plain)) if plain else ""
+        given["code_is_random"] = code.strip().lower() == "new"
     if names is not None:
         given["names"] = _checked_names(names)
     if agent_keys is not None:
@@ -91,11 +94,11 @@ async def set_entry(
             given = ROLES["agent"] if known.may is None else known.may
             check_for_newcomer(room, giver, given, known.label or "this key")
 
-    changed = ", ".join(_in_words(name, value) for name, value in changes.items())
+    changed = ", ".join(_in_words(name, value) for name, value in changes.items() if name != "code_is_random")
     args = {"policy": msgspec.to_builtins(policy), "by": ctx.member.id, "changed": changed}
     await ctx.record("entry_set", args, check=check)
-    link = f"{ctx.house.settings.public_url.rstrip('/')}/?join={ctx.room.id}"
-    return EntrySet(entry_shown(ctx.room.state, policy, ctx.member), link, plain or None)
+    link, note = ctx.house.need(Gate).link(f"/?join={ctx.room.id}")
+    return EntrySet(entry_shown(ctx.room.state, policy, ctx.member), link, plain or None, note)
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -14,12 +14,14 @@ from msgspec import Meta, Struct, structs, to_builtins
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
 from cohabit.house.access import signing
 from cohabit.house.access.credentials import revoke_and_store
-from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code
+from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
 from cohabit.house.access.invites import check_inviter, record_invite
 from cohabit.house.access.signing import HouseKey
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.door import Door
 from cohabit.house.calls.resolve import STRANGER, resolve
+from cohabit.house.running.calls import Deliver
+from cohabit.house.running.egress import measured
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import USED_UP, hashed, make_token, new_identity
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
@@ -29,16 +31,12 @@ from cohabit.model.words import Words
 from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.room import Room
-from cohabit.room.state import RoomState, handle_of
+from cohabit.room.state import handle_of
 from cohabit.scenario import check_name, handle_for
 
 C = Capability
 INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "agent key", "code", "name", "open link"
 """The ways to join."""
-LOBBY_LIMIT = 100
-"""The maximum number of newcomers in a lobby."""
-STALE_MS = 3_600_000
-"""A full lobby drops newcomers who have waited for longer."""
 PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
@@ -250,7 +248,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     house, me, invite = ctx.house, newcomer.identity, newcomer.invite
     do, args, dropped = "admitted", to_builtins(newcomer.admission), list[Credential]()
     if lobby:
-        gone = _space_in_lobby(ctx.room.state, house.clock.now(), newcomer.how)
+        gone = space_in_lobby(ctx.room.state, house.clock.now(), newcomer.how, PROVEN)
         dropped = [c for knock in gone for c in house.identities.of(knock.identity, ctx.room.id)]
         args = {"knock": token_hex(4), "how": newcomer.how, "admission": args, "drop": [knock.id for knock in gone]}
         do = "knocked"
@@ -269,7 +267,7 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
     house.identities.revoke(dropped)
     house.identities.put(me)
     if newcomer.token is not None:
-        house.identities.put_credential(made[0])
+        _put_new(ctx, newcomer)
     elif invite is not None:  # the invite's token becomes the member's own, also on open connections
         ctx.credential.identity, ctx.credential.expires_at = me.id, None
         house.identities.put_credential(ctx.credential)
@@ -277,22 +275,9 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
 
 
-def _space_in_lobby(state: RoomState, now: int, how: str) -> list[Any]:
-    """Knocks to drop, so that there is space for one more. ``how`` the newcomer joins: anybody can use an open link, so
-    those who did make space for those who were given something."""
-    if len(state.knocks) < LOBBY_LIMIT:
-        return []
-    old = next((k for k in state.knocks.values() if k.denied), None)
-    old = old or next((k for k in state.knocks.values() if now - k.since >= STALE_MS), None)
-    if how in PROVEN:
-        old = old or next((k for k in state.knocks.values() if k.how not in PROVEN), None)
-    if old is None:
-        raise Busy("the lobby of this room is full; try again later")
-    return [old]
-
-
 async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
-    """True if an agent with a key is a member or waits already. Then its old tokens are replaced by a new one."""
+    """True if an agent with a key, or an invitee whose reply was lost, is a member or waits already. Then a new token
+    replaces its old ones."""
     identities, state = ctx.house.identities, ctx.room.state
     member, knock = ctx.room.member_of(newcomer.identity.id), state.knock_of(newcomer.identity.id)
     if newcomer.credential is None or newcomer.token is None or (member is None and knock is None):
@@ -303,9 +288,19 @@ async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
         await ctx.record("credential", {"member": member.id, "change": "replaced", "by": member.id}, also)
     else:
         await ctx.house.writer.submit(also)
+    _put_new(ctx, newcomer)
     identities.revoke(old)
-    identities.put_credential(newcomer.credential)
     return True
+
+
+def _put_new(ctx: HouseContext, newcomer: Newcomer) -> None:
+    """Register the token that was made for a newcomer."""
+    made, invite = newcomer.credential, newcomer.invite
+    assert made is not None
+    if invite is None or invite.shared:
+        ctx.house.identities.put_credential(made)
+    else:
+        ctx.house.identities.put_unused(made, invite)
 
 
 def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
@@ -342,15 +337,20 @@ def _newcomer(ctx: HouseContext, asked: Asked) -> Newcomer:
 
 def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     house = ctx.house
+    again = None
     if invite.uses < 1:
-        raise Unauthorized(USED_UP)
+        unused = house.identities.unused_of(invite)
+        again = house.identities.get(unused.identity) if unused is not None else None
+        if again is None or not (ctx.room.member_of(again.id) or ctx.room.state.knock_of(again.id)):
+            raise Unauthorized(USED_UP)
     inviter = ctx.room.state.members.get(invite.by)
     chosen = (asked.name or "").strip() if invite.shared else ""  # several may accept it, each under its own name
     if chosen:
         check_name(chosen)
     name = chosen or invite.name or invite.handle
-    me = new_identity(name, invite.kind, inviter.identity or None if inviter else None)
-    token = make_token() if invite.shared or _must_change_token(ctx, asked) else None
+    me = again or new_identity(name, invite.kind, inviter.identity or None if inviter else None)
+    # Others know the token of an invite.
+    token = make_token() if invite.shared or again or not asked.keep_token else None
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,
@@ -358,11 +358,6 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
         invite.member_expires_in_s, asked.backend, asked.egress,
     )  # fmt: skip
     return Newcomer(INVITED, me, admission, token, made, invite)
-
-
-def _must_change_token(ctx: HouseContext, asked: Asked) -> bool:
-    """Whether the room keeps a member's token from its inviter, who knows that of the invite."""
-    return bool(ctx.room.kept_private(None, "token")) and not asked.keep_token
 
 
 def _known(ctx: HouseContext, me: Identity, how: str, asked: Asked) -> Newcomer:
@@ -447,7 +442,9 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
 JOIN = command_of(join)
 
 
-async def knock(door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "") -> JoinedRoom:
+async def knock(
+    door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "", deliver: Deliver = measured
+) -> Any:
     """Call `join` for a caller without a token, or with an ``invite`` in the arguments. ``address``: where the caller
     is, for limits."""
     rest = dict(args)
@@ -463,8 +460,7 @@ async def knock(door: Door, args: Mapping[str, Any], token: str | None = None, a
         credential = await _identify_invite(door, invite, room)
     else:
         credential = Credential(hashed(f"{room} {address}"), "", room, STRANGER)
-    reply: JoinedRoom = await door.call(credential, room, JOIN.name, rest)
-    return reply
+    return await door.call(credential, room, JOIN.name, rest, deliver=deliver)
 
 
 async def _identify_invite(door: Door, invite: str, room: str) -> Credential:

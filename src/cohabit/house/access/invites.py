@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
+from cohabit.house.access.entry_limits import Gate
 from cohabit.house.access.signing import FAR_AWAY_S, HouseKey, InviteBody
 from cohabit.house.agents.brains import check_allowed, check_makeable
 from cohabit.house.calls.context import HouseContext
@@ -37,9 +38,10 @@ class Invitation(Struct, omit_defaults=True):
     role: str
     token: str
     invite: str
-    link: str  # opens the page; a path if the house does not know its public address
+    link: str  # opens the page
     uses: int = 1
     expires_at: int | None = None
+    note: str = ""  # how to complete the link
 
 
 @command(category="host", where="house", needs=C.MANAGE_MEMBERS, records=True)
@@ -97,8 +99,8 @@ async def invite(
         expires_at=expires, uses=uses, shared=uses > 1,
     )  # fmt: skip
     await record_invite(ctx, made, "created")
-    link = f"{house.settings.public_url.rstrip('/')}/?room={room.id}#{token}"
-    return Invitation(room.id, id, role_or_default(named, kind), token, made.id, link, uses, expires)
+    link, note = house.need(Gate).link(f"/?room={room.id}#{token}")
+    return Invitation(room.id, id, role_or_default(named, kind), token, made.id, link, uses, expires, note)
 
 
 def _in_room(room: Room, member: str, at: int) -> Context:

@@ -267,9 +267,9 @@ def verify_egress(token: object, key: Jwk) -> EgressExport | str:
     """The content of a valid export, or the reason why it is not valid."""
     body = read(token, EgressExport, MAX_EXPORT)
     if body is None or not isinstance(token, str):
-        return "it is not an export, or is cut off"
+        return "it is not an export, or a part of it is missing"
     if not is_signed_by(token, key):
-        return "it was changed, or another house signed it"
+        return "it was changed after it was signed, or another house signed it"
     return body if body.k == EGRESS else "it is something else that this house has signed"
 
 

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from cohabit.agents.decision import PlayerDecision, Tally
 from cohabit.house.calls.context import HouseContext
+from cohabit.house.running.egress import up
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.commands import command
@@ -14,6 +15,8 @@ from cohabit.room.state import Member
 
 MAX_REASONING = 2_000
 """Characters of what an agent thought, in the reply of `agents`."""
+STEP_TOKENS = 16_384
+"""While a game in a sealed room runs, others see how many tokens an agent has used in these steps."""
 C = Capability
 
 
@@ -74,7 +77,7 @@ class AgentLine(Struct, omit_defaults=True):
     last: LastDecision | None = None  # only for its own member, and members who see everything
 
 
-_COUNTED = ("decisions", "failures", "prompt_tokens", "completion_tokens", "unpriced")
+_COUNTED = ("decisions", "failures", "unpriced")
 
 
 class AgentLines(Struct):
@@ -100,16 +103,20 @@ async def agents(ctx: HouseContext) -> AgentLines:
 
 def _line(ctx: HouseContext, member: Member, status: AgentStatus) -> AgentLine:
     me, tally = ctx.member, status.tally
+    own = member is me or C.READ_ALL in me.held or ctx.runner.egress.of(member).step == 1
+    tokens, digits = (1, 6) if own else (STEP_TOKENS, 1)  # what a decision took tells what the agent saw
     may_read = C.READ_ALL in me.held or (member is me and not ctx.room.state.hide_brains)  # reasons give a script away
     return AgentLine(
         member=member.handle,
         brain=brain_shown(ctx.room.state, member, me) or "",
         playing=member.played_by_bot and not status.stopped,
         **{name: getattr(tally, name) for name in _COUNTED},
+        prompt_tokens=up(tally.prompt_tokens, tokens),
+        completion_tokens=up(tally.completion_tokens, tokens),
         outcomes=dict(tally.outcomes),
         seat=member.seat,
-        dollars=round(tally.dollars, 6),
-        charged=round(tally.charged, 6),
+        dollars=round(tally.dollars, digits),
+        charged=round(tally.charged, digits),
         seconds=round(tally.seconds, 3),
         stopped=one_line(status.stopped)[:MAX_REASONING],
         last=status.last if may_read else None,

@@ -11,6 +11,7 @@ A call that waits is resolved and decided again each time it wakes.
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from cohabit.errors import BadArgs, Busy, CohabitError, Disabled, Unauthorized, UnknownCommand, internal_error
@@ -39,7 +40,7 @@ class Refused:
     """What is said of the reply to a call that did not begin."""
 
     sends: SentKind = "refusals"
-    records = False
+    records = when_used_up = False
 
 
 REFUSED = Refused()
@@ -97,6 +98,7 @@ class Door:
         try:
             return await call.wait()
         except asyncio.CancelledError:  # the client has disconnected
+            call.leaves_by = None
             if call.stop_waiting is not None:
                 call.stop_waiting()
             raise
@@ -121,7 +123,7 @@ class Door:
             target = resolve(self.services, credential, room, name)
             runner, member, command = target.maybe_runner, target.maybe_member, target.command
             if runner is None or member is None:
-                account = self._outside(credential)
+                account = self.account_of(credential, room)
             else:
                 account = runner.egress.by_member.get(member.id) or runner.egress.of(member)
             if account.version != account.room.room.roster_version:
@@ -148,22 +150,40 @@ class Door:
                 call.leaves_by = None
             return call
         except CohabitError as wrong:
-            if account is not None:
-                self._count_refusal(account, name, wrong, deliver)
             if not isinstance(wrong, UnknownCommand):  # counted in the room's audit
                 self._count(wrong)
-            self._identities.check(credential, at)  # an invalid token gets UNAUTHORIZED, whatever it asked for
+            try:  # an invalid token gets UNAUTHORIZED, whatever it asked for
+                self._identities.check(credential, at)
+            except Unauthorized as invalid:
+                self._count_refusal(account or self.account_of(credential, room), name, invalid, deliver)
+                raise
+            self._count_refusal(account or self.account_of(credential, room), name, wrong, deliver)
             raise
 
     # -- what leaves ------------------------------------------------------------------------------
     def account_of(self, credential: Credential, room: str | None) -> Account:
-        """Whose budget it is when something is sent to a caller in a room, or outside of all rooms."""
+        """Whose budget it is when something is sent to a caller in a room, or outside of all rooms. What is sent to a
+        token for one room counts there, also outside of rooms and after its member has left."""
         wanted = room or credential.room
         runner = self.services.rooms.get(wanted) if wanted is not None else None
-        member = runner.room.member_of(credential.identity) if runner is not None else None
-        if runner is not None and member is not None:
+        if runner is None:
+            return self._outside(credential)
+        member = runner.room.member_of(credential.identity)
+        if member is not None:
             return runner.egress.of(member)
-        return self._outside(credential)
+        former = runner.egress.accounts.get(credential.identity) if credential.room == runner.id else None
+        return former or self._outside(credential)
+
+    def account_with(self, token: str | None, room: str | None) -> Account | None:
+        """The same for a token; None if it is not valid."""
+        try:
+            return self.account_of(self._identities.identify(token, self._clock.now()), room)
+        except Unauthorized:
+            return None
+
+    def sends(self, credential: Credential, room: str | None, kind: SentKind, size: int) -> None:
+        """Count what an interface sends that is no reply to a call."""
+        self.account_of(credential, room).line.replied(kind, size)
 
     def check_may_send(self, credential: Credential, room: str | None) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent to a caller in a room; without one, in any of its rooms."""
@@ -292,9 +312,9 @@ class Door:
         self._count(wrong)
         if runner is None:
             known = house.ledger.runner.room.member_of(who.identity)
-            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong)
+            house.ledger.runner.refused(known.id if known is not None else NEWCOMER, name, wrong, _caller(who))
         elif target.command.joins:  # hosts see who tried to join
-            runner.refused(NEWCOMER, name, wrong)
+            runner.refused(NEWCOMER, name, wrong, _caller(who))
 
     def _count(self, wrong: CohabitError) -> None:
         self.refusals[wrong.code] = self.refusals.get(wrong.code, 0) + 1
@@ -304,6 +324,11 @@ class Door:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _caller(who: Credential) -> str:
+    """A name for a caller that is no member: it tells callers apart, and not who or where they are."""
+    return sha256(who.hash).hexdigest()[:8] if not who.identity else ""
 
 
 def _wait_ms(command: Command, args: Any) -> int:

@@ -5,10 +5,18 @@ that forgets to say what it has sent is counted all the same.
 """
 
 from collections import deque
+from typing import Protocol, TypeVar
 
 from cohabit.house.running.calls import Call
 from cohabit.house.running.egress import Account, Line, measured
 from cohabit.model.egress import SentKind
+
+
+class HasBody(Protocol):
+    body: bytes | memoryview
+
+
+Body = TypeVar("Body", bound=HasBody)
 
 
 class Shaped:
@@ -53,6 +61,12 @@ class Shaped:
             self._last[0].add(self._last[1], size, 0)
         elif self.account is not None:
             self.account.line.add("protocol", size)
+
+    def response(self, response: Body) -> Body:
+        """The only response to this request: count its body."""
+        self.sent(len(response.body))
+        self.close()
+        return response
 
     def close(self) -> None:
         """The response is complete: what was expected and not sent did not leave."""

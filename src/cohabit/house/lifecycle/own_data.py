@@ -60,13 +60,13 @@ class MyData(Struct, omit_defaults=True):
     note: str = ""
 
 
-@command(category="meta", where="house", about="house", for_model=False)
+@command(category="meta", where="house", about="house", for_model=False, when_used_up=True)
 async def my_data(ctx: HouseContext) -> MyData:
     """What this house keeps of you: identity, profile, rooms and messages. `forget_me` deletes it."""
     return await _kept(ctx.house, _me(ctx))
 
 
-@command(category="meta", where="house", about="house", records=True, for_model=False)
+@command(category="meta", where="house", about="house", records=True, for_model=False, when_used_up=True)
 async def forget_me(
     ctx: HouseContext, confirm: Annotated[str, Meta(max_length=200, description="your name, to confirm")]
 ) -> "Forgotten":

@@ -18,7 +18,8 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.house.streams.cursors import seal, unseal
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
-from cohabit.room.access.refusals import NEWCOMER, Refusal, redacted
+from cohabit.model.redacted import redacted
+from cohabit.room.access.refusals import NEWCOMER, Refusal
 from cohabit.room.commands import Resource, command
 from cohabit.room.record import Line
 from cohabit.room.state import HANDLE_SEPARATOR, Member, RoomState, handle_of
@@ -40,7 +41,8 @@ MAX_PAGES = 50
 
 class AuditLine(Struct, omit_defaults=True):
     """``what`` happened: `refused`, or the change, such as `granted`. ``by``: the member who did it. Of a refusal:
-    ``command``, ``code``, and the ``count`` of equal ones within a minute. ``invite``: its id."""
+    ``command``, ``code``, the ``count`` of equal ones within a minute, and ``caller``, which tells newcomers apart: it
+    is the same for one address or token. ``invite``: its id."""
 
     at: int
     kind: Kind
@@ -52,6 +54,7 @@ class AuditLine(Struct, omit_defaults=True):
     code: str = ""
     count: int = 1
     invite: str = ""
+    caller: str = ""
 
 
 class AuditReply(Struct):
@@ -244,7 +247,9 @@ def _refusal(kept: Refusal, seq: int, wanted: Wanted, private: bool) -> Found | 
         return None
     hides = kept.code in PRIVATE_REASONS and kept.member != wanted.me and not private
     who, text = handle_of(kept.member), HIDDEN if hides else kept.reason
-    made = AuditLine(kept.at, "refusals", "refused", text, who, who, kept.command, kept.code, kept.count)
+    made = AuditLine(
+        kept.at, "refusals", "refused", text, who, who, kept.command, kept.code, kept.count, caller=kept.caller
+    )
     return Found(key, made, seq)
 
 

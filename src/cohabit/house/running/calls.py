@@ -25,12 +25,13 @@ class ReplyOf(Protocol):
 
     sends: SentKind
     records: bool
+    when_used_up: bool
 
 
 class Outlet(Protocol):
     """Where a reply leaves the house."""
 
-    def passes(self, call: "Call") -> None:
+    def passes_later(self, call: "Call") -> None:
         """Deliver and count the reply, or withhold it."""
 
 
@@ -97,7 +98,7 @@ class Call:
     def leave(self) -> None:
         """The reply goes to the interface: encode and count it. Once."""
         if self.leaves_by is not None:
-            self.leaves_by.passes(self)
+            self.leaves_by.passes_later(self)
             self.leaves_by = None
 
     def wait(self) -> "asyncio.Future[Any]":

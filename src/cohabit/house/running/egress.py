@@ -33,6 +33,9 @@ MOST_BACKENDS = 16
 """Backends that are counted separately for a member. It can name another one every few seconds."""
 VISITORS = "(visitors)"
 """Callers without an identity."""
+STEP, STEP_TIMES = 65_536, 100
+"""The size of a view tells something about what is in it. So while a game in a sealed room runs, others learn of the
+counts in these steps only: of bytes, and of replies."""
 encode = msgspec.json.Encoder().encode
 
 
@@ -71,7 +74,7 @@ class Line:
         self.sent = sent
         self.kinds = sent.kinds
         self.replies = self.frames = 0  # since the last entry
-        self.recorded = sent.bytes  # the bytes up to the last entry
+        self.recorded = up(sent.bytes, account.step)  # the bytes up to the last entry
         self.is_new = False  # there is something to store
 
     def add(self, kind: SentKind, size: int, times: int = 1) -> None:
@@ -96,18 +99,17 @@ class Line:
 
     def passes(self, call: Call) -> None:
         """A reply leaves, or is withheld because it is larger than what is left. The reply to a call that has changed
-        something is never withheld. This runs for every call, so it does by itself what ``add`` does."""
+        something is never withheld, nor are those that a member gets in any case. This runs for every call, so it does
+        by itself what ``add`` does."""
         try:
             size = call.deliver(call)
         except Exception as bug:  # it cannot be encoded
             call.error, call.result = internal_error(bug, call.name), None
             size = call.deliver(call)
         account, kind = self.account, call.reply.sends
-        if account.version != account.room.room.roster_version:
-            account.look_up()
         if call.error is not None:
             kind = "refusals"
-        elif account.used + size > account.limit and not call.reply.records:
+        elif account.used + size > account.limit and not (call.reply.records or call.reply.when_used_up):
             size, kind = self._withheld(call), "refusals"
         self.replies += 1
         amount = self.kinds.get(kind)
@@ -117,6 +119,11 @@ class Line:
         amount.times += 1
         amount.bytes += size
         account.used += size
+
+    def passes_later(self, call: Call) -> None:
+        """The same for a call that has waited: the budget may have changed since it began."""
+        self.account.look_up()
+        self.passes(call)
 
     def _withheld(self, call: Call) -> int:
         call.error, call.result = self.account.refusal(), None
@@ -151,6 +158,12 @@ class Account:
         if self.version != self.room.room.roster_version:
             self.look_up()
         return self.used < self.limit and self.used + size <= self.limit
+
+    @property
+    def step(self) -> int:
+        """In which steps others may know how much was sent, and budgets count."""
+        room = self.room.room
+        return STEP if room.state.over_since is None and room.kept_private(None, "token") else 1
 
     @property
     def is_used_up(self) -> bool:
@@ -194,7 +207,9 @@ class Account:
             return
         self.version = version
         backend, outside, limit = self.room.about(self)
-        self.current, self.limit = self.to(backend, outside), inf if self.is_unlimited else limit
+        self.current = self.to(backend, outside)
+        # A host who sets one budget after another must not find out how large a view was: round down.
+        self.limit = inf if self.is_unlimited or limit >= NO_LIMIT else limit - limit % self.step
 
 
 class EgressBooks:
@@ -281,13 +296,13 @@ class RoomEgress:
 
     def of_identity(self, who: str, member: str = "", *, is_host: bool = False) -> Account:
         """The account of an identity, which may be no member. Hosts of the house have no limit outside of rooms: they
-        set it."""
+        set it. Neither have visitors, who share one account: nobody may use up what others need to join."""
         account = self.accounts.get(who or VISITORS)
         if account is None:
             account = self.accounts[who or VISITORS] = Account(self, who or VISITORS, member)
         elif member:
             account.member, account.version = member, -1
-        if is_host and not account.is_unlimited:
+        if (is_host or not who) and not account.is_unlimited:
             account.is_unlimited, account.version = True, -1
         return account
 
@@ -349,31 +364,40 @@ class RoomEgress:
     def entries(self) -> list[SystemCall]:
         """The entries for everything that left the house since the last ones."""
         lines, self._to_record = self._to_record, {}
-        made = [_entry(line) for line in lines if line.replies or line.frames]
-        for line in lines:
-            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
-        return made
+        return [entry for line in lines if (entry := _entry(line)) is not None]
 
     def _record(self) -> None:
         if self.room.state.archived:
             return
         for line in list(self._to_record):
+            before = line.replies, line.frames, line.recorded
             try:
-                if line.replies or line.frames:
-                    self._how.put(_entry(line))
+                if (entry := _entry(line)) is not None:
+                    self._how.put(entry)
             except Busy:  # it is counted with the next minute
+                line.replies, line.frames, line.recorded = before
                 self._record_later.plan()
                 continue
             except CohabitError:  # the room is quarantined
                 return
-            line.replies, line.frames, line.recorded = 0, 0, line.sent.bytes
             line.is_new = False  # whatever comes next is for the next minute
             del self._to_record[line]
 
 
-def _entry(line: Line) -> SystemCall:
-    about, size = {"member": line.account.member, "backend": line.sent.backend}, line.sent.bytes - line.recorded
-    return SystemCall("sent_outside", {**about, "replies": line.replies, "frames": line.frames, "size": size})
+def up(count: int, step: int) -> int:
+    """A count, rounded up to a multiple of a step."""
+    return -(-count // step) * step
+
+
+def _entry(line: Line) -> SystemCall | None:
+    """What was sent since the last entry; None: nothing, or too little for the steps in which others may know it."""
+    step = line.account.step
+    size, times = max(0, up(line.sent.bytes, step) - line.recorded), 1 if step == 1 else STEP_TIMES
+    if not (size if step > 1 else line.replies or line.frames):
+        return None
+    counts = {"replies": up(line.replies, times), "frames": up(line.frames, times), "size": size}
+    line.replies, line.frames, line.recorded = 0, 0, line.recorded + size
+    return SystemCall("sent_outside", {"member": line.account.member, "backend": line.sent.backend, **counts})
 
 
 def stored(sent: Sent) -> StoredEgress:

@@ -275,9 +275,9 @@ class RoomRunner:
             return
         self._commit(frames)
 
-    def refused(self, who: str, name: str, error: errors.CohabitError) -> None:
-        """Write a refusal from outside the queue to the audit."""
-        self.room.audit.refused(self._clock.now(), who, name, error.code, error.message)
+    def refused(self, who: str, name: str, error: errors.CohabitError, caller: str = "") -> None:
+        """Write a refusal from outside the queue to the audit. ``caller``: tells newcomers apart."""
+        self.room.audit.refused(self._clock.now(), who, name, error.code, error.message, caller)
         self.audit_chain.plan()
 
     def _flush_refusals(self) -> None:

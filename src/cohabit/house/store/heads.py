@@ -78,7 +78,10 @@ def read_heads(path: Path, key: bytes = b"") -> dict[str, list[Head]]:
         except (msgspec.MsgspecError, ValueError):
             continue
         if key and not head.is_signed_with(key):
-            raise RecordCorrupt(f"{path}, line {number}, is not signed with this key")
+            raise RecordCorrupt(
+                f"{path}, line {number}, is not signed with this key: it was changed, or another key signed it. Use "
+                "another copy of the file, or pass the key of the house (`cohabit verify --heads-key`)"
+            )
         if head.deleted:
             found.pop(head.room, None)
         else:

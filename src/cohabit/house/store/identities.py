@@ -22,6 +22,8 @@ log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
 USED_UP = "this invite has been used up; ask your host for a new one"
+UNUSED = 2**53
+"""When a token expires that was not used yet: never."""
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
@@ -70,6 +72,7 @@ class Identities:
         self._by_identity: dict[str, dict[bytes, Credential]] = {}  # the same: a house can have very many
         self._invites: dict[bytes, Invite] = {}
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}
+        self._unused: dict[bytes, Invite] = {}  # by the hash of a token that was made for an invite, until it is used
         for credential in credentials:
             self.put_credential(credential)
         for invite in invites:
@@ -92,6 +95,8 @@ class Identities:
 
     def check(self, credential: Credential, at: int) -> Credential:
         """Return the credential, or raise UNAUTHORIZED if it was revoked or has expired."""
+        if credential.hash in self._unused:
+            self._used(credential)
         decision = by_credential(credential, at)
         if decision.code:
             invite = self._invites.get(credential.hash)
@@ -150,7 +155,28 @@ class Identities:
         if known is None:
             known = Credential(invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at)
             self.put_credential(known)
-        if not known.identity and (invite.revoked or invite.uses < 1):
+        if not known.identity and (invite.revoked or (invite.uses < 1 and self.unused_of(invite) is None)):
+            self.revoke([known])
+
+    def put_unused(self, credential: Credential, invite: Invite) -> None:
+        """Register a token that was made for an invite with one use. The reply that has it may be lost, so the invite
+        can be accepted again until this token is used."""
+        credential.expires_at = UNUSED  # `identify` takes a closer look; what is stored does not have it
+        self._unused = {made: known for made, known in self._unused.items() if known.hash != invite.hash}
+        self._unused[credential.hash] = invite
+        self.put_credential(credential)
+
+    def unused_of(self, invite: Invite) -> Credential | None:
+        """The token that was made for an invite, if it was never used."""
+        found = next((made for made, known in self._unused.items() if known.hash == invite.hash), None)
+        return self._credentials.get(found) if found is not None else None
+
+    def _used(self, credential: Credential) -> None:
+        invite = self._unused.pop(credential.hash)
+        if credential.expires_at == UNUSED:
+            credential.expires_at = None
+        known = self._credentials.get(invite.hash)
+        if known is not None:
             self.revoke([known])
 
     def take_use(self, invite: Invite, uses: int = 1) -> Invite:
@@ -192,6 +218,8 @@ class Identities:
         for credential in changed:
             credential.revoked = True
             self._notify_revoked(credential)
+            if credential.hash in self._unused:
+                self._used(credential)
         return changed
 
     def _notify_revoked(self, credential: Credential) -> None:

@@ -120,21 +120,16 @@ class BridgeApp:
         self._house = house
 
     async def handle(self, request: Request) -> Response:
-        asked, sent = wire.BridgeRequest(), Shaped()
+        asked = wire.BridgeRequest()
+        sent = Shaped(self._house.door.account_with(wire.bearer(request.headers), None))
 
         async def handled(request: Request) -> Response:
-            try:
-                response = Response(wire.encode(await self._answer(request, asked, sent)))
-            except errors.CohabitError as refusal:
-                response = refused(refusal)
-            sent.sent(len(response.body))
-            sent.close()
-            return response
+            return Response(wire.encode(await self._answer(request, asked, sent)))
 
         def refused(error: errors.CohabitError) -> Response:
             return Response(wire.encode(wire.error_reply(error, asked)), error.status)
 
-        return await answering(handled, refused)(request)
+        return sent.response(await answering(handled, refused)(request))
 
     async def _answer(self, request: Request, asked: wire.BridgeRequest, sent: Shaped) -> dict[str, Any]:
         """Checks in the order of the game's bridge: disabled, credential, route, body."""
@@ -147,9 +142,7 @@ class BridgeApp:
         match request.method, request.scope["path"]:
             case "GET", "/capabilities":
                 runner.time.mark_seen(member.id)
-                account = runner.egress.of(member)
-                account.check()
-                sent.account = account
+                runner.egress.of(member).check()
                 return wire.capabilities_reply(runner)
             case "GET", "/health":
                 asked.name = "health"

@@ -3,26 +3,21 @@
 A line goes to the store at once, and into the record, where it is part of the hash chain, when its minute is over.
 """
 
-import re
 from collections.abc import Collection
 
 from msgspec import Struct
 
+from cohabit.model.redacted import redacted
+
 WINDOW_MS = 60_000
-LINES_PER_MEMBER, LINES_OF_NEWCOMERS = 300, 20
-MANY = "(many)"
-"""A member has this many lines a minute; after that its refusals share one for each code, with this name."""
+LINES_PER_MEMBER, LINES_OF_NEWCOMERS, MOST_CALLERS = 300, 20, 50
+FURTHER = "further refusals, for other reasons"
+"""The lines of a member, or of a newcomer, in a minute. After that its refusals share one for each command and code, so
+that no noise hides what it has tried. From ``MOST_CALLERS`` newcomers on, further ones share their lines."""
 NEWCOMER = "(newcomer)"
-"""The member of a refusal, if it is none yet. All newcomers share their lines. No handle has parentheses."""
-_SECRET = re.compile(r"(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{24,}(\.[\w-]+)*|[A-Z2-9]{3}(-[A-Z2-9]{3}){2}", re.ASCII)
-"""What looks like a token, an invite or a code."""
+"""The member of a refusal, if it is none yet. No handle has parentheses."""
 REFUSALS_KEPT = 500
 """Refusals kept per room, in memory and in the store."""
-
-
-def redacted(text: str) -> str:
-    """A text for the audit: somebody may have sent a token or a code as an argument, and errors quote arguments."""
-    return _SECRET.sub("(hidden)", text)
 
 
 class Refusal(Struct, omit_defaults=True):
@@ -35,6 +30,7 @@ class Refusal(Struct, omit_defaults=True):
     reason: str
     count: int = 1
     id: int = 0
+    caller: str = ""  # of a newcomer: the same for one address or token
 
 
 class Audit:
@@ -43,27 +39,30 @@ class Audit:
     def __init__(self) -> None:
         self.kept: list[Refusal] = []
         self.evicted: list[Refusal] = []  # dropped to make room, and not recorded yet
-        self._open: dict[tuple[str, str, str, str], Refusal] = {}
-        self._lines: dict[str, int] = {}  # by member, in the current minute
+        self._open: dict[tuple[str, ...], Refusal] = {}
+        self._lines: dict[tuple[str, ...], int] = {}  # by member and caller, in the current minute
         self._minute = -1
         self.changed: dict[int, Refusal] = {}
         self._next = 1
         self.totals: dict[str, int] = {}  # by code, since the room was opened
 
-    def refused(self, at: int, member: str, command: str, code: str, reason: str) -> None:
+    def refused(self, at: int, member: str, command: str, code: str, reason: str, caller: str = "") -> None:
         if at // WINDOW_MS != self._minute:
             self._minute, self._lines = at // WINDOW_MS, {}
         reason, most = redacted(reason), LINES_OF_NEWCOMERS if member == NEWCOMER else LINES_PER_MEMBER
-        if self._lines.get(member, 0) >= most and (member, command, code, reason) not in self._open:
-            command, reason = MANY, "many different calls were refused"
-        key = (member, command, code, reason)
+        if caller and (member, caller) not in self._lines and sum(bool(one) for _, one in self._lines) >= MOST_CALLERS:
+            caller = ""
+        whose = (member, caller)
+        if self._lines.get(whose, 0) >= most and (*whose, command, code, reason) not in self._open:
+            reason = FURTHER
+        key = (*whose, command, code, reason)
         self.totals[code] = self.totals.get(code, 0) + 1
         line = self._open.get(key)
         if line is None or at - line.at >= WINDOW_MS:
-            line = Refusal(at, member, command, code, reason, 0, self._next)
+            line = Refusal(at, member, command, code, reason, 0, self._next, caller)
             self._next += 1
             self._open[key] = line
-            self._lines[member] = self._lines.get(member, 0) + 1
+            self._lines[whose] = self._lines.get(whose, 0) + 1
             self.kept.append(line)
             if len(self.kept) > REFUSALS_KEPT:
                 gone = self.kept.pop(0)

@@ -1,0 +1,37 @@
+"""Hides what could be a token, an invite or a code in a text that others read, such as a line of the audit.
+
+Errors quote arguments, and somebody may have sent a secret as the wrong one, or mistyped it. So in quotes everything is
+hidden that is about as long as a code of the house and does not look like a word.
+"""
+
+import re
+
+HIDDEN = "(hidden)"
+_SECRET = re.compile(r"(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{24,}(\.[\w-]+)*|[A-Z2-9]{3}(-[A-Z2-9]{3}){2}", re.ASCII)
+_QUOTED = re.compile(r"'([^']{6,400})'|\"([^\"]{6,400})\"|`([^`]{6,400})`")
+_SEPARATORS = re.compile(r"[\W_]+")
+GROUPS, SIZES, LENGTHS, LONG = 3, range(2, 5), range(8, 11), 16
+"""A code has three groups of three characters. One may be missing, or one too many."""
+NOT_IN_CODES = frozenset("ilo")
+"""Letters that no code of the house has: most longer words have one of them."""
+
+
+def redacted(text: str) -> str:
+    """The text without secrets."""
+    return _SECRET.sub(HIDDEN, _QUOTED.sub(_unless_like_a_code, text))
+
+
+def _unless_like_a_code(found: re.Match[str]) -> str:
+    quoted = found[0]
+    return f"{quoted[0]}{HIDDEN}{quoted[-1]}" if _like_a_code(quoted) else quoted
+
+
+def _like_a_code(quoted: str) -> bool:
+    groups = [group for group in _SEPARATORS.split(quoted) if group]
+    plain = "".join(groups)
+    if len(groups) == GROUPS and all(len(group) in SIZES for group in groups):
+        return True
+    is_mixed = not plain.isalpha() and not plain.isdigit()
+    if len(plain) not in LENGTHS:
+        return is_mixed and len(plain) > LONG and len(groups) != 1 and " " not in quoted
+    return is_mixed or (plain.isalpha() and NOT_IN_CODES.isdisjoint(plain.lower()))
