@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from cohabit.errors import Unauthorized
 from cohabit.scenario import AgentSpec, Scenario
 
 
@@ -36,6 +37,18 @@ async def test_after_joining_the_tools_are_those_of_a_member(table: Any, era: st
         assert not (await client.call_tool("view")).is_error
 
 
+async def test_a_client_that_cannot_change_its_token_joins_again_and_stays_with_it(table: Any, era: str) -> None:
+    await table.invite("zoe")
+    async with table.client("zoe", era) as client:
+        first = (await client.call_tool("join")).structured_content
+        assert (await client.call_tool("view")).structured_content["error"]["code"] == "UNKNOWN_ROOM"
+        again = (await client.call_tool("join", {"keep_token": True})).structured_content
+        assert (again["member"], again.get("token")) == ("zoe", None)
+        assert not (await client.call_tool("view")).is_error
+    with pytest.raises(Unauthorized, match="revoked"):
+        table.house.identify(first["token"])
+
+
 async def test_a_list_that_joining_will_change_is_not_announced_and_not_cached(table: Any) -> None:
     await table.invite("zoe")
     async with table.client("zoe") as client, client.listen(tools_list_changed=True) as sub:
@@ -51,7 +64,7 @@ async def test_joining_a_sealed_room_gives_a_token_that_nobody_else_knows(table:
     await table.invite("zoe", role="player")
     async with table.client("zoe", era, "whist") as client:
         joined = (await client.call_tool("join")).structured_content
-    assert "give this one to the person who set up your client" in joined["note"]
+    assert "If your client cannot change its token, call join again with keep_token." in joined["note"]
     table.tokens["zoe"] = joined["token"]
     async with table.client("zoe", era, "whist") as client:
         assert (await client.call_tool("whoami")).structured_content["handle"] == "zoe"

@@ -41,7 +41,7 @@ PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-YOURS = "Connect with this token from now on. If you cannot, give this one to the person who set up your client."
+YOURS = "Connect with this token from now on. If your client cannot change its token, call join again with keep_token."
 WAITING = "A host must admit you. Call join with wait_ms, with this token, until the status changes."
 
 
@@ -266,21 +266,17 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         raise
     house.identities.revoke(dropped)
     house.identities.put(me)
-    if newcomer.token is not None:
-        _put_new(ctx, newcomer)
-    elif invite is not None:  # the invite's token becomes the member's own, also on open connections
-        ctx.credential.identity, ctx.credential.expires_at = me.id, None
-        house.identities.put_credential(ctx.credential)
+    _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
         await record_invite(ctx, house.identities.take_use(invite, 0), "accepted")
 
 
 async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
-    """True if an agent with a key, or an invitee whose reply was lost, is a member or waits already. Then a new token
-    replaces its old ones."""
+    """True if an agent with a key, or an invitee whose reply was lost, is a member or waits already. Then another token
+    replaces its old ones: a new one, or that of the invite."""
     identities, state = ctx.house.identities, ctx.room.state
     member, knock = ctx.room.member_of(newcomer.identity.id), state.knock_of(newcomer.identity.id)
-    if newcomer.credential is None or newcomer.token is None or (member is None and knock is None):
+    if newcomer.credential is None or (member is None and knock is None):
         return False
     old = identities.of(newcomer.identity.id, ctx.room.id)
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), newcomer.credential])
@@ -288,19 +284,24 @@ async def _came_back(ctx: HouseContext, newcomer: Newcomer) -> bool:
         await ctx.record("credential", {"member": member.id, "change": "replaced", "by": member.id}, also)
     else:
         await ctx.house.writer.submit(also)
-    _put_new(ctx, newcomer)
+    _put_token(ctx, newcomer)
     identities.revoke(old)
     return True
 
 
-def _put_new(ctx: HouseContext, newcomer: Newcomer) -> None:
-    """Register the token that was made for a newcomer."""
-    made, invite = newcomer.credential, newcomer.invite
-    assert made is not None
-    if invite is None or invite.shared:
-        ctx.house.identities.put_credential(made)
+def _put_token(ctx: HouseContext, newcomer: Newcomer) -> None:
+    """Register the token that was made for a newcomer, or that of its invite."""
+    identities, made, invite = ctx.house.identities, newcomer.credential, newcomer.invite
+    if made is None:
+        return
+    if newcomer.token is None and invite is not None:  # it becomes the member's own, also on open connections
+        identities.drop_unused(invite)
+        ctx.credential.identity, ctx.credential.expires_at = newcomer.identity.id, None
+        identities.put_credential(ctx.credential)
+    elif invite is None or invite.shared:
+        identities.put_credential(made)
     else:
-        ctx.house.identities.put_unused(made, invite)
+        identities.put_unused(made, invite)
 
 
 def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
@@ -350,7 +351,7 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     name = chosen or invite.name or invite.handle
     me = again or new_identity(name, invite.kind, inviter.identity or None if inviter else None)
     # Others know the token of an invite.
-    token = make_token() if invite.shared or again or not asked.keep_token else None
+    token = make_token() if invite.shared or not asked.keep_token else None
     made = Credential(invite.hash if token is None else hashed(token), me.id, invite.room, created_at=house.clock.now())
     admission = Admission(
         handle_for(chosen) if chosen else invite.handle, me.kind, me.id, me.name, invite.role, invite.claim,

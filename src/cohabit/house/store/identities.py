@@ -162,9 +162,13 @@ class Identities:
         """Register a token that was made for an invite with one use. The reply that has it may be lost, so the invite
         can be accepted again until this token is used."""
         credential.expires_at = UNUSED  # `identify` takes a closer look; what is stored does not have it
-        self._unused = {made: known for made, known in self._unused.items() if known.hash != invite.hash}
+        self.drop_unused(invite)
         self._unused[credential.hash] = invite
         self.put_credential(credential)
+
+    def drop_unused(self, invite: Invite) -> None:
+        """The token that was made for an invite is replaced."""
+        self._unused = {made: known for made, known in self._unused.items() if known.hash != invite.hash}
 
     def unused_of(self, invite: Invite) -> Credential | None:
         """The token that was made for an invite, if it was never used."""
