@@ -112,7 +112,7 @@ async def data_of(
 def _me(ctx: HouseContext) -> Identity:
     me = ctx.identity
     if me is None:
-        raise Unauthorized("accept your invite first (join)")
+        raise Unauthorized("accept your invite first (`join`)")
     return me
 
 
@@ -123,7 +123,7 @@ def find_identity(house: Services, name: str) -> Identity:
     if len(found) > 1:
         raise BadArgs(f"{len(found)} identities have this name; pass an id: {', '.join(one.id for one in found)}")
     if not found:
-        raise UnknownAsset(f"no identity {name[:80]!r}; see list_credentials")
+        raise UnknownAsset(f"no identity {name[:80]!r}; see `list_credentials`")
     return found[0]
 
 

@@ -38,7 +38,7 @@ encode = msgspec.json.Encoder().encode
 def used_up(limit: float) -> EgressUsedUp:
     return EgressUsedUp(
         f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. You can leave; a host "
-        "can raise the budget (set_egress_budget)",
+        "can raise the budget (`set_egress_budget`)",
         budget=int(limit),
     )
 
