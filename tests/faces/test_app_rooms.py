@@ -78,6 +78,8 @@ async def test_a_member_sees_the_newest_view_and_calls_the_actions_of_an_app(fac
             found["view"]["also"]["app_view"] == found["observe"]["app_view"] == found["app_view"]["view"] == {"n": 2}
         )
         assert "Members: hal (host" in found["observe"]["text"]
+        asked = (await house.call(app, ROOM, "observe")).text
+        assert 'kib requests an action: {"text":"by name","do":"pin"}' in asked, "an app reads what it is asked for"
         assert [action["name"] for action in found["rules"]["action_space"]["actions"]] == ["pin"]
         (listed,) = [info for info in found["schemas"]["commands"] if info["name"] == "pin"]
         assert listed["schema"]["properties"] == {"text": {"type": "string", "maxLength": 20}}

@@ -360,7 +360,7 @@ async def test_a_person_hands_the_seat_back_watches_and_takes_it_over_again(gate
         await until(house, lambda: len(moves(house, "ann")) == 3)
         seen = await who["ann"]("whoami")  # looking does not take over
         assert seen.played_by == "brains.py:Scripted"
-        with pytest.raises(PermissionDenied, match="call take_over"):
+        with pytest.raises(PermissionDenied, match="call `take_over`"):
             await who["ann"]("take", {"n": 1})
         assert (await who["ann"]("take_over")).you_play
         await who["bob"]("take", {"n": 1})

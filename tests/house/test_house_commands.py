@@ -154,7 +154,7 @@ async def test_a_house_host_is_told_to_join_before_it_uses_a_room() -> None:
     async with open_house() as house:
         await make_room(house)
         boss = await issue(house, "boss", host=True)
-        with pytest.raises(UnknownRoom, match="call join first"):
+        with pytest.raises(UnknownRoom, match="call `join` first"):
             await boss("view")
         stranger = await issue(house, "zoe")
         with pytest.raises(UnknownRoom) as refused:

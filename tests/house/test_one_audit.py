@@ -345,7 +345,7 @@ async def test_a_host_of_the_house_reads_the_audit_of_a_room_as_its_member_only(
     async with open_house() as house:
         await make_room(house)
         operator = house.identify(house.operator_token())
-        with pytest.raises(UnknownRoom, match="call join first"):
+        with pytest.raises(UnknownRoom, match="call `join` first"):
             await house.call(operator, "den", "audit")
         await house.call(operator, "den", "join")
         (line,) = (await house.call(operator, "den", "audit")).lines

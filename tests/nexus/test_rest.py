@@ -384,7 +384,7 @@ async def test_from_a_game_that_goes_offline_an_agent_returns_without_anything()
         early = await nexus.ask("POST", "/transit/exit", "ann", json=give_up)
         assert (early.status_code, early.json()["error"]) == (
             409,
-            "the game camp is online; leave it there with exit_game",
+            "the game camp is online; leave it there with `exit_game`",
         )
         nexus.house.rooms["camp"].stop(Quarantined("its world hangs"))
         assert (await ann.games())["camp"] == "offline"

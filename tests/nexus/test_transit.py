@@ -98,13 +98,13 @@ async def test_who_is_in_a_game_cannot_enter_another_or_the_same() -> None:
         await world.rest()
         for game in ("mines", "zoo"):
             reason = await refused(world, "ann", "nexus", "enter_game", game_id=game)
-            assert reason.message == "you are in the game mines; leave it first with exit_game there"
+            assert reason.message == "you are in the game mines; leave it first with `exit_game` there"
 
 
 async def test_who_did_not_come_through_the_nexus_cannot_leave_for_it() -> None:
     async with journeys() as world:
         reason = await refused(world, "bob", "caves", "exit_game")
-        assert reason.message == "you did not come here through the Nexus; use jack_out, stand_up or leave"
+        assert reason.message == "you did not come here through the Nexus; to go, use `leave`"
         await visit(world, "bob", "caves")
         await refused(world, "bob", "caves", "exit_game")
 
@@ -401,7 +401,7 @@ async def test_an_agent_can_give_up_only_a_game_that_is_offline() -> None:
         await world("ann", "nexus", "enter_game", game_id="mines")
         await world.rest()
         reason = await refused(world, "ann", "nexus", "give_up_game")
-        assert reason.message == "the game mines is online; leave it there with exit_game"
+        assert reason.message == "the game mines is online; leave it there with `exit_game`"
         world.house.rooms["mines"].stop(Quarantined("its world hangs"))
         await world("ann", "nexus", "give_up_game")
         await world.house.reopen_room("mines")

@@ -85,8 +85,10 @@ def test_a_view_is_what_its_app_has_published_for_the_reader() -> None:
 
 def test_the_newest_view_counts_whether_it_was_for_everyone_or_for_one() -> None:
     room = room_with_app()
-    room.call("board", "publish_view", {"view": {"only": "owl"}, "to": ["owl"]}, at=1)
-    room.call("board", "publish_view", {"view": {"all": 1}}, at=2)
+    told = room.call("board", "publish_view", {"view": {"only": "owl"}, "to": ["owl"]}, at=1)
+    assert (told.message, told.recipients) == ("Published. 1 member sees it now.", 1)
+    told = room.call("board", "publish_view", {"view": {"all": 1}}, at=2)
+    assert (told.message, told.recipients) == ("Published. 5 members see it now, and everyone who joins later.", 5)
     assert receivers(room, {"all": 1}) == {"ann", "bob", "hostess", "board", "owl", "pat"}
     assert room.call("owl", "app_view", at=3).view == {"all": 1}
     assert room.call("owl", "view", at=3).also == {"app_view": {"all": 1}}
@@ -278,7 +280,7 @@ def test_agents_that_are_kept_apart_do_not_get_each_others_messages() -> None:
 # -- limits -------------------------------------------------------------------------------------------
 def test_an_envelope_of_kibitz_is_not_sent_as_data_and_other_data_with_its_key_is() -> None:
     room = room_with_app()
-    with pytest.raises(BadArgs, match="no __kib_agent in data: use say for chat"):
+    with pytest.raises(BadArgs, match="no __kib_agent in data: use `say` for chat"):
         room.call("pat", "send_data", {"data": {"__kib_agent": "view"}}, at=1)
     for harmless in ({"__kib_agent": 7}, {"kind": "__kib_agent"}, ["__kib_agent"]):
         room.call("pat", "send_data", {"data": harmless}, at=2)

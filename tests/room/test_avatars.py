@@ -63,7 +63,7 @@ def test_who_controls_a_body_must_leave_it_before_it_takes_another() -> None:
     caves("ann", "jack_in")
     refused = caves.refused("ann", "jack_in")
     assert isinstance(refused, Conflict)
-    assert "leave it first (jack_out)" in refused.message
+    assert "leave it first (`jack_out`)" in refused.message
 
 
 @pytest.mark.parametrize(
@@ -707,7 +707,7 @@ def test_a_member_is_offered_another_avatar_as_long_as_it_may_have_one() -> None
 def test_an_action_without_a_body_says_how_to_get_one() -> None:
     caves = Caves()
     assert caves.refused("ann", "go", place="pit").message == (
-        "go requires a body, and ann has none. Call jack_in to take one"
+        "go requires a body, and ann has none. Call `jack_in` to take one"
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, PermissionDenied, UnknownAsset
+from cohabit.errors import BadArgs, Busy, CohabitError, Conflict, GameRejected, PermissionDenied, UnknownAsset
 from cohabit.features.consent import WAITING
 from cohabit.model.grant import Capability
 from cohabit.model.seat import PUBLIC, Eye
@@ -436,3 +436,11 @@ def test_the_id_of_a_request_says_nothing_about_the_requests_of_others() -> None
     for name in ("read_all", "act_global"):
         room.call("pat", "ask", {"may": [name]}, at=1)
     assert asked(room, may=["act"]) == "bot-1"
+
+
+def test_a_request_to_look_through_the_seat_of_an_agent_is_refused_with_a_reason() -> None:
+    room = make_room({**RED, "brain": "random"}, BLUE, HOST, AGENT)
+    with pytest.raises(GameRejected, match="an agent plays seat red for ann, and agents do not answer requests"):
+        asked(room, through="red")
+    room.system("presence", {"members": ["ann"], "here": True}, 2)
+    assert asked(room, at=3, through="red"), "now its player answers"

@@ -93,7 +93,7 @@ def test_a_disclosure_is_no_way_to_talk() -> None:
 def test_a_withheld_agent_is_told_what_to_do() -> None:
     room = room_with_agent()
     room.call("hostess", "require_disclosure", {"required": True}, at=1)
-    with pytest.raises(PermissionDenied, match="call disclose"):
+    with pytest.raises(PermissionDenied, match="call `disclose`"):
         room.call("bot", "view", at=2)
 
 

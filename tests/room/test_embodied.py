@@ -51,7 +51,7 @@ def test_an_agent_that_has_not_jacked_in_sees_through_no_body_and_cannot_act() -
     game.jack_in("ann")
     waits = game.as_agent("bob")
     assert not isinstance(waits.observe(), EmbodiedObservation)
-    assert "Call jack_in to take one" in waits.act(Action("go", {"place": "pit"})).message
+    assert "Call `jack_in` to take one" in waits.act(Action("go", {"place": "pit"})).message
     assert isinstance(game.as_agent("ann").observe(), EmbodiedObservation)
 
 
@@ -89,7 +89,7 @@ def test_a_refusal_is_a_result_without_success_that_says_what_to_do() -> None:
     game.jack_in("ann")
     twice = game.jack_in("ann")
     assert (twice.success, twice.avatar) == (False, None)
-    assert "leave it first (jack_out)" in twice.message
+    assert "leave it first (`jack_out`)" in twice.message
     nobody = game.jack_out("bob")
     assert not nobody.success
     assert "`jack_in` takes one" in nobody.message

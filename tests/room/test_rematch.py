@@ -73,7 +73,7 @@ def test_an_archived_room_and_one_without_the_setting_have_no_rematch() -> None:
     assert room.next_deadline() is None
     quiet = room_with()
     quiet.call("ann", "take", {"n": 3}, at=1000)
-    follows = "No game follows by itself; a member with control_world, such as a host, can start one (rematch)."
+    follows = "No game follows by itself; a member with control_world, such as a host, can start one."
     assert f"The game is over. {follows}" in quiet.call("ann", "view", at=1001).text
     assert follows not in room.call("ann", "view", at=2001).text
     assert quiet.next_deadline() is None

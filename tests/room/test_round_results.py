@@ -209,3 +209,12 @@ def test_a_member_that_acts_blindly_is_not_told_what_came_of_it() -> None:
     choose(room, "bob", "wait", 3)
     choose(room, "bob", "wait", 4)
     assert "Furnace" not in choose(room, "ann", "craft", 5, {"item": "furnace"}).message
+
+
+def test_who_chooses_the_same_again_is_not_told_that_it_is_instead_of_itself() -> None:
+    room = open_room("crafter_shared")
+    who = next(m.id for m in room.state.members.values() if room.is_turn_of(m))
+    said = [room.call(who, name, at=at).message for at, name in enumerate(("noop", "noop", "do"), 1)]
+    assert "instead" not in said[1]
+    assert "You chose do instead of noop" in said[2]
+    Room.replay(room.record.tail, make_world)

@@ -59,7 +59,7 @@ def test_the_old_view_and_what_has_changed_tell_everything_that_the_new_view_tel
             assert new.id == whole.id
             assert len(new.text) <= len(whole.text)
             shorter += len(new.text) < len(whole.text) / 2
-    assert shorter
+    assert shorter or world == "lounge", "its view is one line"
 
 
 def test_the_reply_to_an_action_with_a_long_observation_has_the_id_that_the_next_view_takes() -> None:

@@ -25,7 +25,7 @@ def test_a_view_says_who_plays_which_seat() -> None:
     for who in ("ann", "bot"):
         assert "Seats: first = ann, second = bob\nTo move: ann" in room.call(who, "view", at=1).text
     alone = make_room(RED, world="nim")
-    assert "Seats: first = ann\n" in alone.call("ann", "view", at=1).text
+    assert "Seats: first = ann, second = nobody\n" in alone.call("ann", "view", at=1).text
 
 
 def test_a_view_of_a_room_with_many_seats_does_not_list_them() -> None:
@@ -212,11 +212,11 @@ def test_events_about_tokens_are_sentences() -> None:
 
 def test_the_seats_in_a_view_follow_the_members() -> None:
     room = make_room(RED, {"id": "dora", "role": "player"}, world="nim")
-    assert "Seats: first = ann\n" in room.call("ann", "view", at=1).text
+    assert "Seats: first = ann, second = nobody\n" in room.call("ann", "view", at=1).text
     room.call("dora", "sit", at=2)
     assert "Seats: first = ann, second = dora\n" in room.call("ann", "view", at=3).text
     room.call("dora", "stand_up", at=4)
-    assert "Seats: first = ann\n" in room.call("ann", "view", at=5).text
+    assert "Seats: first = ann, second = nobody\n" in room.call("ann", "view", at=5).text
 
 
 def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
@@ -226,9 +226,9 @@ def test_where_time_runs_by_itself_nobody_is_said_to_be_to_move() -> None:
 
 def test_after_a_rematch_a_view_names_the_members_who_play_now() -> None:
     room = make_room(RED, {"id": "dora", "role": "player"}, HOST, world="nim")
-    assert "Seats: first = ann\nTo move: ann" in room.call("ann", "view", at=1).text
+    assert "Seats: first = ann, second = nobody\nTo move: ann" in room.call("ann", "view", at=1).text
     room.call("hostess", "rematch", at=2)
-    assert "Seats: first = ann\nTo move: ann" in room.call("ann", "view", at=3).text
+    assert "Seats: first = ann, second = nobody\nTo move: ann" in room.call("ann", "view", at=3).text
     room.call("dora", "sit", at=4)
     room.call("hostess", "rematch", at=5)
     assert "Seats: first = ann, second = dora\nTo move: ann" in room.call("ann", "view", at=6).text

@@ -239,7 +239,7 @@ def test_only_visitors_leave_for_the_nexus_and_only_they_are_offered_to() -> Non
     member(room)
     ada = room.state.members["ada"]
     assert not offers(room, ada, room.commands.named("exit_game"))
-    with pytest.raises(GameRejected, match="you did not come here through the Nexus; use jack_out, stand_up or leave"):
+    with pytest.raises(GameRejected, match="you did not come here through the Nexus; to go, use `leave`"):
         act(room, "exit_game")
     arrive(room)
     assert offers(room, ada, room.commands.named("exit_game"))

@@ -851,7 +851,7 @@ def test_a_player_that_handed_its_seat_over_and_left_plays_it_when_it_comes_agai
     room.system("presence", {"members": ["ann"], "here": True}, 1_000)
     room.call("ann", "hand_back", at=2_000)
     room.system("presence", {"members": ["ann"], "here": True}, 3_000)  # the page is opened again
-    with pytest.raises(PermissionDenied, match="call take_over"):
+    with pytest.raises(PermissionDenied, match="call `take_over`"):
         room.call("ann", "take", {"n": 1}, at=4_000)
     room.system("presence", {"members": ["ann"], "here": False}, 70_000)
     assert room.state.members["ann"].played_by_bot  # the agent plays on

@@ -117,7 +117,7 @@ def test_after_its_visit_an_agent_takes_no_body_until_the_nexus_has_what_it_did(
             act(room, name)
     ada = room.state.members["ada"]
     offered = {command.name for command in room.commands_for(ada) if offers(room, ada, command)}
-    assert not offered & {"respawn", "jack_in", "sit", "go", "take", "act"}
+    assert not offered & {"respawn", "jack_in", "sit", "go", "take"}
     text = act(room, "view").text
     assert "jack_in" not in text
     assert "Your visit is over: you are on your way to the Nexus." in text

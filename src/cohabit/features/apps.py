@@ -17,7 +17,7 @@ from cohabit.features.sending import recipients, speak
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
 from cohabit.room.base import BaseRoom, Context
-from cohabit.room.commands import Command, Options, command
+from cohabit.room.commands import Command, Options, command, command_of
 from cohabit.room.feature import Feature
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
@@ -100,7 +100,9 @@ def send_data(
     me, state = ctx.member, ctx.state
     _check_size(data, "data")
     if isinstance(data, dict) and isinstance(data.get(ENVELOPE), str):
-        raise BadArgs(f"no {ENVELOPE} in data: use say for chat, publish_view for a view, request_action for an action")
+        raise BadArgs(
+            f"no {ENVELOPE} in data: use `say` for chat, `publish_view` for a view, `request_action` for an action"
+        )
     addressed = recipients(state, me, to)
     receivers = speak(ctx, to, addressed)
     directed = to != EVERYBODY
@@ -117,12 +119,21 @@ class SchemaLine(Struct):
     schema: Any
 
 
+def _is_app(room: BaseRoom, member: Member) -> bool:
+    """Whether a member is there to publish, and not to play."""
+    return C.PUBLISH in member.held and C.ACT not in member.held
+
+
 class SchemaPublished(Struct):
     name: str
     version: str
 
 
-@command(category="bus", needs=(C.SEND_BROADCAST, C.PUBLISH), records=True, words=("name", "version", "schema"))
+@command(
+    category="bus", needs=(C.SEND_BROADCAST, C.PUBLISH), records=True, words=("name", "version", "schema"),
+    listed_if=_is_app,
+    hint="describes your app's data; with a name that ends in `.action`, the actions that members can ask for.",
+)  # fmt: skip
 def publish_schema(
     ctx: Context,
     name: Annotated[str, Meta(min_length=1, max_length=120)],
@@ -165,8 +176,9 @@ def app_schemas(ctx: Context) -> Schemas:
 
 
 # -- views --------------------------------------------------------------------------------------
-class ViewPublished(Struct):
-    recipients: int | None  # None: everyone
+class ViewPublished(Struct, omit_defaults=True):
+    message: str
+    recipients: int | None = None  # who sees it now; only for members with read_roster
 
 
 View = Annotated[Any, Meta(description="any JSON: a snapshot of the app's state")]
@@ -180,7 +192,10 @@ def _as_newest(args: Any) -> tuple[str, Any, str | None]:
     return "publish_view", {**args, "newest": True} if isinstance(args, Mapping) else args, None
 
 
-@command(category="bus", needs=C.PUBLISH, records=True, unwrap=_as_newest, words=("view",))
+@command(
+    category="bus", needs=C.PUBLISH, records=True, unwrap=_as_newest, words=("view",), listed_if=_is_app,
+    hint="shows members a view of your app.",
+)  # fmt: skip
 def publish_view(
     ctx: Context,
     view: View,
@@ -195,12 +210,23 @@ def publish_view(
         )
     if readers is not None:
         ctx.tell(f"{ctx.member.handle} published a view for you", "direct app view", members=readers, shows="view")
-        return ViewPublished(len(readers))
+        return _shown_to(ctx, {reader for reader in readers if C.RECEIVE_DIRECTED in ctx.state.members[reader].held})
     # In an older record, a view for everyone was not for the members who had one of their own.
     others = tuple(member for member in ctx.state.members if member not in mine.views)
     members = others if len(others) < len(ctx.state.members) else None
     ctx.tell(f"{ctx.member.handle} published a view", "app view", members=members, shows="view")
-    return ViewPublished(None)
+    return _shown_to(ctx, {*ctx.state.members} - {ctx.member.id}, ", and everyone who joins later")
+
+
+def _shown_to(ctx: Context, readers: set[str], later: str = "") -> ViewPublished:
+    """The reply to an app, which says who sees its view."""
+    if C.READ_ROSTER not in ctx.member.held:
+        return ViewPublished(f"Published{' for everyone' if later else ''}.")
+    n = sum(1 for member in ctx.state.members.values() if member.id in readers and C.WATCH in member.held)
+    return ViewPublished(f"Published. {n} {'member sees' if n == 1 else 'members see'} it now{later}.", n)
+
+
+del command_of(publish_view).schema["properties"]["newest"]  # callers need not know of it
 
 
 def _published(ctx: Context, view: Any, to: list[str] | None, newest: bool) -> tuple[App, tuple[str, ...] | None]:

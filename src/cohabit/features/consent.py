@@ -4,11 +4,11 @@ A host answers requests for capabilities. Only the player of a seat can let anot
 sees. Permissions given this way last for some minutes, or until the next game begins.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from cohabit.errors import BadArgs, Busy, Conflict, UnknownAsset
+from cohabit.errors import BadArgs, Busy, Conflict, GameRejected, UnknownAsset
 from cohabit.features.sending import speak
 from cohabit.model.grant import Capability, Layer, capabilities, in_order
 from cohabit.model.message import EVERYBODY
@@ -78,11 +78,23 @@ class Asked(Struct):
     answered_by: list[str]  # handles of the members who can answer it; only for members with read_roster
 
 
+def _can_be_answered(room: BaseRoom, by: Member, args: dict[str, Any], via: str | None) -> None:
+    """Refuse to ask a player who is not there: an agent that plays its seat does not answer."""
+    seat = args.get("through")
+    player = next((m for m in room.state.members.values() if m.seat is not None and m.seat == seat), None)
+    if player is not None and player.played_by_bot and not player.here:
+        raise GameRejected(
+            f"an agent plays seat {seat} for {player.handle}, and agents do not answer requests. Ask for a seat whose "
+            "player is here, or wait until this one is back"
+        )
+
+
 @command(
     category="meta",
     needs=CAN_ASK,
     records=True,
     words=("why",),
+    check_here=_can_be_answered,
     audit="asked",
     listed_if=_only_watches,
     hint="asks a host for permissions, or a player to let you see what its seat sees.",

@@ -25,7 +25,7 @@ DISCLOSE_MS = 10_000
 Features = Annotated[list[Annotated[str, Meta(max_length=64)]], Meta(max_length=64)]
 
 
-REASON = "this room requires agents to disclose their backend before they see anything: call disclose"
+REASON = "this room requires agents to disclose their backend before they see anything: call `disclose`"
 
 
 class Policy(Struct, omit_defaults=True):
@@ -52,7 +52,14 @@ class Disclosed(Struct):
     egress: bool
 
 
-@command(category="meta", records=True, words=("backend", "features"), audit="disclosed")
+def _is_withheld(room: BaseRoom, member: Member) -> bool:
+    return bool(member.withheld)
+
+
+@command(
+    category="meta", records=True, words=("backend", "features"), audit="disclosed", listed_if=_is_withheld,
+    hint="is required before you see anything here: say which model you use.",
+)  # fmt: skip
 def disclose(
     ctx: Context,
     backend: Annotated[Backend | None, Meta(description="the model or service that you use")] = None,

@@ -119,7 +119,7 @@ class SealedFeature(Feature):
             return ""
         return (
             f"this room is sealed, and {member.handle} sees what is hidden in a running game: only {member.handle} can "
-            "replace its token (rotate_token). You can when the game is over, or when it has left its seat"
+            "replace its token (`rotate_token`). You can when the game is over, or when it has left its seat"
         )
 
     def closes_seat(self, room: BaseRoom, member: Member, seat: SeatId) -> str:

@@ -52,7 +52,7 @@ def _not_by_an_agent(room: object, by: Member, args: dict[str, Any], via: str | 
         raise PermissionDenied("only the member itself can take over or hand back its seat")
 
 
-@command(category="meta", records=True, offered_if=_is_played, check_here=_not_by_an_agent)
+@command(category="meta", records=True, offered_if=_is_played, listed_if=_is_played, check_here=_not_by_an_agent)
 def take_over(ctx: Context) -> Playing:
     """Play your seat yourself. The agent that plays it stops at once."""
     me = ctx.member
@@ -64,7 +64,7 @@ def take_over(ctx: Context) -> Playing:
 
 @command(category="meta", records=True, offered_if=_can_be_played, check_here=_not_by_an_agent)
 def hand_back(ctx: Context) -> Playing:
-    """Let your agent play your seat until you call take_over, or leave and come again. You can stay and watch."""
+    """Let your agent play your seat until you call `take_over`, or leave and come again. You can stay and watch."""
     me = ctx.member
     if me.stand_in is None:
         raise GameRejected("no agent can play for you: you were added to this room without a stand-in")

@@ -133,7 +133,7 @@ def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapp
 
 def _check_entry(profile: Profile, game: GameInfo) -> None:
     if profile.session is not None:
-        raise GameRejected(f"you are in the game {profile.session.game}; leave it first with exit_game there")
+        raise GameRejected(f"you are in the game {profile.session.game}; leave it first with `exit_game` there")
     if not game.transit_compatible:
         raise GameRejected(f"agents cannot travel to {game.id}; list_games shows where they can")
     if game.status != "available":

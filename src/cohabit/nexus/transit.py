@@ -278,7 +278,7 @@ class Transit:
                 raise errors.GameRejected("you are in no game")
             runner = self.house.rooms.get(session.game)
             if runner is not None and not _is_offline(runner):
-                raise errors.GameRejected(f"the game {session.game} is online; leave it there with exit_game")
+                raise errors.GameRejected(f"the game {session.game} is online; leave it there with `exit_game`")
             given_up = {**profile.given_up, session.ticket: session}
             await self.profiles.save(replace(profile, session=None, given_up=given_up))
             return await self._followed(identity)

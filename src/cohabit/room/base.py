@@ -79,7 +79,7 @@ class BaseRoom(RecordedRoom):
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._turn: TurnStatus | None = None
-        self._turns: dict[tuple[bool, tuple[SeatId, ...]], TurnStatus] = {}
+        self._turns: dict[tuple[bool, tuple[SeatId, ...], tuple[SeatId, ...]], TurnStatus] = {}
         self._turns_of: object = None  # the roster that they are about
         self._roster_is_known = False  # False: it may have changed since
         self._views: dict[Eye, View] = {}
@@ -172,15 +172,22 @@ class BaseRoom(RecordedRoom):
             if not self._roster_is_known:
                 self._compare_roster()
             over = self.is_over()
-            key = over, tuple(self.to_move())
+            key = over, tuple(self.to_move()), self._awaited()
             turn = self._turns.get(key)
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
                     self._turns = {}
-                movers = turn_order.movers(self.state, key[1], over)
-                turn = self._turns[key] = turn_status(self.state, key[1], movers, over, self.runs_by_itself)
+                movers = turn_order.movers(self.state, key[2], over)
+                no_turns = self.runs_by_itself or not self.is_played
+                turn = self._turns[key] = turn_status(self.state, key[1], movers, over, no_turns)
             self._turn = turn
         return turn
+
+    def _awaited(self) -> tuple[SeatId, ...]:
+        """The seats to move without those of absent players."""
+        to_move = tuple(self.to_move())
+        absent = {seat for ask in self.hooks.absent for seat in self.run_hook(ask, self)}
+        return tuple(seat for seat in to_move if seat not in absent) or to_move
 
     def _compare_roster(self) -> None:
         """Forget the turns if they are about other players or time limits. A rematch changes neither."""

@@ -89,7 +89,7 @@ def _by_seat_and_turn(command: Command, member: Member, room: BaseRoom, via: str
     if via is not None and not member.played_by_bot:
         return Decision("PERMISSION_DENIED", f"{member.handle} is back and plays its own seat")
     if member.handed_over and via is None:
-        return Decision("PERMISSION_DENIED", "an agent plays your seat; call take_over to play it yourself")
+        return Decision("PERMISSION_DENIED", "an agent plays your seat; call `take_over` to play it yourself")
     if member.seat not in room.seats:
         decision = _without_seat(room, member, command)
         if decision.code:
@@ -111,9 +111,10 @@ def by_grant(member: Member, command: Command) -> Decision:
     wanted = " or ".join(command.needs)
     giver = "A host" if not command.needed.isdisjoint(SEAT_BOUND) else "A host who has it"
     lacks = {1: "does not have it", 2: "has neither"}.get(len(command.needs), "has none of them")
+    name = command.name if command.for_model else "this"
     return Decision(
         "PERMISSION_DENIED",
-        f"{command.name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it.",
+        f"{name} requires {wanted}, and {member.handle} ({member.role_name}) {lacks}. {giver} can grant it.",
         command.needs,
     )
 
@@ -157,10 +158,14 @@ def _without_seat(room: BaseRoom, member: Member, command: Command) -> Decision:
     if not command.is_action:
         return ALLOWED
     if command.needs_seat or not any(n in member.held for n in command.needs if n != Capability.ACT):
-        ours = f"{command.name} requires a seat, and {member.handle} has none. Call sit to take one"
+        ours = f"{command.name} requires a seat, and {member.handle} has none. {_how_to_sit(room, member)}"
         said = (reason for without_seat in room.hooks.without_seat if (reason := without_seat(member, command)))
         return Decision("PERMISSION_DENIED", next(said, ours))
     return ALLOWED
+
+
+def _how_to_sit(room: BaseRoom, member: Member) -> str:
+    return "Call `sit` to take one" if can_sit(room, member) else "Ask a host to let you play"
 
 
 def offers(room: BaseRoom, member: Member, command: Command) -> bool:

@@ -13,7 +13,7 @@ and their answers follow from the room as it is on record: a view is kept until 
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -201,6 +201,10 @@ class Feature:
         """What came of the last action of a seat's player, in a world of rounds. It is part of what the seat sees."""
         return None
 
+    def absent(self, room: "BaseRoom") -> Collection[SeatId]:
+        """Seats that the game does not wait for, although they are to move. They are not named as those to move."""
+        return ()
+
     def hears(self, room: "BaseRoom", speaker: Member, member: Member) -> bool:
         """Whether a member receives the sound and the screen of another, if its grant allows it."""
         return True
@@ -257,6 +261,7 @@ class Hooks(Struct, frozen=True, eq=False):
     view_data: tuple[Callable[["BaseRoom", Member], Mapping[str, Any]], ...]
     commands: tuple[Callable[["BaseRoom"], Sequence[Command]], ...]
     last_action: tuple[Callable[["BaseRoom", SeatId], LastAction | None], ...]
+    absent: tuple[Callable[["BaseRoom"], Collection[SeatId]], ...]
     hears: tuple[Callable[["BaseRoom", Member, Member], bool], ...]
     pauses: tuple[Callable[["BaseRoom", Member], int | None], ...]
     reply_note: tuple[Callable[["BaseRoom", Member], str], ...]

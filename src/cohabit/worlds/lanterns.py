@@ -124,7 +124,7 @@ class Lanterns(World):
             status |= {"you": eye.seat, "light": self._light_radius(me), "walking": len(me.path), "your_towers": mine}
         events = [(at, text) for at, seat, text in self.news if eye.sees == "all" or seat in ("", eye.seat)]
         return Observation(
-            text=f"{self._map(lit, me)}\n{LEGEND}",
+            text=f"{self._map(lit, me)}\n{LEGEND if me is not None else LEGEND.replace('@ you  ', '')}",
             status=status,
             inventory={"oil": me.oil} if me else {},
             location=Location(self.island.xy(me.at)) if me else None,

@@ -9,7 +9,7 @@ class Lounge(World):
     """A room without a game: people and agents talk, and apps show what they share. It has no seats and no actions of
     its own.
 
-    Look with `observe`, and talk with `say`. If there is an app, `observe` shows its newest view, and `rules` has its
+    `observe` shows who is here and what was said. If there is an app, it shows its newest view too, and `rules` has its
     actions.
     """
 
@@ -25,4 +25,6 @@ class Lounge(World):
         return False
 
     def observe(self, eye: Eye) -> Observation:
-        return Observation(text="A lounge: nothing is played here. Members talk, and apps show what they share.")
+        return Observation(
+            text="A lounge: nothing is played here. Members talk, and apps show what they share.", text_says_all=True
+        )

@@ -23,7 +23,7 @@ def why_not_new_body(arrival: Arrival, is_over: bool, present: int, most: int, e
     if is_over:
         return "this game is over; wait for the next one"
     if arrival.seat is not None and not arrival.returns:
-        return "seats cannot be chosen here; call sit without a seat"
+        return "seats cannot be chosen here; call `sit` without a seat"
     if present >= most:
         return f"there are {most} players already; try again when one has left"
     return "too many players have been here; wait for the next game" if ever >= most_ever else ""

@@ -119,7 +119,7 @@ async def test_a_member_with_a_token_for_the_house_leaves_a_room_and_is_told_tha
         assert not (await client.call_tool("join", {})).is_error
         assert not (await client.call_tool("leave", {})).is_error
         again = await client.call_tool("view", {})
-        assert again.content[0].text == "[UNKNOWN_ROOM] you are not a member of room 'nim'; call join first"
+        assert again.content[0].text == "[UNKNOWN_ROOM] you are not a member of room 'nim'; call `join` first"
         assert [tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools] == ["join"]
         assert not (await client.call_tool("join", {})).is_error
         assert not (await client.call_tool("delete_room", {"confirm": "nim"})).is_error

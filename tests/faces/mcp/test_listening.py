@@ -84,13 +84,39 @@ async def test_a_seat_that_becomes_free_changes_the_tools_of_those_who_can_take_
     interest.close()
 
 
-async def test_where_no_room_is_meant_changes_of_the_tools_are_not_promised(table: Any) -> None:
+async def test_where_no_room_is_meant_a_listener_is_told_when_joining_or_leaving_changes_its_tools(table: Any) -> None:
     table.admit("gus", host=True)
     async with (
-        table.client("gus", room=None) as client,
+        table.client("gus", room=None, profile=None) as client,
         client.listen(tools_list_changed=True, resource_subscriptions=[VIEW]) as sub,
     ):
-        assert sub.honored.model_dump(exclude_none=True) == {}
+        assert sub.honored.model_dump(exclude_none=True) == {"tools_list_changed": True}
+        lists = [await tool_names(client)]
+        for tool in ("join", "leave"):
+            await client.call_tool(tool, {"room": "nim"})
+            assert isinstance(await anext(aiter(sub)), ToolsListChanged)
+            lists.append(await tool_names(client))
+    assert "heap" in lists[1], "it is in one room, so the list has the tools of its world"
+    assert lists[0] == lists[2]
+    assert "view" not in lists[0]
+
+
+async def tool_names(client: Any) -> set[str]:
+    return {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def test_a_session_of_the_older_era_is_told_that_its_own_call_has_changed_its_tools(table: Any) -> None:
+    told: asyncio.Queue[str] = asyncio.Queue()
+
+    async def heard(message: Any) -> None:
+        told.put_nowait(getattr(message, "method", ""))
+
+    table.admit("gus", host=True)
+    async with table.client("gus", "legacy", room=None, profile=None, message_handler=heard) as client:
+        before = await tool_names(client)
+        await client.call_tool("join", {"room": "nim"})
+        assert await told.get() == "notifications/tools/list_changed"
+        assert before < await tool_names(client)
 
 
 async def test_a_member_whose_grant_shows_nothing_cannot_subscribe(table: Any) -> None:

@@ -88,7 +88,7 @@ async def test_the_list_has_the_tools_of_the_world_and_those_that_every_player_n
         "act", "rules", "view", "wait_for_turn", "send_message", "recv_messages", "take", "heap", "events"
     ]  # fmt: skip
     assert await names(table, "eve", era) == [
-        "rules", "view", "wait_for_turn", "ask", "send_message", "recv_messages", "heap", "events"
+        "act", "rules", "view", "wait_for_turn", "ask", "send_message", "recv_messages", "heap", "events"
     ]  # fmt: skip
 
 
@@ -115,6 +115,18 @@ async def test_rules_say_how_to_call_every_command_of_the_member_with_each_of_it
                 required = info.schema["required"]
                 said = [part.partition(":")[0] for part in call[1].split(", ") if part]
                 assert said == [name if name in required else f"{name}?" for name in arguments]
+
+
+async def test_every_action_of_a_world_is_a_tool_or_the_instructions_say_how_to_call_it(rooms: Any) -> None:
+    for backend in members(*rooms):
+        tools = {tool.name for tool in (await list_tools(backend)).tools}
+        told = await prompts.instructions(backend)
+        for info in await backend.commands(ROOM):
+            if info.where == "world" and info.records and info.for_model and info.tool_name not in tools:
+                call = re.search(rf"Not listed as tools: .*[ ,]{info.tool_name}\((.*?)\)", told)
+                assert call is not None, info.tool_name
+                said = [part.partition(":")[0].rstrip("?") for part in call[1].split(", ") if part]
+                assert said == list(info.schema["properties"])
 
 
 async def test_the_instructions_say_how_to_call_what_bodies_can_do_also_what_is_possible_only_later() -> None:

@@ -96,10 +96,11 @@ async def test_the_prompt_holds_what_a_player_needs_to_begin(table: Any, era: st
             await client.get_prompt("win")
 
 
-async def test_lists_may_be_kept_for_a_while_by_their_owner_and_views_may_not(table: Any) -> None:
+async def test_a_list_of_prompts_may_be_kept_for_a_while_by_its_owner_and_tools_and_views_may_not(table: Any) -> None:
     async with table.client("ann", "auto") as client:
-        lists = await client.list_tools()
+        lists = await client.list_prompts()
+        tools = await client.list_tools()
         view = await client.read_resource("cohabit://nim/view")
     assert (lists.cache_scope, view.cache_scope) == ("private", "private")
     assert lists.ttl_ms > 0
-    assert view.ttl_ms == 0
+    assert view.ttl_ms == tools.ttl_ms == 0

@@ -626,7 +626,7 @@ def test_the_description_has_the_rules_in_full_and_every_view_has_their_numbers(
         assert said_once in world.describe()
         assert said_once not in first + later
     for view in (first, later):
-        assert "HOW TO ANSWER: call submit" in view
+        assert "HOW TO ANSWER: call `submit`" in view
         assert "pledge: no attack on NATION" in view
 
 

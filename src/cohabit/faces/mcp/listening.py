@@ -23,12 +23,13 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY, ResourceUpdated, ServerEvent, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import event_to_notification
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.backend import Backend, Stop
 from cohabit.faces.mcp.refusals import failed
 from cohabit.faces.mcp.resources import Address, may_watch
-from cohabit.faces.mcp.tools import tool_commands
+from cohabit.faces.mcp.tool_list import tool_commands
 from cohabit.house.streams.changes import RIGHTS, ROSTER, Topics
 
 log = logging.getLogger("cohabit")
@@ -50,6 +51,7 @@ class Interest:
         self._wake = asyncio.Event()
         self._over = False
         self.tools: list[str] | None = None  # their names, if the stream tells when they change
+        self._watches_tools = False
         self._stop_watching = backend.until_invalid(self.close)
 
     async def add(self, uri: str, at: Address) -> None:
@@ -58,10 +60,16 @@ class Interest:
         self.uris[uri] = at
 
     async def add_tools(self) -> None:
-        """Notify when the list of tools changes: with the caller's grant in one room, or with its free seats."""
-        if self.backend.room is None:
-            raise UnknownRoom("say which room: connect to its own address")
-        await self._watch(self.backend.room)
+        """Notify when the list of tools changes: with the caller's grants and seats, and with the rooms that it is in
+        if it names one in each call."""
+        room = self.backend.room
+        for name in [room] if room is not None else (await self.backend.introduction(None)).rooms:
+            await self._watch(name)
+        self._watches_tools = True
+        await self.note_tools()
+
+    async def note_tools(self) -> None:
+        """Compare the list of tools with this one from now on."""
         self.tools = await self._tool_names()
 
     async def _watch(self, room: str) -> None:
@@ -71,11 +79,17 @@ class Interest:
     def remove(self, uri: str) -> None:
         self.uris.pop(uri, None)
         self.due.pop(ResourceUpdated(uri), None)
+        if self._watches_tools:
+            return
         wanted = {at.room for at in self.uris.values()}
         for room in [room for room in self._rooms if room not in wanted]:
             self._rooms.pop(room)()
 
     def _changed(self, room: str, topics: Topics) -> None:
+        if not topics and self.backend.room is None and self._watches_tools:  # it has left one of its rooms
+            self._rooms.pop(room, lambda: None)()
+            self.put(ToolsListChanged())
+            return
         if not topics:
             self.close()
             return
@@ -106,7 +120,8 @@ class Interest:
         """Whether the caller may be told of it now."""
         try:
             if isinstance(event, ToolsListChanged):
-                before, self.tools = self.tools, await self._tool_names()
+                before = self.tools
+                await (self.add_tools() if self._watches_tools else self.note_tools())
                 return before != self.tools
             at = self.uris.get(event.uri) if isinstance(event, ResourceUpdated) else None
             return at is None or await self.backend.may(at.command, at.room)
@@ -160,6 +175,23 @@ class Listening:
             self._held[caller] -= 1
             if not self._held[caller]:
                 del self._held[caller]
+
+    def may_have_new_tools(self, backend: Backend) -> None:
+        """A caller has changed what it is in a room: its streams compare the lists of tools."""
+        for interest in self._interests:
+            if interest.backend.caller == backend.caller and interest.tools is not None:
+                interest.put(ToolsListChanged())
+
+    async def follow_tools(self, ctx: Context) -> None:
+        """Tell a session of 2025-11-25 that has listed its tools when its own calls change them.
+
+        It does not watch the room: a client that does counts as present, and such a session stays open."""
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return
+        interest = self._sessions.get(_connection(ctx.session))
+        with suppress(MCPError):  # a session beyond the limit lists its tools without that
+            interest = interest or await self._session(ctx, self._backend_of(ctx))
+            await interest.note_tools()
 
     # -- 2026-07-28 -------------------------------------------------------------------------------
     async def on_listen(
@@ -235,6 +267,8 @@ class Listening:
         while (event := await interest.next()) is not None:
             if isinstance(event, ResourceUpdated):
                 await session.send_resource_updated(event.uri)
+            elif isinstance(event, ToolsListChanged):
+                await session.send_tool_list_changed()
 
 
 def _connection(session: ServerSession) -> Connection:

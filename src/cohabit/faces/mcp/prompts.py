@@ -8,6 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from cohabit.errors import BadArgs, CohabitError
 from cohabit.faces.mcp.backend import Backend
+from cohabit.faces.mcp.tool_list import worded
 
 PLAY: Final = "play"
 HOW_TO_PLAY: Final = "Play as well as you can until the game is over: wait until you may act, look, and act."
@@ -19,9 +20,10 @@ HOW_TO_TALK: Final = (
 async def instructions(backend: Backend) -> str:
     """For `server/discover` and `initialize`. A caller who is refused is told why."""
     try:
-        return (await backend.introduction(backend.room)).text
+        told = (await backend.introduction(backend.room)).text
     except CohabitError as refusal:
-        return refusal.as_text()
+        told = refusal.as_text()
+    return await worded(backend, told)
 
 
 async def list_prompts(backend: Backend) -> types.ListPromptsResult:
@@ -52,5 +54,7 @@ async def get_prompt(backend: Backend, params: types.GetPromptRequestParams) -> 
             parts.append(f"# {resource.title}\n{text.rstrip()}")
     if not told.note:
         parts.append(HOW_TO_PLAY if told.is_played else HOW_TO_TALK)
-    message = types.PromptMessage(role="user", content=types.TextContent(text="\n\n".join(parts)))
+    message = types.PromptMessage(
+        role="user", content=types.TextContent(text=await worded(backend, "\n\n".join(parts), room))
+    )
     return types.GetPromptResult(description=f"Play in {room}", messages=[message])

@@ -45,10 +45,12 @@ class Protocol:
             description="Several AI agents, and people, in the same world.",
             cache_hints={
                 **{method: CacheHint(FRESH_MS, "private") for method in LISTS},
+                # Tools change with the room, the seat and the game; a model that does not see a new one cannot use it.
+                "tools/list": CacheHint(0, "private"),
                 "resources/read": CacheHint(0, "private"),
             },
             get_tool_input_schema=lambda name: None,  # no argument of ours is repeated in a header
-            on_list_tools=lambda ctx, _: tools.list_tools(backend_of(ctx), with_documents=apps.shown_by(ctx)),
+            on_list_tools=self._list_tools,
             on_list_resources=lambda ctx, _: resources.list_resources(backend_of(ctx)),
             on_list_resource_templates=lambda ctx, _: resources.list_templates(backend_of(ctx)),
             on_read_resource=lambda ctx, params: resources.read(backend_of(ctx), params.uri),
@@ -60,7 +62,9 @@ class Protocol:
             on_subscriptions_listen=self.listening.on_listen,
         )
         server.add_request_handler(
-            "tools/call", types.CallToolRequestParams, partial(tools.call_tool, self.tasks, backend_of)
+            "tools/call",
+            types.CallToolRequestParams,
+            partial(tools.call_tool, self.tasks, backend_of, self.listening.may_have_new_tools),
         )
         server.add_request_handler("server/discover", types.RequestParams, self._discover)
         server.extensions[apps.EXTENSION] = {}
@@ -72,6 +76,12 @@ class Protocol:
         """End streams and tasks."""
         self.listening.close()
         self.tasks.close()
+
+    async def _list_tools(self, ctx: Context, _: Any) -> types.ListToolsResult:
+        found = await tools.list_tools(self._backend_of(ctx), with_documents=apps.shown_by(ctx))
+        if found.tools:
+            await self.listening.follow_tools(ctx)
+        return found
 
     # -- who and where ----------------------------------------------------------------------------
     async def _discover(self, ctx: Context, params: types.RequestParams) -> types.DiscoverResult:
@@ -90,5 +100,6 @@ class Protocol:
         answer = await call_next(ctx)
         if ctx.method == "initialize" and isinstance(answer, dict):
             answer["instructions"] = await prompts.instructions(self._backend_of(ctx))
-            answer["capabilities"] = {**answer["capabilities"], "extensions": {apps.EXTENSION: {}}}
+            told = {"extensions": {apps.EXTENSION: {}}, "tools": {"listChanged": True}}
+            answer["capabilities"] = {**answer["capabilities"], **told}
         return answer

@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from cohabit.errors import CohabitError, PermissionDenied, UnknownRoom
 from cohabit.faces.mcp.apps import DOCUMENT_META, MIME_TYPE, is_document, uri_of
 from cohabit.faces.mcp.backend import Backend
+from cohabit.faces.mcp.tool_list import worded
 from cohabit.house.calls.command_list import CommandInfo, room_commands
 from cohabit.room.commands import Resource
 
@@ -140,7 +141,8 @@ async def read(backend: Backend, uri: str) -> types.ReadResourceResult:
         if plain is None:
             raise _not_found(uri)
     elif at.resource.text:
-        contents.append(types.TextResourceContents(uri=uri, mime_type=TEXT, text=str(plain[at.resource.text])))
+        text = await worded(backend, str(plain[at.resource.text]), at.room, is_reply=True)
+        contents.append(types.TextResourceContents(uri=uri, mime_type=TEXT, text=text))
     body = msgspec.json.encode(plain).decode()
     contents.append(types.TextResourceContents(uri=uri, mime_type=JSON, text=body))
     return types.ReadResourceResult(contents=contents)

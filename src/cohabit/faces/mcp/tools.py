@@ -1,7 +1,7 @@
 """Commands as tools: how they are listed, and how a call of a tool becomes a call of its command."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -16,10 +16,13 @@ from cohabit.faces.mcp.backend import Backend
 from cohabit.faces.mcp.refusals import refused
 from cohabit.faces.mcp.render import output_schema, rendered
 from cohabit.faces.mcp.tasks import Task, Tasks
-from cohabit.house.calls.command_list import CommandInfo, room_commands
+from cohabit.faces.mcp.tool_list import ACT, rewriting, tool_commands, worded
+from cohabit.house.calls.command_list import CommandInfo, with_texts
 
 KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
+NO_NEW_TOOLS: Final = ("action", "bus")
+"""Categories of commands that do not change what the caller may do. (`act` runs others, too.)"""
 ROOM: Final = {"type": "string", "description": "the id of the room"}
 
 Context = ServerRequestContext[Any, Any]
@@ -83,41 +86,59 @@ def _takes_room(info: CommandInfo) -> bool:
     return "room" in info.schema.get("properties", {})
 
 
-async def tool_commands(backend: Backend) -> list[CommandInfo]:
-    """The commands that the caller sees as tools: only room commands if it cannot name a room or has not joined."""
-    commands = await backend.commands(backend.room)
-    if backend.room is None:
-        return list(commands)
-    here = room_commands(commands)
-    return list(commands) if backend.roams and not _only_joins(here) else here
-
-
-def _only_joins(commands: Sequence[CommandInfo]) -> bool:
-    return all(info.joins for info in commands)
-
-
 async def list_tools(backend: Backend, *, with_documents: bool = False) -> types.ListToolsResult:
     """The tools of a caller. ``with_documents``: its client shows front ends, so the tools for those are listed too."""
     try:
         commands = await tool_commands(backend)
     except (Unauthorized, UnknownRoom):  # a client lists the tools again after `leave`; the next call says why
-        return types.ListToolsResult(tools=[], ttl_ms=0)
+        return types.ListToolsResult(tools=[])
     document = apps.document_uri(commands, backend) if with_documents or backend.full else None
     tools = [
         tool_of(info, backend, document)
         for info in commands
         if info.listed or backend.full or (document is not None and info.for_front_end)
     ]
-    if _only_joins(commands):  # after joining there are others, so this list must not be cached
-        return types.ListToolsResult(tools=tools, ttl_ms=0)
+    texts = " ".join(f"{tool.description} {tool.input_schema}" for tool in tools)
+    rewrite = await rewriting(backend, texts, commands)
+    for tool in tools:
+        tool.description = rewrite(tool.description or "")
+        tool.input_schema = with_texts(tool.input_schema, rewrite)
     return types.ListToolsResult(tools=tools)
 
 
 async def call_tool(
-    tasks: Tasks, backend_of: Callable[[Context], Backend], ctx: Context, params: types.CallToolRequestParams
+    tasks: Tasks,
+    backend_of: Callable[[Context], Backend],
+    changed: Callable[[Backend], None],
+    ctx: Context,
+    params: types.CallToolRequestParams,
 ) -> HandlerResult:
-    """The result of a call of a tool. A wait becomes a task where the client supports tasks."""
-    backend = backend_of(ctx)
+    """The result of a call of a tool. A wait becomes a task where the client supports tasks.
+
+    ``changed``: told if the caller may have other tools now.
+    """
+    backend, named = backend_of(ctx), (params.arguments or {}).get("room")
+    result = await _called(tasks, backend, ctx, params, changed)
+    if not isinstance(result, types.CallToolResult):
+        return result
+    return await _worded(backend, result, named if backend.roams and isinstance(named, str) else None)
+
+
+async def _worded(backend: Backend, result: types.CallToolResult, room: str | None) -> types.CallToolResult:
+    """The result with a text that names only tools which the caller has."""
+    for part in result.content:
+        if isinstance(part, types.TextContent):
+            part.text = await worded(backend, part.text, room, is_reply=True)
+    return result
+
+
+async def _called(
+    tasks: Tasks,
+    backend: Backend,
+    ctx: Context,
+    params: types.CallToolRequestParams,
+    changed: Callable[[Backend], None],
+) -> HandlerResult:
     values = backend.full
     try:
         info, args, room = await _addressed(backend, params)
@@ -131,7 +152,10 @@ async def call_tool(
         call = backend.call(info.name, args, room, _key(params))
         readable = info.where == "world" or info.runs_others
         if not info.waits or info.records:  # what was changed is answered, even if the caller's token ended with it
-            return rendered(await call, readable, values=values)
+            result = await call
+            if info.records and (info.category not in NO_NEW_TOOLS or info.name == ACT):
+                changed(backend)
+            return rendered(result, readable, values=values)
         async with reporting(ctx, info, args):
             return rendered(await _while_valid(backend, call), readable, values=values)
     except CohabitError as refusal:
@@ -152,9 +176,18 @@ async def _addressed(
         raise BadArgs("room: the id of a room is text")
     info = await backend.find_tool(params.name, backend.room)
     if named is None or (info is not None and _takes_room(info)):
-        return info, args, backend.room
+        return *await _unwrapped(backend, info, args, backend.room), backend.room
     rest = {name: value for name, value in args.items() if name != "room"}
-    return await backend.find_tool(params.name, named), rest, named
+    return *await _unwrapped(backend, await backend.find_tool(params.name, named), rest, named), named
+
+
+async def _unwrapped(
+    backend: Backend, info: CommandInfo | None, args: dict[str, Any], room: str | None
+) -> tuple[CommandInfo | None, dict[str, Any]]:
+    """A command of the house that is called with `act`. Rooms run only their own."""
+    wanted = args.get("action") if info is not None and info.name == ACT else None
+    found = await backend.find_tool(wanted, room) if isinstance(wanted, str) else None
+    return (found, args.get("params") or {}) if found is not None and found.where == "house" else (info, args)
 
 
 def _gives_values(info: CommandInfo, with_documents: bool) -> bool:
@@ -195,7 +228,8 @@ async def _now(
 ) -> types.CallToolResult:
     """The result of a command that waits, without waiting."""
     try:
-        return rendered(await backend.call(info.name, {**args, "wait_ms": 0}, room), values=values)
+        now = await backend.call(info.name, {**args, "wait_ms": 0}, room)
+        return await _worded(backend, rendered(now, values=values), room)
     except CohabitError as refusal:
         return refused(refusal, values=values)
 
@@ -212,7 +246,7 @@ def _until_done(
                 result = await backend.call(info.name, {**args, "wait_ms": longest}, room)
                 fields = msgspec.to_builtins(result)
                 if any(fields.get(field) for field in info.task):
-                    return rendered(result, values=values)
+                    return await _worded(backend, rendered(result, values=values), room)
                 task.say("still waiting")
         except CohabitError as refusal:
             return refused(refusal, values=values)

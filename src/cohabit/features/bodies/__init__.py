@@ -112,12 +112,15 @@ class BodiesFeature(Feature):
         return Decision("GAME_REJECTED", why) if why else None
 
     def without_seat(self, member: Member, command: Command) -> str:
-        return f"{command.name} requires a body, and {member.handle} has none. Call jack_in to take one"
+        return f"{command.name} requires a body, and {member.handle} has none. Call `jack_in` to take one"
 
     def keeps_seated(self, room: BaseRoom, seat: SeatId) -> str:
         """A body that is falling, fighting or the like cannot be left."""
         unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
         return f"you cannot leave this body now: {unsafe}" if unsafe else ""
+
+    def absent(self, room: BaseRoom) -> list[SeatId]:
+        return sleep.absent(room)
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         return "\n".join(filter(None, (sleep.text(room), bodies_text(room, member))))

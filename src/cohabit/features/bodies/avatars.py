@@ -314,7 +314,7 @@ def enter_body(
     ``seats.arrive``. ``new``: in a new one, like this, although others may wait."""
     room = ctx.room
     if (held := controlled(room, me)) is not None:
-        raise Conflict(f"you control {held.name} ({held.id}); leave it first (jack_out)")
+        raise Conflict(f"you control {held.name} ({held.id}); leave it first (`jack_out`)")
     avatar = own.to_take(room, me, avatar_id)
     if new is not None:
         own.check_limit(room, me)

@@ -13,6 +13,7 @@ from cohabit.bodies import EmbodiedWorld
 from cohabit.features.bodies.state import BODIES
 from cohabit.features.bodies.views import has_bodies
 from cohabit.model.grant import Capability
+from cohabit.model.seat import SeatId
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import command, system_entry
 from cohabit.room.play import turns
@@ -125,6 +126,12 @@ def due(room: BaseRoom) -> Iterator[Due]:
                 yield 0, "fell_asleep", {"member": member.id}
         elif member.away_since is not None and member.id not in kept.missed:  # else it plays without being connected
             yield member.away_since + kept.sleep_ms, "fell_asleep", {"member": member.id}
+
+
+def absent(room: BaseRoom) -> list[SeatId]:
+    members = room.state.members
+    found = [members[name].seat for name in BODIES.read(room.state).asleep if name in members]
+    return [seat for seat in found if seat is not None]
 
 
 def text(room: BaseRoom) -> str:

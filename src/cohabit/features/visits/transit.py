@@ -62,7 +62,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
     woken = False
     if isinstance(room.world, EmbodiedWorld):
         if avatars.controlled(room, me) is not None:
-            raise Conflict("you control a body here already; leave it first (jack_out)")
+            raise Conflict("you control a body here already; leave it first (`jack_out`)")
         is_first = not VISITS.is_kept(state)
         visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
         room.features_changed()  # the visit has a say in how its body arrives

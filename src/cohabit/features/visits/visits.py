@@ -120,7 +120,7 @@ def exit_game(
     ctx: Context,
     reason: Annotated[str, Meta(max_length=100)] = "voluntary",
     destination: Destination = NEXUS,
-    mode: Annotated[Mode, Meta(description="what happens to your body; see jack_out")] = "dormant",
+    mode: Annotated[Mode, Meta(description="what happens to your body; see `jack_out`")] = "dormant",
     carry: Annotated[
         dict[str, Annotated[int, Meta(ge=1, le=1000)]] | None,
         Meta(description="portable items to take along, such as {'iron': 2}; by default all stays with your body"),
@@ -137,7 +137,7 @@ def exit_game(
     if visit_of(ctx.state, me.identity) is None:
         if is_leaving(ctx.state, me.identity):
             raise GameRejected("your visit is over: you are on your way to the Nexus")
-        raise GameRejected("you did not come here through the Nexus; use jack_out, stand_up or leave")
+        raise GameRejected("you did not come here through the Nexus; to go, use `leave`")
     if destination == room.id:
         raise BadArgs(f"you are in {room.id}; `destination` is another game, or {NEXUS}")
     avatar = avatars.controlled(room, me) if has_bodies(room) else None

@@ -49,7 +49,7 @@ async def rotate_token(
         return await _rotate_for(ctx, member)
     me = ctx.identity
     if me is None:
-        raise Unauthorized("accept your invite first (join)")
+        raise Unauthorized("accept your invite first (`join`)")
     if ctx.credential.label == TEMPORARY:
         raise BadArgs("this token is valid only while this house runs, and cannot be replaced")
     # A host may have made another token of this identity for a room. After this one nobody else knows any.
@@ -309,7 +309,7 @@ def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, li
     held = ctx.house.identities.of(identity.id, room)
     if not held:
         where = f"for room {room}" if room is not None else "for the house"
-        raise UnknownAsset(f"{name!r} has no token {where}; see list_credentials")
+        raise UnknownAsset(f"{name!r} has no token {where}; see `list_credentials`")
     return identity, held
 
 
@@ -339,5 +339,5 @@ def _identity(ctx: HouseContext, name: str) -> Identity:
         rooms = sorted({c.room for i in identities.everybody() if i.name == name
                         for c in identities.all_credentials() if c.identity == i.id and c.room})  # fmt: skip
         hint = f"; it has one for room {', '.join(rooms)}, so pass room" if rooms else ""
-        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see list_credentials", rooms=rooms)
+        raise UnknownAsset(f"{name!r} has no house-wide token{hint}; see `list_credentials`", rooms=rooms)
     return found[0]

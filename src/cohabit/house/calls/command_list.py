@@ -64,7 +64,7 @@ def describe(command: Command, held: Container[Capability] | None = None, *, lis
             **{name: getattr(command, name) for name in _AS_DECLARED},
             title=command.name.replace("_", " ").capitalize(),
             description=text,
-            schema=_with_texts(command.schema, command.tools.in_text),
+            schema=with_texts(command.schema, command.tools.in_text),
             waits=command.takes_wait_ms,
             hint=command.tools.in_text(" ".join([command.hint, *also]) if command.hint else ""),
             listed=listed,
@@ -79,16 +79,14 @@ def _description(command: Command, also: Sequence[str]) -> str:
     return command.tools.in_text(doc + ("\n" + only_if if only_if else ""))
 
 
-def _with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
+def with_texts(schema: Any, as_called: Callable[[str], str]) -> Any:
     """A schema whose descriptions name commands as they are called."""
     if isinstance(schema, dict):
         return {
-            name: as_called(below)
-            if name == "description" and isinstance(below, str)
-            else _with_texts(below, as_called)
+            name: as_called(below) if name == "description" and isinstance(below, str) else with_texts(below, as_called)
             for name, below in schema.items()
         }
-    return [_with_texts(below, as_called) for below in schema] if isinstance(schema, list) else schema
+    return [with_texts(below, as_called) for below in schema] if isinstance(schema, list) else schema
 
 
 def commands_for(house: Services, credential: Credential, room: str | None) -> list[Command]:
@@ -131,8 +129,9 @@ def list_commands(house: Services, credential: Credential, room: str | None) -> 
             for command in commands
         ]
     if room is None and credential.room is None:
-        common = {command.name: command for command in _common(house, credential)}
-        commands = [*common.values(), *(command for command in commands if command.name not in common)]
+        common = {made.name: (made, listed) for made, listed in _common(house, credential)}
+        others = (command for command in commands if command.name not in common)
+        return [*(describe(made, listed=listed) for made, listed in common.values()), *map(describe, others)]
     return [describe(command) for command in commands]
 
 
@@ -150,29 +149,33 @@ def room_commands(commands: Sequence[CommandInfo]) -> list[CommandInfo]:
     return [info for info in here if info.joins != is_member]
 
 
-def _common(house: Services, credential: Credential) -> Iterator[Command]:
-    """The room commands that the caller may use in at least one room, by name.
+def _common(house: Services, credential: Credential) -> Iterator[tuple[Command, bool]]:
+    """The room commands that the caller may use in at least one room, by name, and whether the short list of such a
+    room has them. Those of worlds are among them if the caller is in one room.
 
     If a feature renames a command in one room, the plain form is listed.
     """
     found: dict[str, Command] = {}
+    listed: set[str] = set()
     seen: set[Any] = set()
-    for _, runner in sorted(house.rooms.items()):
-        member = runner.room.member_of(credential.identity)
-        if member is None:
-            continue
-        room = runner.room
+    mine = [(runner.room, runner.room.member_of(credential.identity)) for _, runner in sorted(house.rooms.items())]
+    joined = [(room, member) for room, member in mine if member is not None]
+    for room, member in joined:
         offered = tuple(c.name for c in room.commands if offers(room, member, c))
-        alike = type(room.world), room.pace, member.held, offered
+        shown = tuple(c.name for c in room.commands if c.listed_if is not None and _is_listed(room, member, c))
+        alike = type(room.world), room.pace, member.held, offered, shown
         if alike in seen:
             continue
         seen.add(alike)
         for made in commands_for(house, credential, room.id):
             plain = made.tool_name == made.name
-            if made.where != "world" and made.about == "room" and (plain or made.name not in found):
-                found[made.name] = made
+            if made.about == "room" and (made.where != "world" or len(joined) == 1):
+                if plain or made.name not in found:
+                    found[made.name] = made
+                if _is_listed(room, member, made):
+                    listed.add(made.name)
     for name in sorted(found):
-        yield found[name]
+        yield found[name], name in listed
 
 
 class CommandLine(Struct, omit_defaults=True):

@@ -72,7 +72,7 @@ class HouseContext(Struct, eq=False):
     @property
     def member(self) -> Member:
         if self.maybe_member is None:
-            raise UnknownRoom("you are not a member of this room; call join first")
+            raise UnknownRoom("you are not a member of this room; call `join` first")
         return self.maybe_member
 
     @property

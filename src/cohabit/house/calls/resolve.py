@@ -44,12 +44,12 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if command is None or not (command.before_joining or command.about != "room"):
             if absence:
                 raise UnknownRoom(absence)
-            raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
+            raise UnknownRoom(f"you are not a member of room {wanted!r}; call `join` first")
         if not command.before_joining:
             if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
-                raise UnknownRoom("you wait in the lobby of this room; call join")
+                raise UnknownRoom("you wait in the lobby of this room; call `join`")
             if not command.records:  # what it reads of a room is for members
-                raise UnknownRoom(f"you are not a member of room {wanted!r}; call join first")
+                raise UnknownRoom(f"you are not a member of room {wanted!r}; call `join` first")
             return HouseContext(house, credential, command)
     elif command is None:
         command = runner.room.command_now(name)

@@ -13,7 +13,7 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import command, command_of
 from cohabit.room.room import Room
-from cohabit.room.seeing.info import about_world, unlisted_text
+from cohabit.room.seeing.info import about_world, to_players, unlisted_text
 from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import Member
 
@@ -42,7 +42,7 @@ async def introduction(
     """Who you are here, what the world is about, and what your most important commands do."""
     room = ctx.room_id
     mine = [runner.room.id for runner in _rooms_of(ctx.house, ctx.credential)]
-    note = watch_only(ctx.maybe_member) if ctx.maybe_member is not None else ""
+    note = watch_only(ctx.room, ctx.maybe_member) if ctx.maybe_member is not None else ""
     is_played = room is None or ctx.room.is_played
     return Introduction(introduce(ctx.house, ctx.credential, room, brief=brief), mine, room, note, is_played)
 
@@ -62,9 +62,9 @@ def introduce(house: Services, credential: Credential, room: str | None, *, brie
         member = runner.room.member_of(credential.identity)
         you_are = f"{_you_are(runner.room, member)} {_pace(runner.room)}".rstrip()
         if member is not None and not brief:
-            you_are = f"{you_are} {watch_only(member)}".rstrip()
+            you_are = f"{you_are} {watch_only(runner.room, member)}".rstrip()
         unlisted = "" if brief or member is None else unlisted_text(runner.room, member)
-        world = "" if brief else _world(runner.room)
+        world = "" if brief else to_players(runner.room, member) + _world(runner.room)
         you_are = f"{you_are} {runner.room.tools.in_text(runner.room.notice)}".rstrip()
     hints = "\n".join(f"- `{info.tool_name}` {info.hint}" for info in commands if info.hint and info.listed)
     # The longest part comes last: some clients cut the text off.

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct, defstruct
 
 from cohabit.feature_registry import usual_features
@@ -22,6 +23,8 @@ from cohabit.room.seeing.visibility import FeedItem
 C = Capability
 NEWEST = 50
 """The number of events in the first reply."""
+DATA_SHOWN = 2_000
+"""How many bytes of the data of an event are in the text."""
 MEMBERS_NAMED = 50
 """How many members the text names."""
 
@@ -68,7 +71,7 @@ async def observe(
     seen: dict[str, Any] = await ctx.runner.submit(PeekCall(lambda room: _seen(room, me, ctx.house.clock.now())))
     kind = NothingNew if cursor and isinstance(page, OwnEvents) else FullyObserved
     reached = page.cursor or cursor
-    happened = [f"- {one_line(item.text)}" for item in page.items]
+    happened = [f"- {one_line(item.text)}{_data_of(item)}" for item in page.items]
     title = "Since your last call:" if cursor else "The newest events:"
     lines = [
         seen.pop("text"),
@@ -79,6 +82,14 @@ async def observe(
     ]
     observed: Observed = kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
     return observed
+
+
+def _data_of(item: FeedItem) -> str:
+    """What an app is asked to do, or was sent, as JSON. Views are elsewhere in the text."""
+    if item.data is None or item.kind.endswith("app view"):
+        return ""
+    text = msgspec.json.encode(item.data)
+    return f": {text[:DATA_SHOWN].decode(errors='ignore')}{' …' if len(text) > DATA_SHOWN else ''}"
 
 
 def _roster_lines(roster: list[RosterLine], me: str) -> list[str]:

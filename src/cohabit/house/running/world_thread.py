@@ -12,7 +12,7 @@ from cohabit.house.threads import Worker
 from cohabit.room.recorded import WorldInterrupted
 
 T = TypeVar("T")
-WHO_REOPENS = "A member with control_world or a host of the house can reopen it (reopen_room)"
+WHO_REOPENS = "A member with control_world or a host of the house can reopen it (`reopen_room`)"
 GRACE = 3
 """A step that is late has this many times its deadline to return by itself, before it is interrupted."""
 MAX_LATE = 4

@@ -86,7 +86,7 @@ def remove_member(
     """Remove a member from the room. Its seat is freed and its tokens for this room are revoked."""
     who = ctx.state.require_member(member, ctx.member)
     if who.id == ctx.member.id:
-        raise Conflict("you cannot remove yourself; use leave, or ask another host")
+        raise Conflict("you cannot remove yourself; use `leave`, or ask another host")
     drop_member(ctx, who)
     forget_former(ctx.state, who)
     if block and who.identity:

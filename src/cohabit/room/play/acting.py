@@ -73,7 +73,6 @@ def _with_usual_names(args: Any) -> Any:
 
 @command(
     category="action",
-    needs=(C.ACT, C.ACT_GLOBAL),
     records=True,
     unwrap=unwrap,
     hint="runs an action or another command by name, also one that is not listed as a tool.",
@@ -83,9 +82,9 @@ def _with_usual_names(args: Any) -> Any:
 )
 def act(
     ctx: Context,
-    action: Annotated[str, Meta(description="the name of an action (see `rules`)")],
-    params: Annotated[dict[str, Any], Meta(description="its parameters")] = {},  # noqa: B006 - never changed
+    action: Annotated[str, Meta(description="its name (see `rules`)")],
+    params: dict[str, Any] = {},  # noqa: B006 - never changed
     reasoning: Annotated[str | None, Meta(description="why, for the record")] = None,
 ) -> dict[str, Any]:
-    """Run one of this world's actions and return its result."""
+    """Run an action, or another command, by its name."""
     raise AssertionError("act is replaced by the named action before it runs")

@@ -136,7 +136,7 @@ def arrive(ctx: Context, me: Member, arrival: Arrival, *, is_first: bool = True,
     room, state = ctx.room, ctx.state
     old = room.seat_of(me)
     if old is not None and not moves:
-        raise Conflict(f"you have seat {me.seat}; leave it first (stand_up)")
+        raise Conflict(f"you have seat {me.seat}; leave it first (`stand_up`)")
     for arrival_of in room.hooks.arrival:
         arrival = arrival_of(room, me, arrival)
     try:

@@ -1,5 +1,6 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -16,6 +17,7 @@ from cohabit.world import Outcome
 
 C = Capability
 HAPPENS_LATER = "This happens when the round ends."
+_SAME_AGAIN = re.compile(r"\b(\w+) instead of \1\b")  # in what worlds say, which records keep as it is
 
 
 def late(room: BaseRoom) -> list[Member]:
@@ -143,12 +145,14 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
 def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
     """The outcome of a choice: that of the action, if the round has ended with it."""
     replace = msgspec.structs.replace
+    said = _SAME_AGAIN.sub(r"\1", chosen.message)
     if not ended:
-        return replace(chosen, message=f"{chosen.message} {HAPPENS_LATER}".strip())
+        return replace(chosen, message=f"{said} {HAPPENS_LATER}".strip())
     last = room.last_action(member.seat) if member.seat is not None else None
     if last is None:
         return replace(chosen, pending=False)
-    message, achieved = f"{chosen.message} {last.message}".strip(), tuple(last.achievements)
+    what = said if last.success else ""  # "failed" is said of the action, not of the choice
+    message, achieved = f"{what} {last.message}".strip(), tuple(last.achievements)
     return replace(
         chosen, message=message, success=last.success, reward=last.reward, achievements=achieved, pending=False
     )

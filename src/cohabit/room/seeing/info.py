@@ -12,6 +12,7 @@ from cohabit.room.access.grants import grant_wire
 from cohabit.room.base import BaseRoom, Context
 from cohabit.room.commands import Command, Resource, command
 from cohabit.room.decide import by_grant, offers
+from cohabit.room.play.seats import can_sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.looking import watch_only
 from cohabit.room.state import HIDDEN_BRAIN, Member, RoomState, handle_of
@@ -63,7 +64,7 @@ def whoami(ctx: Context) -> WhoAmI:
         team=me.team,
         stand_in=brain_shown(state, me, me),
         played_by=brain_shown(state, me, me) if me.played_by_bot else None,
-        note=watch_only(me),
+        note=watch_only(ctx.room, me),
         notice=ctx.room.notice,
     )
 
@@ -207,9 +208,10 @@ def rules(ctx: Context) -> Rules:
     actions = as_called(space.to_text())
     others = ", ".join(_in_short(c) for c in mine if c.for_model and not c.is_action)
     parts = [
-        description if description.startswith(title) else f"{title}\n{description}",
-        f"Actions:\n{actions or watch_only(ctx.member)}",
-        f"Your other commands, also those that are not listed as tools ({OPTIONAL}): {others}",
+        to_players(ctx.room, ctx.member)
+        + (description if description.startswith(title) else f"{title}\n{description}"),
+        f"Actions:\n{actions or watch_only(ctx.room, ctx.member) or 'none'}",
+        f"Your other commands; over MCP, call those that are not tools of yours with `act` ({OPTIONAL}): {others}",
         later_text(ctx.room, ctx.member),
         ctx.room.notice,
     ]
@@ -247,18 +249,24 @@ def unlisted_text(room: BaseRoom, member: Member) -> str:
     if not found:
         return ""
     return (
-        "Not listed as tools, but you can call them by name, directly or with `act`, when they are possible "
+        "Not listed as tools: call them by name, with `act`, when they are possible "
         f"({OPTIONAL}): {', '.join(map(_in_short, found))}"
     )
 
 
 def _is_of_this_kind(command: Command) -> bool:
     """Whether rooms with other kinds of worlds do not have it."""
-    return command.only_if is not None and command.for_model
+    return (command.only_if is not None or command.is_action) and command.for_model
 
 
 def _in_short(command: Command) -> str:
     return command.as_action(command.tool_name).in_short()
+
+
+def to_players(room: BaseRoom, member: Member | None) -> str:
+    """What precedes the description of a world, which speaks to its players, for a member who is none of them."""
+    is_player = member is None or member.seat is not None or can_sit(room, member)
+    return "" if is_player or not room.is_played else "What its players are told:\n"
 
 
 def about_world(world: World) -> tuple[str, str]:

@@ -33,14 +33,18 @@ CAN_VIEW = (C.WATCH, C.READ_OWN, C.READ_ALL)
 
 WATCH_ONLY = (
     "You can watch this room but not act in it. To play, ask a host to invite you as a player, or to grant you act and "
-    "read_own; then take a seat (sit)."
+    "read_own; then take a seat."
 )
+READ_ONLY = "You can read what is said here, but not answer. To take part, ask a host to grant you send_message."
 
 
-def watch_only(member: Member) -> str:
+def watch_only(room: BaseRoom, member: Member) -> str:
     """A note for a member who may not act; empty for others."""
-    does_more = {C.ACT, C.ACT_GLOBAL, C.CONTROL_WORLD, C.MANAGE_MEMBERS}
-    return WATCH_ONLY if C.WATCH in member.held and does_more.isdisjoint(member.held) else ""
+    does_more = {C.ACT, C.ACT_GLOBAL, C.CONTROL_WORLD, C.MANAGE_MEMBERS, C.PUBLISH}
+    if not room.is_played:
+        does_more |= {C.SEND_MESSAGE, C.SEND_BROADCAST}
+    note = WATCH_ONLY if room.is_played else READ_ONLY
+    return note if C.WATCH in member.held and does_more.isdisjoint(member.held) else ""
 
 
 class ViewReply(Struct, omit_defaults=True):
@@ -107,7 +111,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
         room.tools.in_text(ends),
         room.tools.in_text(_seat_text(room, me)),
         *[room.run_hook(view_lines, room, me) for view_lines in room.hooks.view_lines],
-        watch_only(me),
+        watch_only(room, me),
     ]
     notes = "\n".join(filter(None, lines))
     said = seen.text if yours or me.through is None else seen.text.replace(f"\n{YOUR_TURN}", "")
@@ -257,5 +261,5 @@ def picture(ctx: Context) -> Picture:
     """The world as you see it, as a base64-encoded PNG."""
     drawn = ctx.room.world.picture(ctx.room.eye_of(ctx.member))
     if drawn is None:
-        raise GameRejected("there is no picture now; use view instead")
+        raise GameRejected("there is no picture now; use `view` instead")
     return Picture("png", drawn)

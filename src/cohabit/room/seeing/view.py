@@ -18,7 +18,7 @@ MOVERS_SHOWN = 20
 """How many of the members whose turn it is are named."""
 
 as_sent, _in_words = attrgetter("choice"), attrgetter("text")  # a legal action as it would be sent, and as text
-NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one (rematch)."
+NO_REMATCH = " No game follows by itself; a member with control_world, such as a host, can start one."
 
 
 class View(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -85,7 +85,7 @@ def seats_text(state: RoomState) -> str:
     if len(state.seats) > MOVERS_SHOWN:
         return ""
     players = players_of(state)
-    called = [(s.name or s.id, players[s.id]) for s in state.seats if s.id in players]
+    called = [(s.name or s.id, players.get(s.id, "nobody")) for s in state.seats]
     named = [f"{name} = {handle}" for name, handle in called if name != handle]
     return f"Seats: {', '.join(named)}\n" if named else ""
 

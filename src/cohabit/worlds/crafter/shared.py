@@ -58,8 +58,8 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True):
 class CrafterShared(EmbodiedWorld):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
-    All players choose an action, then everybody acts at once; whoever chooses nothing in time does nothing. If two want
-    the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`); those who come
+    All players choose an action, then everybody acts at once; whoever has chosen nothing by then does nothing. If two
+    want the same cell, chance decides who comes first. Guests can come and go (`jack_in`, `jack_out`); those who come
     back still have what they carried.
     """
 

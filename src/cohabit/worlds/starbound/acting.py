@@ -16,7 +16,7 @@ BED_HEALTH = 3
 TECH_ENERGY = 15
 DASH_TILES = 6
 JUMP_ENERGY = 2
-CROUCHES = "you are crouching; stand up first (stance)"
+CROUCHES = "you are crouching; stand up first (`stance`)"
 FIXTURES = (
     "altar", "bed", "workbench", "furnace", "anvil", "campfire", "bush", "locker", "console", "teleporter"
 )  # fmt: skip

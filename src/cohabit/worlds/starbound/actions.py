@@ -22,7 +22,7 @@ from cohabit.worlds.starbound.quests import QUEST, open_quests, progress
 
 Tiles = Annotated[int, Range(1, MAX_WALK, "how far; more than one tile costs energy")]
 Count = Annotated[int, Range(1, choices.MAX_COUNT, "how many")]
-ItemOrNumber = Annotated[str, Meta(max_length=40, description="the name of an item, or its place in your inventory")]
+ItemOrNumber = Annotated[str, Meta(max_length=40, description="an item, or its place in your inventory")]
 Target = Annotated[str, Meta(max_length=40, description="its name; default: the nearest")]
 
 
@@ -89,7 +89,7 @@ class PlanetActions(EmbodiedWorld):
 
     @action(group="movement")
     def use_tech(
-        self, by: Seat, slot: Annotated[str, Meta(max_length=20, description="the slot; there is one: tech")] = "tech"
+        self, by: Seat, slot: Annotated[str, Meta(max_length=20, description="there is one: tech")] = "tech"
     ) -> Outcome:
         """Use the equipped tech: dash, or double_jump, also in the air. 15 energy."""
         return self._choose(by, "use_tech")
@@ -158,22 +158,22 @@ class PlanetActions(EmbodiedWorld):
         """Put items on the ground, for anybody to take with interact."""
         return self._choose(by, "drop_item", slot=self._item(by, slot), count=count)
 
-    @action(group="ship", listed=False)
+    @action(group="ship")
     def store(self, by: Seat, item: ItemOrNumber, count: Count = 1) -> Outcome:
         """Aboard: put items into your locker, where they are safe."""
         return self._choose(by, "store", item=self._item(by, item), count=count)
 
-    @action(group="ship", listed=False)
+    @action(group="ship")
     def fetch(self, by: Seat, item: ItemOrNumber, count: Count = 1) -> Outcome:
         """Aboard: take items out of your locker."""
         return self._choose(by, "fetch", item=self._item(by, item), count=count)
 
-    @action(group="ship", listed=False)
+    @action(group="ship")
     def buy(self, by: Seat, item: choices.Buyable, count: Count = 1) -> Outcome:
         """Aboard: buy from the shop, for pixels."""
         return self._choose(by, "buy", item=item, count=count)
 
-    @action(group="ship", listed=False)
+    @action(group="ship")
     def sell(self, by: Seat, item: ItemOrNumber, count: Count = 1) -> Outcome:
         """Aboard: sell to the shop, for pixels."""
         return self._choose(by, "sell", item=self._item(by, item), count=count)

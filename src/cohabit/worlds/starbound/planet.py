@@ -30,10 +30,10 @@ NOT_DONE = "You died before you could do it."
 class Planet(PlanetBodies):
     """Planets seen from the side. Gather, dig, build, craft, fight, and travel from planet to planet in your ship.
 
-    All players choose an action, then one step passes for everybody; a player who chooses nothing in time does nothing.
-    An action that fails still takes a step. The map is cut open like a cliff: x goes right, y goes down, and gravity
-    pulls. You walk over steps of one tile; a jump goes up to three tiles up (more where gravity is low) and then
-    sideways. Falling more than five tiles hurts. Planets are round: walking on brings you back.
+    All players choose an action, then one step passes for everybody; a player who has chosen nothing by then does
+    nothing. An action that fails still takes a step. The map is cut open like a cliff: x goes right, y goes down, and
+    gravity pulls. You walk over steps of one tile; a jump goes up to three tiles up (more where gravity is low) and
+    then sideways. Falling more than five tiles hurts. Planets are round: walking on brings you back.
 
     On the map: @ you, . air, O another player, E a hostile creature, a any other creature, $ a bundle; a blank is a
     tile that you do not see. R4D1 is the tile four to the right and one down, "here" is your own; x11 means eleven
@@ -44,7 +44,7 @@ class Planet(PlanetBodies):
     by hand or near a station that you have placed: workbench, furnace, anvil, campfire. Hunger, drowning, falls, lava,
     cold, heat, poison and creatures kill; food, bandages, torches, armor and shelter help. At night hostile creatures
     come out and are stronger. In the dark you see only a few tiles; torches light the way. You hear what is near behind
-    walls. While you crouch (`stance`), creatures notice you from half as far and nobody hears you, but you go one tile
+    walls. While you crouch, creatures notice you from half as far and nobody hears you, but you go one tile
     at a time and cannot jump.
 
     `beam_up` under open sky takes you to your ship. Aboard, `consume` coal (2 fuel) or crystal (20 fuel), `warp` to a

@@ -8,17 +8,17 @@ Known = dict[str, Any]
 """The result of ``agent_input.build_agent_input``."""
 
 HOW_TO_ANSWER = """\
-HOW TO ANSWER: call submit with any of these fields. All are optional; a field that you leave out orders nothing.
+HOW TO ANSWER: call `submit` with any of these fields. All are optional; a field that you leave out orders nothing.
   purchase_mils 2 · disband_mils 1 · attacks {"NATION": mils} · money_grants {"NATION": money}
   cede_territories {"NATION": ["TERRITORY"]} · messages {"NATION" or "all": "text"}
   keeps_word_report, aggressor_report {"NATION": 1 to 10}
   summary_last_turn, history_summary "your own notes, shown to you again" · reasoning "at most 50 words"
-A line of these messages (not of send_message) is a pledge for the next turn if it reads, for example:
+A line of these messages (not of `send_message`) is a pledge for the next turn if it reads, for example:
   pledge: grant 12 to NATION
   pledge: no attack on NATION
 The turn is resolved when every nation has submitted. You can submit again until then; the last submission counts."""
 ANSWER_IN_SHORT = """\
-HOW TO ANSWER: call submit with any of its fields. The last submission before the turn is resolved counts. A message
+HOW TO ANSWER: call `submit` with any of its fields. The last submission before the turn is resolved counts. A message
 line such as `pledge: no attack on NATION` or `pledge: grant 12 to NATION` is a pledge for the next turn."""
 MEANING_OF_RATINGS = {
     True: "Ratings change nothing by themselves. All nations see the mean of each nation's ratings by the others.",
@@ -112,7 +112,7 @@ def _rules_in_short(c: dict[str, Any]) -> str:
     return (
         f"RULES (`rules` has all): a territory earns {c['c_money_per_territory']}; money pays damage, upkeep, "
         f"purchases and grants, in this order; a mil costs {c['c_mil_purchase_price']}, then "
-        f"{c['c_mil_upkeep_price']} per turn, acts from the next turn, and is disbanded if you cannot pay it; an "
+        f"{c['c_mil_upkeep_price']} per turn, acts from the next turn, and is disbanded if it cannot be paid; an "
         f"attacking mil destroys {c['c_damage_per_attack_mil']} income; {c['c_defense_destroy_factor']} mils at home "
         f"destroy one attacker; a grant counts {c['c_trade_factor']} times; unspent money becomes welfare."
     )

@@ -66,8 +66,8 @@ class Whist(World):
 
     Before each deal every player cuts with `cut`. That is all you have to do: no player can choose the cards. The house
     could choose them, unless a player adds a random number, a nonce. Programs do that: they `cut` with a commitment to
-    a nonce, and `reveal` it when all have cut. If one does not reveal, the deal is void, and its seat adds nothing
-    in the rest of the game. After the hand everything is public in `deals`, so anybody can check it.
+    a nonce, and when all have cut they name it: `reveal`. If one does not reveal, the deal is void, and its seat adds
+    nothing in the rest of the game. After the hand everything is public in `deals`, so anybody can check it.
     """
 
     spec = WorldSpec(

@@ -1,0 +1,73 @@
+"""The tools of a caller, and texts that name only these.
+
+The texts of the house name commands as `name`, for every interface and every member. Some clients call only tools that
+are listed. So over MCP a command that is not in the caller's list is not named as a tool: either `act` runs it, or the
+caller may not use it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from cohabit.errors import CohabitError
+from cohabit.faces.mcp.backend import Backend
+from cohabit.house.calls.command_list import CommandInfo, room_commands
+from cohabit.room.commands import command_of
+from cohabit.room.play.acting import act
+
+ACT: Final = command_of(act).name
+"""The tool that runs commands which are not listed."""
+_QUOTED: Final = re.compile(r"`(\w+)`")
+_NOT_OURS: Final = "- "
+"""How lines of a reply begin that may have words of members, such as those of events."""
+
+
+async def tool_commands(backend: Backend) -> list[CommandInfo]:
+    """The commands that the caller sees as tools: only room commands if it cannot name a room or has not joined."""
+    commands = await backend.commands(backend.room)
+    if backend.room is None:
+        return list(commands)
+    here = room_commands(commands)
+    return list(commands) if backend.roams and not only_joins(here) else here
+
+
+def only_joins(commands: Sequence[CommandInfo]) -> bool:
+    return all(info.joins for info in commands)
+
+
+def listed(commands: Sequence[CommandInfo], backend: Backend) -> set[str]:
+    """The names of the tools that a model is shown."""
+    return {info.tool_name for info in commands if info.listed or backend.full}
+
+
+async def worded(backend: Backend, text: str, room: str | None = None, *, is_reply: bool = False) -> str:
+    """A text for a model, with the tools that it has. ``is_reply``: members may have written some of it."""
+    if _QUOTED.search(text) is None:
+        return text
+    try:
+        rewrite = await rewriting(backend, text, await tool_commands(backend), room)
+    except CohabitError:  # its token has ended, or its room: it has no tools
+        return text
+    if not is_reply:
+        return rewrite(text)
+    return "\n".join(line if line.startswith(_NOT_OURS) else rewrite(line) for line in text.split("\n"))
+
+
+async def rewriting(
+    backend: Backend, text: str, commands: Sequence[CommandInfo], room: str | None = None
+) -> Callable[[str], str]:
+    """What rewrites texts that name no other commands than ``text`` does. ``commands``: see ``tool_commands``."""
+    tools, instead = listed(commands, backend), dict[str, str]()
+    for name in {*_QUOTED.findall(text)} - tools:
+        info = await backend.find_tool(name, room or backend.room)
+        if info is not None:
+            instead[name] = await _instead(backend, info, tools, room or backend.room)
+    return lambda text: _QUOTED.sub(lambda found: instead.get(found[1], found[0]), text) if instead else text
+
+
+async def _instead(backend: Backend, info: CommandInfo, tools: set[str], room: str | None) -> str:
+    """How a command is named that is no tool by the name in a text."""
+    if info.tool_name in tools:
+        return f"`{info.tool_name}`"
+    usable = ACT in tools and info.for_model and room is not None and await backend.may(info.name, room)
+    return f"{info.tool_name} (with `{ACT}`)" if usable else info.tool_name
