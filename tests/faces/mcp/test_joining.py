@@ -64,7 +64,7 @@ async def test_joining_a_sealed_room_gives_a_token_that_nobody_else_knows(table:
     await table.invite("zoe", role="player")
     async with table.client("zoe", era, "whist") as client:
         joined = (await client.call_tool("join")).structured_content
-    assert "If your client cannot change its token, call join again with keep_token." in joined["note"]
+    assert "If your client cannot change it, call `join` again with keep_token." in joined["note"]
     table.tokens["zoe"] = joined["token"]
     async with table.client("zoe", era, "whist") as client:
         assert (await client.call_tool("whoami")).structured_content["handle"] == "zoe"

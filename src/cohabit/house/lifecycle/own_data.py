@@ -130,7 +130,7 @@ def find_identity(house: Services, name: str) -> Identity:
         raise BadArgs(f"{len(found)} identities are called so; pass an id: {', '.join(one.id for one in found)}")
     if not found:
         raise UnknownAsset(
-            f"no identity has the name, handle or id {name[:80]!r}; see `list_credentials` (or run cohabit token list)"
+            f"no identity has the name, handle or id {name[:80]!r}; see `list_credentials`, or run `cohabit token list`"
         )
     return found[0]
 
