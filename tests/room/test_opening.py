@@ -39,7 +39,9 @@ def test_a_later_room_is_like_the_first_one_with_its_seed(source):
         assert Room.replay(made.record.tail, make_world).digest() == made.digest()
 
 
-@pytest.mark.parametrize(("source", "alike"), [("tictactoe", True), ("crafter", True), ("nim", False), ("planet", False)])
+@pytest.mark.parametrize(
+    ("source", "alike"), [("tictactoe", True), ("crafter", True), ("nim", False), ("planet", False)]
+)
 def test_rooms_open_alike_also_where_a_world_hides_things_unless_it_keeps_returns_or_has_arrivals(
     source: str, alike: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
