@@ -258,6 +258,8 @@ async def test_a_save_brings_a_game_back_to_its_players_only(tmp_path: Path) -> 
         await who["fay"]("sit", {"seat": "red"})
         await who["hostess"]("load_world", {"name": "a"})
         assert (await who["fay"]("whoami")).seat is None
+        left = "fay leaves seat red: another player had it in this game"
+        assert left in [item.text for item in (await who["fay"]("events", {"max": 500})).items]
         assert "41" not in str(await who["fay"]("view"))
         with pytest.raises(GameRejected, match="another player has seat red"):
             await who["fay"]("sit", {"seat": "red"})
@@ -271,8 +273,9 @@ async def test_a_player_that_gave_its_seat_up_in_another_game_has_not_given_it_u
     tmp_path: Path,
 ) -> None:
     async with open_house(tmp_path, store=MemoryStore()) as house:
-        who = await make_room(house, PLAYER, BOB, HOST, FREE, **SEALED)
+        who = await make_room(house, PLAYER, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
         await who["eve"]("sit", {"seat": "red"})
+        await who["gus"]("sit", {"seat": "blue"})
         await who["eve"]("hide", {"n": 41})
         await here(house, who["eve"])
         await who["hostess"]("save_world", {"name": "a"})
@@ -281,6 +284,7 @@ async def test_a_player_that_gave_its_seat_up_in_another_game_has_not_given_it_u
         await who["hostess"]("load_world", {"name": "a"})
         with pytest.raises(GameRejected, match="another player has seat red"):
             await who["fay"]("sit", {"seat": "red"})
+        assert (await who["gus"]("whoami")).seat == "blue", "the others keep theirs"
         await who["eve"]("sit", {"seat": "red"})  # hers
         await who["eve"]("stand_up")  # and now she has given it up
         assert (await who["fay"]("sit", {"seat": "red"})).seat == "red"

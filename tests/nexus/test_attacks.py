@@ -138,7 +138,10 @@ async def test_the_rule_about_death_binds_those_who_enter_from_the_nexus_with_an
             await made("ann", "grave", "jump")
         await made("ann", "grave", "exit_game")
         await made.rest()
-        wishes: list[dict[str, Any]] = [{"avatar_spec": {"name": "Fresh"}}, *([{"avatar_id": spare}] if respawns else [])]
+        wishes: list[dict[str, Any]] = [
+            {"avatar_spec": {"name": "Fresh"}},
+            *([{"avatar_id": spare}] if respawns else []),
+        ]
         for wish in wishes:
             with pytest.raises(GameRejected, match="you get no other one" if respawns else "every agent has one body"):
                 await made("ann", "nexus", "enter_game", game_id="grave", **wish)

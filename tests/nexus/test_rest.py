@@ -232,7 +232,9 @@ async def test_nobody_gets_a_second_body_over_rest() -> None:
     async with served(guests=True) as nexus:
         house = nexus.house
         operator = house.identify(house.operator_token())
-        nexus.tokens["zoe"] = (await house.call(operator, None, "issue_credential", {"name": "zoe", "kind": "human"})).token
+        nexus.tokens["zoe"] = (
+            await house.call(operator, None, "issue_credential", {"name": "zoe", "kind": "human"})
+        ).token
         zoe = nexus.as_(Nexus, "zoe")
         await zoe.register()
         who = house.identify(nexus.tokens["zoe"]).identity
