@@ -71,8 +71,8 @@ class EmbodiedWorld(World):
     travel: ClassVar[Travel] = Travel()
     avatars_per_agent: ClassVar[int] = 3
     respawns: bool = True
-    """Whether an agent can have another body in the same game after one has died or was despawned. Without it every
-    agent has one body in a game, by whatever way it comes."""
+    """Whether the dead can come back. With it, an agent whose body is dead and has ``respawn_options`` gets no new one
+    until it has come back by one of them. Without it every agent has one body in a game, by whatever way it comes."""
     turning_takes_time: ClassVar[bool] = False
     """Whether turning the body is up to the actions of the world. Then nobody turns it with the command `look`."""
     stances: ClassVar[tuple[Stance, ...]] = ()

@@ -122,7 +122,7 @@ def test_the_dead_can_come_back_to_life(house: Running, visit: Visit) -> None:
     expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
     house.call("ann", "jump", "caves")
     expect(body.locator("li")).to_have_text(re.compile("ann dead"))
-    expect(body.get_by_role("button", name="Enter a new body")).to_be_visible()
+    expect(body.get_by_role("button", name="Enter a body")).to_be_hidden()
     body.get_by_role("button", name="Come back to life").click()
     expect(body.locator("li")).to_have_text(re.compile("ann you control it, health 3 of 3"))
 

@@ -26,6 +26,13 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("observe", {}), ("audit", {}), ("permissions", {}), ("agents", {}), ("requests", {}), ("invites", {}),
     ("capabilities", {}), ("introduction", {}), ("objective_status", {}), ("recv_messages", {}), ("list_saves", {}), ("entry", {}),
 ]  # fmt: skip
+WITH_ARGS: list[tuple[str, dict[str, Any]]] = [
+    ("audit", {"kinds": ["refusals"]}), ("events", {"max": 500}), ("events", {"last": 500}), ("schemas", {"command": "hide"}),
+    ("data_of", {"name": "ann"}), ("set_egress_budget", {"member": "ann", "bytes": 10**9}), ("mute", {"member": "ann"}),
+    ("hand_over", {"member": "ann"}), ("stand_in", {"member": "ann", "brain": "random"}), ("set_objective", {"member": "ann", "text": "show"}),
+    ("audit", {"member": "ann"}), ("send_message", {"to": "ann", "content": "what do you have?"}), ("unmute", {"member": "ann"}),
+    ("act", {"action": "numbers"}), ("view", {"through": "red"}), ("ask", {"may": ["read_all"]}), ("observe", {"cursor": "0"}),
+]  # fmt: skip
 DEEDS: list[tuple[str, dict[str, Any]]] = [
     ("grant", {**SEEN, "through": "red"}), ("widen", {"member": "kib", "may": ["read_all"]}),
     ("rotate_token", {"member": "ann"}), ("issue_credential", {"name": "ann", "room": "den"}),
@@ -35,7 +42,9 @@ DEEDS: list[tuple[str, dict[str, Any]]] = [
     ("add_member", {"id": "bot", "role": "player"}), ("load_world", {"path": "a"}), ("reset", {}), ("load_world", {"path": "a"}),
     ("archive", {}),
 ]  # fmt: skip
-CHANCE = re.compile(r"[0-9a-f]{12,}|[A-Za-z0-9_-]{40,}(\.[A-Za-z0-9_-]{40,})?|(?<=:)\d{13}\b|\d+\.\d+")
+CHANCE = re.compile(
+    r"(?<=cursor\": \")[^\"]+|[0-9a-f]{12,}|[A-Za-z0-9_-]{40,}(\.[A-Za-z0-9_-]{40,})?|(?<=:)\d{13}\b|\d+\.\d+"
+)
 """Cursors, ids, tokens and times, which differ by chance."""
 
 
@@ -101,6 +110,12 @@ async def heard(face: str, folder: Path, hidden: int, seated: bool) -> list[tupl
                 if isinstance(answer, dict) and answer.get("token"):
                     note(f"with the token of {name}", await seen_with(house, answer["token"]))
 
+            here = house.rooms["den"].room.callable_here  # every question that a host can ask
+            reads = [command.name for command in here if not (command.records or command.where == "world")]
+            known = [name for name in sorted(reads) if name != "wait_for_turn"]
+            for who in ("hostess", "boss"):
+                for name, args in [*((name, {}) for name in known if who == "hostess"), *WITH_ARGS]:
+                    await ask(who, name, args)
             for name, args in DEEDS:
                 for who in ("boss", "hostess"):
                     await ask(who, name, args)
@@ -119,5 +134,5 @@ async def test_hosts_of_a_sealed_room_and_their_guests_get_nothing_that_depends_
 ) -> None:
     first, second = [await heard(face, tmp_path / str(n), n, FACES.index(face) % 2 == 0) for n in HIDDEN]
     assert len(first) > 100
-    for one, other in zip(first, second, strict=True):
-        assert one == other
+    differ = [(one, other) for one, other in zip(first, second, strict=True) if one != other]
+    assert differ == []

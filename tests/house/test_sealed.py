@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
+from cohabit.features import sealed
 from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import SigningKey, verify_egress
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
@@ -285,9 +286,65 @@ async def test_a_save_brings_a_game_back_to_its_players_only(tmp_path: Path) -> 
         await who["fay"]("sit", {"seat": "red"})
         await who["hostess"]("load_world", {"name": "a"})
         assert (await who["fay"]("whoami")).seat is None
+        left = "fay leaves seat red: another player had it in this game"
+        assert left in [item.text for item in (await who["fay"]("events", {"max": 500})).items]
         assert "41" not in str(await who["fay"]("view"))
         with pytest.raises(GameRejected, match="another player has seat red"):
             await who["fay"]("sit", {"seat": "red"})
+
+
+PLAYER = {"id": "eve", "role": "player", "kind": "human"}
+"""A player without a claim: she takes a seat and leaves it as she likes."""
+
+
+async def test_a_player_that_gave_its_seat_up_in_another_game_has_not_given_it_up_in_a_loaded_one(
+    tmp_path: Path,
+) -> None:
+    async with open_house(tmp_path, store=MemoryStore()) as house:
+        who = await make_room(house, PLAYER, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
+        await who["eve"]("sit", {"seat": "red"})
+        await who["gus"]("sit", {"seat": "blue"})
+        await who["eve"]("hide", {"n": 41})
+        await here(house, who["eve"])
+        await who["hostess"]("save_world", {"name": "a"})
+        await who["hostess"]("rematch")
+        await who["eve"]("stand_up")
+        await who["hostess"]("load_world", {"name": "a"})
+        with pytest.raises(GameRejected, match="another player has seat red"):
+            await who["fay"]("sit", {"seat": "red"})
+        assert (await who["gus"]("whoami")).seat == "blue", "the others keep theirs"
+        await who["eve"]("sit", {"seat": "red"})  # hers
+        await who["eve"]("stand_up")  # and now she has given it up
+        assert (await who["fay"]("sit", {"seat": "red"})).seat == "red"
+
+
+async def test_a_player_that_was_removed_and_comes_back_has_not_given_its_seat_up() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, FREE, guests=True, **SEALED)
+        eve = await issue(house, "eve", kind="human")
+        await eve("join")
+        await eve("sit", {"seat": "red"})
+        await eve("hide", {"n": 41})
+        await here(house, eve)
+        await who["hostess"]("remove_member", {"member": "eve"})
+        await here(house, who["hostess"])
+        await eve("join")
+        await here(house, eve)
+        with pytest.raises(GameRejected, match="another player has seat red"):
+            await who["fay"]("sit", {"seat": "red"})
+        assert (await eve("sit", {"seat": "red"})).seat == "red"
+
+
+async def test_a_room_forgets_who_saw_what_in_its_oldest_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "MAX_GAMES", 2)
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST, **SEALED)
+        await here(house, who["ann"])
+        games = [house.rooms["den"].room.state.game]
+        for _ in range(3):
+            await who["hostess"]("rematch")
+            games.append(house.rooms["den"].room.state.game)
+        assert list(sealed.SEAL.read(house.rooms["den"].room.state).games) == games[-2:]
 
 
 async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> None:
@@ -360,6 +417,7 @@ async def test_a_scenario_cannot_hide_a_key_that_sees_everything_in_a_sealed_roo
         with pytest.raises(BadArgs, match=r"entry.agent_keys\[0\]: this key gives read_all"):
             await make_room(house, entry=entry, **SEALED)
         await make_room(house, entry=entry, sealed=False, **SEALED)
+        await make_room(house, entry={"agent_keys": [{"key": JWK, "may": ["watch"]}]}, room="den-2", **SEALED)
 
 
 def test_a_scenario_says_whether_its_room_is_sealed() -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -121,6 +122,33 @@ async def test_travelling_gives_nobody_a_second_life_where_the_dead_cannot_come_
             await made("ann", "nexus", "enter_game", game_id="grave")
         assert not VISITS.read(made.room("grave").state).visits
         await made("ann", "nexus", "enter_game", game_id="mines")
+
+
+@pytest.mark.parametrize("respawns", [True, False])
+async def test_the_rule_about_death_binds_those_who_enter_from_the_nexus_with_an_avatar_of_their_wishes(
+    respawns: bool,
+) -> None:
+    async with travels() as made:
+        host = {"id": "host", "role": "host", "kind": "human"}
+        await made.make("grave", made.games["caves"], [host], config={"respawns": respawns}, nexus=True)
+        first = (await made("ann", "nexus", "enter_game", game_id="grave")).data["avatar_id"]
+        spare = (await made("ann", "grave", "create_avatar")).avatar_id if respawns else "none"
+        if respawns:
+            await made("ann", "grave", "jump")
+        await made("ann", "grave", "exit_game")
+        await made.rest()
+        wishes: list[dict[str, Any]] = [
+            {"avatar_spec": {"name": "Fresh"}},
+            *([{"avatar_id": spare}] if respawns else []),
+        ]
+        for wish in wishes:
+            with pytest.raises(GameRejected, match="you get no other one" if respawns else "every agent has one body"):
+                await made("ann", "nexus", "enter_game", game_id="grave", **wish)
+        back = (await made("ann", "nexus", "enter_game", game_id="grave")).data
+        assert (back["avatar_id"], back["woken"]) == (first, True), "by respawn, if it was dead"
+        await made("ann", "grave", "go", place="pit")
+        await made.kill()
+        assert len([one for one in avatars_in(made.room("grave").state).values() if one.seat]) == 1
 
 
 async def test_a_host_gets_the_body_of_no_agent_by_naming_a_member_like_its_identity() -> None:

@@ -110,6 +110,26 @@ async def test_handing_one_thing_to_and_fro_soon_teaches_nothing() -> None:
         assert few.skill("resource_management") > 0
 
 
+async def test_two_accounts_of_one_person_gain_no_more_than_each_would_alone() -> None:
+    """They hand one thing to and fro, and enter and leave in a loop; neither gets anything of what the other learned."""
+    async with travels() as made:
+        for _ in range(2):
+            for who in ("ann", "bob"):
+                await made(who, "nexus", "enter_game", game_id="caves")
+            for _ in range(15):
+                for who in ("ann", "bob"):
+                    await made(who, "caves", "take", item="gold")
+                    await made(who, "caves", "put", item="gold")
+            for who in ("ann", "bob"):
+                await made(who, "caves", "exit_game", mode="suspend")
+            await made.rest()
+        together = [made.profile(who).skills for who in ("ann", "bob")]
+    async with travels() as made:
+        alone = await stay(made, "caves", *[("take", {"item": "gold"}), ("put", {"item": "gold"})] * 7)
+        assert together == [alone.skills, alone.skills]
+        nothing_was_gained(made.profile("bob"))
+
+
 @pytest.mark.parametrize("how", ["rematch", "load"])
 async def test_a_new_game_or_a_save_gives_no_deed_twice(how: str) -> None:
     async with travels() as made:

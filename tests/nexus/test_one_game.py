@@ -1,7 +1,8 @@
 """An identity is in one game of the Nexus at a time, by whatever way it got a body or a seat there."""
 
+from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import msgspec
 import pytest
 from tests.faces.doors import FACES, doors
 
+from cohabit import saves
 from cohabit.errors import CohabitError, GameRejected, PermissionDenied, Quarantined
+from cohabit.features.bodies.state import avatars_in
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
@@ -152,6 +155,54 @@ async def test_of_two_bodies_that_were_taken_while_one_room_was_closed_only_one_
         assert [await acts(made, game) for game in GAMES] == [True, False]
         await made("bob", "alpha", "jack_out")
         assert await acts(made, "beta")
+
+
+async def test_a_save_in_which_an_agent_played_gives_it_no_body_while_it_is_elsewhere() -> None:
+    async with travels() as made:
+        await made("bob", "beta", "jack_in")
+        room = made.room("beta")
+        save = b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+        await made("bob", "beta", "jack_out", mode="suspend")
+        await made("bob", "nexus", "enter_game", game_id="alpha")
+        await made.house.rooms["beta"].submit(SystemCall("loaded", {"by": "host", "save": save}))
+        for _ in range(2):
+            for door in ("sit", "jack_in", "create_avatar"):
+                with pytest.raises(PermissionDenied, match=ONE):
+                    await made("bob", "beta", door)
+            assert [await acts(made, game) for game in GAMES] == [True, False]
+            await made.kill()
+
+
+async def test_an_agent_whose_game_is_archived_is_in_no_game_and_in_one_when_it_comes_back() -> None:
+    async with travels() as made:
+        await made("bob", "nexus", "enter_game", game_id="alpha")
+        await made("host", "alpha", "archive")
+        await made.rest()
+        await made("bob", "beta", "jack_in")
+        await made("host", "alpha", "unarchive")
+        await made.rest()
+        assert seat(made, "alpha") is None
+        with pytest.raises(PermissionDenied, match=ONE):
+            await made("bob", "alpha", "jack_in")
+        assert [await acts(made, game) for game in GAMES] == [False, True]
+
+
+@pytest.mark.parametrize("commits", range(6))
+async def test_an_agent_that_changes_its_body_as_the_power_fails_has_one_body_in_one_game(commits: int) -> None:
+    async with travels() as made:
+        await made("bob", "nexus", "enter_game", game_id="alpha")
+        other = (await made("bob", "alpha", "create_avatar")).avatar_id
+        made.store.power = commits
+        for call in (
+            made("bob", "alpha", "transfer", avatar_id=other),
+            made("bob", "nexus", "leave_game", destination="beta"),
+        ):
+            with suppress(CohabitError):
+                await call
+        await made.kill()
+        assert sum([await acts(made, game) for game in GAMES]) <= 1
+        bound = [one for game in GAMES for one in avatars_in(made.room(game).state).values() if one.by is not None]
+        assert len([one for one in bound if one.owner == made.identity["bob"]]) <= 1
 
 
 async def test_a_seat_that_an_agent_claims_does_not_keep_it_from_travelling_but_is_not_played_meanwhile() -> None:

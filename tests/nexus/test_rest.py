@@ -21,6 +21,7 @@ from cohabit.faces.serve import serve, side_servers
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.house.house import House
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.settings import Settings
 from cohabit.model.admission import EntryPolicy
 from cohabit.nexus.server import MAX_BODY, STATUS, NexusServer, nexus_app
@@ -224,6 +225,33 @@ async def test_a_token_for_the_whole_house_registers_travels_and_plays() -> None
         assert zoe.play_token is None
         await zoe.play(*STEP)
         assert (await zoe.leave())["sessionStats"]["steps"] == 1
+
+
+async def test_nobody_gets_a_second_body_over_rest() -> None:
+    """Beside one that it took in a room directly, in that room or in another; nor the other way round."""
+    async with served(guests=True) as nexus:
+        house = nexus.house
+        operator = house.identify(house.operator_token())
+        nexus.tokens["zoe"] = (
+            await house.call(operator, None, "issue_credential", {"name": "zoe", "kind": "human"})
+        ).token
+        zoe = nexus.as_(Nexus, "zoe")
+        await zoe.register()
+        who = house.identify(nexus.tokens["zoe"]).identity
+        admission = {"handle": "zoe", "kind": "agent", "identity": who, "role": "player"}
+        await house.rooms["glade"].submit(SystemCall("admitted", admission))
+        await nexus.call("zoe", "glade", "jack_in")
+        for game, says in (("camp", "in one game at a time"), ("glade", "you control a body here already")):
+            with pytest.raises(Refused, match=says) as refused:
+                await zoe.enter(game)
+            assert refused.value.status == 409
+        assert not house.rooms["camp"].room.state.seats
+        await nexus.call("zoe", "glade", "jack_out")
+        await zoe.enter("camp")
+        for way in ("sit", "jack_in", "create_avatar", "respawn"):
+            with pytest.raises(AskerError, match="in one game at a time"):
+                await nexus.call("zoe", "glade", way)
+        assert not house.rooms["glade"].room.state.seats
 
 
 # -- who may do what ------------------------------------------------------------------------------

@@ -149,24 +149,14 @@ def test_the_body_of_a_built_in_player_is_not_taken_as_one_more_than_an_agent_ma
     assert refused.message == "you have 3 avatars here, the most is 3; use one of them"
 
 
-def test_a_dead_avatar_does_not_come_back_as_one_more_than_an_agent_may_have() -> None:
-    caves = Caves()
-    caves("ann", "jack_in")
-    caves("ann", "jump")
-    caves("ann", "jack_in")
-    caves("ann", "create_avatar")
-    caves("ann", "create_avatar")
-    caves("ann", "jack_out")
-    assert caves.refused("ann", "respawn").message == "you have 3 avatars here, the most is 3; use one of them"
-
-
 def test_a_dead_body_that_its_agent_keeps_counts_because_it_can_come_back() -> None:
     caves = Caves()
     caves("ann", "jack_in")
-    caves("ann", "jump")
     caves("ann", "create_avatar")
     caves("ann", "create_avatar")
     assert caves.refused("ann", "create_avatar").message.startswith("you have 3 avatars here")
+    caves("ann", "jump")
+    assert "you get no other one" in caves.refused("ann", "create_avatar").message
     caves("ann", "respawn")
     assert [a.state for a in caves("ann", "avatars").avatars] == [State.BOUND, State.UNBOUND, State.UNBOUND]
 
@@ -391,8 +381,11 @@ def test_nobody_transfers_into_the_avatar_of_another_or_into_a_dead_one() -> Non
     caves("bob", "jack_in")
     caves("bob", "jack_out")
     caves("ann", "jack_in")
+    caves("ann", "jack_out", mode="suspend")
+    caves("ann", "jack_in", avatar_id=caves("ann", "create_avatar").avatar_id)
+    caves("ann", "transfer", avatar_id=caves.id(2))
     caves("ann", "jump")
-    caves("ann", "jack_in")
+    caves("ann", "jack_in", avatar_id=caves.id(3))
     assert isinstance(caves.refused("ann", "transfer", avatar_id=caves.id(1)), UnknownAsset)
     assert "is destroyed" in caves.refused("ann", "transfer", avatar_id=caves.id(2)).message
 
@@ -521,13 +514,15 @@ def test_who_lives_needs_no_respawn_and_who_has_no_dead_avatar_has_none_to_bring
     assert caves.refused("ann", "respawn").message == "your avatar lives"
 
 
-def test_a_member_on_a_dead_body_can_take_another_one() -> None:
+def test_a_member_on_a_dead_body_can_take_another_one_of_its_own() -> None:
     caves = Caves()
     caves("ann", "jack_in")
+    caves("ann", "jack_out", mode="suspend")
+    caves("ann", "jack_in", avatar_id=caves("ann", "create_avatar").avatar_id)
     caves("ann", "jump")
     assert caves.refused("ann", "go", place="pit").message == "you are dead"
-    assert caves("ann", "jack_in").avatar.avatar_id == caves.id(2)
-    assert caves.seat("ann") == "2"
+    assert caves("ann", "jack_in").avatar.avatar_id == caves.id(1)
+    assert caves.seat("ann") == "1"
 
 
 # -- counting -----------------------------------------------------------------------------------------
@@ -756,7 +751,7 @@ def test_a_view_says_how_to_come_back_from_the_dead() -> None:
     for who in ("ann", "bob"):
         caves(who, "jack_in")
     caves.kill("ann", caves.seat("bob"))
-    told = "Your body is dead. `respawn` brings it back (hall, bought); `jack_in` takes a new one."
+    told = "Your body bob is dead, and you get no other one: `respawn` brings it back (hall, bought)."
     assert told in caves("bob", "view").text
     caves("bob", "respawn")
     assert "dead" not in caves("bob", "view").text

@@ -1,4 +1,5 @@
-"""Where the dead cannot come back, nobody gets a second body, by whatever way; and turning costs what the world says."""
+"""What death means is a setting of the world, by whatever way an agent comes to a body: where the dead cannot come back,
+nobody gets a second one; where they can, they come back by `respawn`. And turning costs what the world says."""
 
 from base64 import b64encode
 from typing import Any
@@ -12,7 +13,7 @@ from cohabit.room.decide import offers
 from cohabit.room.room import Room
 
 from .avatar_machine import CAVES
-from .making import HOST, make_room, replayed
+from .making import HOST, make_room, player, replayed
 from .visiting import ADA, enter
 
 ANN = {"id": "ann", "role": "player", "identity": "id-ann"}
@@ -113,6 +114,78 @@ def test_a_visitor_sees_that_its_life_is_over() -> None:
     enter(room, ADA)
     room.call("ada", "jump", at=20)
     assert f"and {LOST}; you can watch." in room.call("ada", "view", at=21).text
+
+
+# -- where the dead can come back -------------------------------------------------------------------------
+DEAD = "is dead, and you get no other one: `respawn` brings it back"
+BOT = player("cid", 0, brain="random", gives_way=True)
+
+
+def undying(*more: Any) -> tuple[Room, str, str]:
+    """ann has three bodies: one that waits, one that she has not entered yet, and one that is dead."""
+    room = make_room(ANN, BOB, HOST, *more, world=CAVES)
+    room.call("ann", "jack_in", at=1)
+    (waits,) = alive(room)
+    room.call("ann", "jack_out", {"mode": "suspend"}, at=1)
+    dies, spare = (room.call("ann", "create_avatar", at=2).avatar_id for _ in range(2))
+    room.call("ann", "jack_in", {"avatar_id": dies}, at=3)
+    lose_body(room, "died and left its body")
+    return room, waits, spare
+
+
+@pytest.mark.parametrize("then", ["stay", "leave and join again", "load a save"])
+def test_the_dead_get_no_new_body_by_any_way_where_they_can_come_back(then: str) -> None:
+    room = make_room(ANN, BOB, HOST, world=CAVES)
+    room.call("ann", "jack_in", at=1)
+    spare = room.call("ann", "create_avatar", at=1).avatar_id
+    lose_body(room, "died")
+    who = "ann"
+    if then == "leave and join again":
+        room.call("ann", "leave", at=4)
+        room.system("admitted", {"handle": "ann", "kind": "agent", "identity": "id-ann", "role": "player"}, 5)
+        (who,) = [member.id for member in room.state.members.values() if member.identity == "id-ann"]
+    elif then == "load a save":
+        save = b64encode(saves.pack(room.world, True, room.state.game, room.state.played)).decode()
+        room.system("loaded", {"by": "hostess", "save": save}, 5)
+    ways: list[tuple[str, dict[str, Any]]] = [("sit", {}), ("jack_in", {}), ("create_avatar", {})]
+    for way, args in ways if then == "load a save" else [*ways, ("jack_in", {"avatar_id": spare})]:
+        with pytest.raises(GameRejected, match=DEAD):
+            room.call(who, way, args, at=6)
+    offered = [name for name in WAYS if offers(room, room.state.members[who], room.commands.named(name))]
+    assert offered == ["respawn"]
+    assert f"{DEAD} (hall, bought)." in room.call(who, "view", at=7).text
+    room.call(who, "respawn", at=8)
+    assert len([a for a in avatars_in(room.state).values() if a.by == who]) == 1
+    assert replayed(room).digest() == room.digest()
+
+
+def test_an_agent_with_a_dead_body_returns_to_those_that_it_has_and_to_no_new_one() -> None:
+    room, waits, spare = undying()
+    with pytest.raises(GameRejected, match=DEAD):
+        room.call("ann", "jack_in", {"avatar_id": spare}, at=4)
+    room.call("ann", "jack_in", {"avatar_id": waits}, at=5)
+    with pytest.raises(GameRejected, match=DEAD):
+        room.call("ann", "transfer", {"avatar_id": spare}, at=6)
+    room.call("ann", "jack_out", at=7)
+    room.call("ann", "respawn", at=8)
+    room.call("ann", "transfer", {"avatar_id": spare}, at=9)
+
+
+@pytest.mark.parametrize("respawns", [True, False])
+def test_nobody_sits_down_in_the_body_of_a_built_in_player_beside_its_own(respawns: bool) -> None:
+    room = make_room(ANN, BOB, HOST, BOT, world=CAVES, config={"respawns": respawns})
+    room.call("ann", "jack_in", at=1)
+    room.call("ann", "jack_out", {"mode": "suspend"}, at=2)
+    if respawns:
+        room.call("ann", "jack_in", {"avatar_id": room.call("ann", "create_avatar", at=2).avatar_id}, at=2)
+        lose_body(room, "died and left its body")
+    seat = room.state.members["cid"].seat
+    assert seat is not None
+    for args in ({"seat": seat}, {}):
+        with pytest.raises(GameRejected, match="you have a body of your own here"):
+            room.call("ann", "sit", args, at=4)
+    assert room.call("ann", "jack_in", at=5).success
+    assert room.state.members["cid"].seat == seat
 
 
 @pytest.mark.parametrize("command", ["jack_out", "exit_game", "transfer"])

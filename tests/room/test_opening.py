@@ -39,9 +39,20 @@ def test_a_later_room_is_like_the_first_one_with_its_seed(source):
         assert Room.replay(made.record.tail, make_world).digest() == made.digest()
 
 
-def test_no_feature_of_every_room_keeps_rooms_of_a_plain_world_from_opening_alike():
-    opening, world = opening_of("tictactoe")
-    assert opening.room("first", 1, SECRET, world).opens_alike
+@pytest.mark.parametrize(
+    ("source", "alike"), [("tictactoe", True), ("crafter", True), ("nim", False), ("planet", False)]
+)
+def test_rooms_open_alike_also_where_a_world_hides_things_unless_it_keeps_returns_or_has_arrivals(
+    source: str, alike: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, world = opening_of(source)
+    opening.room("first", 1, SECRET, world)
+    opened: list[str] = []
+    for how in ("open", "open_alike"):
+        made = getattr(Room, how)
+        monkeypatch.setattr(Room, how, lambda *args, how=how, made=made: opened.append(how) or made(*args))
+    opening.room("later", 2, SECRET, make_world(source, {}))
+    assert opened == ["open_alike" if alike else "open"]
 
 
 @pytest.mark.parametrize(

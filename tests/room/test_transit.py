@@ -295,10 +295,12 @@ def test_a_visitor_with_a_claim_keeps_its_seat_where_there_are_no_bodies() -> No
 def test_bodies_that_wait_are_among_what_an_agent_takes_back_and_dead_ones_are_not() -> None:
     room = game()
     enter(room)
-    act(room, "jump")
-    act(room, "jack_in")
     act(room, "jack_out", mode="suspend")
-    other = room.call("ada", "create_avatar", {"name": "Other"}, at=20).avatar_id
+    names = ("Other", "Dead")
+    other, dies = (room.call("ada", "create_avatar", {"name": name}, at=20).avatar_id for name in names)
+    act(room, "jack_in", avatar_id=other)
+    act(room, "transfer", avatar_id=dies)
+    act(room, "jump")
     act(room, "jack_in", avatar_id=other)
     assert act(room, "exit_game", at=2_500).playtime == 2
     package = ended(room, 2_500)

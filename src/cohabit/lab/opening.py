@@ -5,12 +5,13 @@ from typing import Any
 
 import msgspec
 
+from cohabit.feature_registry import usual_features
 from cohabit.room.command_modules import features_of
 from cohabit.room.opening import opening_state
 from cohabit.room.play.games import game_of
 from cohabit.room.room import Room
 from cohabit.scenario import Scenario, parse_seed
-from cohabit.world import World
+from cohabit.world import World, overridden
 
 OF_FEATURES = ("features", "slices")
 """The parts of a room's state that depend on the features that this version of Cohabit has."""
@@ -45,9 +46,19 @@ class Opening:
             made.timers.idle = self._has_no_timer
             return made
         opened = Room.open(opening, world, self._at)
-        if opened.opens_alike and not opened.record.tail[0].entry.told:
+        if _opens_alike(opened) and not opened.record.tail[0].entry.told:
             # Without whose turn it is: `open_alike` asks the world.
             same = msgspec.structs.replace(opened.state, waiting_for=[], over_since=None)
             self._opened = msgspec.to_builtins(same)
             self._has_no_timer = opened.next_deadline() is None and opened.timers.idle
         return opened
+
+
+def _opens_alike(room: Room) -> bool:
+    """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it is:
+    the world never changes its seats and keeps no returns, and only built-in features take part. Those look at members,
+    who are the same in every room of one scenario; others might keep something of the seed."""
+    foreign = [feature for feature in room.features.all if feature.name not in usual_features()]
+    return not any(feature.overrides("follow") for feature in foreign) and overridden(type(room.world)).isdisjoint(
+        ("arrive", "seats_now", "returns")
+    )

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from cohabit import errors
 from cohabit.bodies import EmbodiedWorld
-from cohabit.features.bodies.own import why_no_body
+from cohabit.features.bodies.own import newest_dead, to_take, ways_back, why_no_body
 from cohabit.features.visits.state import VISITS, Visit
 from cohabit.features.visits.transit import Receipt
 from cohabit.features.visits.visits import in_another_game, ongoing
@@ -105,8 +105,7 @@ class Transit:
             raise errors.PermissionDenied("a host has blocked you in this game")
         if (knock := state.knock_of(identity)) is not None and knock.denied:
             raise errors.PermissionDenied("a host has denied you entry to this game")
-        if isinstance(room.world, EmbodiedWorld) and (why := why_no_body(room, identity)):
-            raise errors.GameRejected(why)
+        respawn = _way_back(package, room) if isinstance(room.world, EmbodiedWorld) else {}
         if other := self.places.elsewhere(room.id, identity):
             raise errors.GameRejected(in_another_game(other))
         me = room.member_of(identity)
@@ -124,7 +123,7 @@ class Transit:
                 )
             room.system("admitted", msgspec.to_builtins(_admission(room, known, policy.role)), at)
         try:
-            args = {"package": msgspec.to_builtins(package), "admitted": admitted}
+            args = {"package": msgspec.to_builtins(package), "admitted": admitted, **respawn}
             receipt: Receipt = room.system("transit_in", args, at)
         except errors.CohabitError:
             if admitted:
@@ -440,6 +439,18 @@ class Transit:
 
 def _is_offline(runner: "RoomRunner") -> bool:
     return runner.failure is not None or bool(runner.room.state.archived)
+
+
+def _way_back(package: EntryPackage, room: Room) -> dict[str, str]:
+    """How a dead body of the agent comes back to life as the agent enters. Refuses a body that it does not get."""
+    takes = to_take(room, package.identity, package.avatar) if package.new_avatar is None else None
+    why = why_no_body(room, package.identity, takes)
+    ways = ways_back(room, newest_dead(room, package.identity)) if why else ()
+    if ways and package.new_avatar is None and package.avatar is None:
+        return {"respawn": ways[0]}
+    if why:
+        raise errors.GameRejected(f"{why}; enter without naming an avatar" if ways else why)
+    return {}
 
 
 def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at: int) -> ExitPackage:

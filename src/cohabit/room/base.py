@@ -115,12 +115,6 @@ class BaseRoom(RecordedRoom):
         return self.world.spec.seat_range[1] > 0 or any(command.where == "world" for command in self.commands)
 
     @property
-    def opens_alike(self) -> bool:
-        """Whether rooms with this world are in the same state when they open, whatever the seed, except whose turn it
-        is: the world never changes its seats and keeps no returns, and no feature takes part."""
-        return not (self.has_arrivals or self.has_moving_seats or self._has_returns or self.hooks.follow)
-
-    @property
     def id(self) -> str:
         return self.state.id
 

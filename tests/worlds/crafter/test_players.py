@@ -28,6 +28,7 @@ from cohabit.worlds.crafter.rules import (
     GRASS,
     ITEMS,
     MOST,
+    SAND,
     TABLE,
     VITALS,
     ZOMBIE,
@@ -70,6 +71,23 @@ def test_nothing_is_created_or_lost_in_trade(start, steps):
         game.step(dict(enumerate(step)))
         assert belongings(game) == before
         assert all(0 <= amount <= MOST for player in game.players for amount in player.items)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(st.lists(st.tuples(*[st.one_of(trades, st.just(DO), st.sampled_from([0, 1, 2, 3, 4]))] * 2), max_size=60))
+def test_players_achieve_nothing_by_what_they_do_to_each_other(steps):
+    """Giving to and fro, dropping and taking up, killing each other and coming back, also with the best tools."""
+    game = meadow(2, fighting=True)
+    game.land.material[:] = bytes([SAND]) * len(game.land.material)  # where there is nothing to collect
+    for player in game.players:
+        player.items = [MOST] * len(ITEMS)
+    for step in steps:
+        for player in game.players:
+            if not player.alive:
+                player.health = MOST
+                game.add_player(*game.free_start(), player)
+        game.step(dict(enumerate(step)))
+    assert [any(player.achievements) for player in game.players] == [False, False]
 
 
 def test_what_is_given_arrives_and_what_does_not_fit_stays():

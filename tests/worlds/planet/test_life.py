@@ -105,6 +105,24 @@ def test_players_hurt_each_other_only_where_the_rules_allow_it():
     assert (body_of(peace, "2").health, body_of(war, "2").health) == (100, 96)
 
 
+def test_players_learn_nothing_by_what_they_do_to_each_other():
+    """Dropping and taking up, to and fro, and killing each other again and again."""
+    world = flat("ada", "bob", fighting=True, respawn_after=1)
+    body_of(world).items["diamond"] = 1
+    for _ in range(10):
+        for seat in ("1", "2"):
+            do(world, "drop_item", seat, slot="diamond")
+            do(world, "interact", "2" if seat == "1" else "1")
+    for _ in range(60):
+        for seat, other in (("1", "bob"), ("2", "ada")):
+            if body_of(world, seat).alive:
+                do(world, "attack", seat, target=other)
+    assert sum(body_of(world, seat).tally.get("deaths", 0) for seat in ("1", "2")) == 1, "the dead wake up aboard"
+    for seat in ("1", "2"):
+        learned = {deed for deed in world.deeds(seat) if deed in TRAVEL.lessons}
+        assert learned <= {"planets", "explore"}, "where they are, and what they see there"
+
+
 def test_creatures_appear_near_players_and_not_beyond_a_limit():
     world = flat()
     most = 0

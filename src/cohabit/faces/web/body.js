@@ -38,7 +38,6 @@ export class Body {
     this.offered = Object.keys(COMMANDS).filter((command) => commands.includes(command) && (!FROM_NEXUS.includes(command) || game));
     for (const [command, button] of this.buttons) {
       button.hidden = !this.offered.includes(command);
-      if (command === "jack_in") setText(button, this.offered.includes("respawn") ? "Enter a new body" : COMMANDS.jack_in);
     }
     setText(this.where, game ? `You are in the game ${escapeInvisible(game)}.` : "");
     this.where.hidden = !game;

@@ -15,10 +15,10 @@ from cohabit.features.bodies import actions, avatars, sleep
 from cohabit.features.bodies.own import (
     avatars_of,
     check_limit,
-    has_waiting,
     owner_of,
     why_no_body,
-    why_no_new_body,
+    why_no_seat,
+    why_not_in,
 )
 from cohabit.features.bodies.state import BODIES, Bodies, avatars_in
 from cohabit.features.bodies.views import bodies_text, world_of
@@ -31,8 +31,6 @@ from cohabit.room.state import Member
 from cohabit.room.timers import Due
 from cohabit.scenario import Scenario
 from cohabit.world import World
-
-TAKES_A_BODY = frozenset(("sit", "jack_in", "transfer"))
 
 
 class BodiesFeature(Feature):
@@ -105,10 +103,9 @@ class BodiesFeature(Feature):
         if command.name == "look" and world_of(room).turning_takes_time:
             why = "turning takes a step here: use the actions of this world, such as moving in that direction"
         elif command.name == "create_avatar":
-            why = why_no_new_body(room, member)
-        elif command.name in TAKES_A_BODY and avatars.controlled(room, member) is None:
-            is_new = command.name != "transfer" and not has_waiting(room, member)
-            why = why_no_new_body(room, member) if is_new else why_no_body(room, owner_of(member))
+            why = why_no_body(room, owner_of(member), None)
+        elif command.name in ("sit", "jack_in") and avatars.controlled(room, member) is None:
+            why = (why_no_seat if command.name == "sit" else why_not_in)(room, member)
         return Decision("GAME_REJECTED", why) if why else None
 
     def without_seat(self, member: Member, command: Command) -> str:

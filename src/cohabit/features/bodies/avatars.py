@@ -70,7 +70,7 @@ def follow(ctx: Context) -> None:
 def take_body(ctx: Context, me: Member, avatar_id: str | None) -> None:
     """Seat a member in a body of its own that waits for it, or in a new one. ``follow`` binds it."""
     room = ctx.room
-    avatar = own.to_take(room, me, avatar_id)
+    avatar = own.to_take(room, own.owner_of(me), avatar_id)
     name, seat = (avatar.name, avatar.seat or None) if avatar is not None else (me.name or me.handle, None)
     seats.arrive(ctx, me, Arrival(name, seat, returns=seat is not None), moves=_is_on_dead_body(room, me))
     if avatar is not None:
@@ -224,8 +224,8 @@ def _has_another(room: BaseRoom, member: Member) -> bool:
 
 
 def _is_dead(room: BaseRoom, member: Member) -> bool:
-    avatars = list(own.avatars_of(room, own.owner_of(member)))
-    return bool(avatars) and all(avatar.state is State.DESTROYED for avatar in avatars)
+    bodies = [avatar for avatar in own.avatars_of(room, own.owner_of(member)) if avatar.seat]
+    return bool(bodies) and all(avatar.state is State.DESTROYED for avatar in bodies)
 
 
 @command(category="read", needs=C.ACT, only_if=for_bodies)
@@ -258,6 +258,11 @@ def death(ctx: Context) -> DeathEvent:
 
 
 # -- jacking in and out ------------------------------------------------------------------------------
+def _check_jack_in(room: BaseRoom, me: Member, args: dict[str, Any], via: str | None) -> None:
+    if controlled(room, me) is None:
+        own.check_taken(room, me, args.get("avatar_id"))
+
+
 @command(
     category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_may_have_another,
     words=("name", "appearance"),
@@ -281,7 +286,10 @@ def create_avatar(
     return shown(ctx.room, made, me)
 
 
-@command(category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_disembodied, listed=True)
+@command(
+    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_is_disembodied, listed=True,
+    check_here=_check_jack_in,
+)  # fmt: skip
 def jack_in(
     ctx: Context,
     avatar_id: Annotated[AvatarId | None, Meta(description="default: one that waits, or a new one")] = None,
@@ -315,7 +323,7 @@ def enter_body(
     room = ctx.room
     if (held := controlled(room, me)) is not None:
         raise Conflict(f"you control {held.name} ({held.id}); leave it first (`jack_out`)")
-    avatar = own.to_take(room, me, avatar_id)
+    avatar = own.to_take(room, own.owner_of(me), avatar_id)
     if new is not None:
         own.check_limit(room, me)
         avatar = None
@@ -351,13 +359,19 @@ def _arrival(
     return Arrival(name, seat, returns=seat is not None, bonuses=dict(bonuses or {}) if first else {}, spawn=where)
 
 
+def _check_transfer(room: BaseRoom, me: Member, args: dict[str, Any], via: str | None) -> None:
+    if (held := controlled(room, me)) is not None and held.id != args["avatar_id"]:
+        own.check_taken(room, me, args.get("avatar_id"))
+        check_despawn(room, me, args, via)
+
+
 def check_despawn(room: BaseRoom, me: Member, args: dict[str, Any], via: str | None) -> None:
     """Refuse to despawn a hurt body where its agent could have a new one, which is not hurt."""
     held = controlled(room, me) if args.get("mode") == "despawn" and has_bodies(room) else None
     if held is None or not world_of(room).respawns:
         return
     body: BodyState = room.crash_on_error(world_of(room).body, held.seat)
-    if body.health < body.max_health:
+    if body.health < body.max_health or body.injuries:
         raise GameRejected(f"{held.name} is hurt, and only an unhurt body can be despawned; leave it dormant")
 
 
@@ -380,7 +394,7 @@ def jack_out(ctx: Context, mode: Mode = "dormant") -> JackOutResult:
 
 
 @command(
-    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_has_another, check_here=check_despawn
+    category="meta", needs=C.ACT, records=True, only_if=for_bodies, offered_if=_has_another, check_here=_check_transfer
 )
 def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackInResult:
     """Leave your body as by `jack_out`, and take control of another avatar of yours. If one of the two is not possible,
@@ -389,7 +403,7 @@ def transfer(ctx: Context, avatar_id: AvatarId, mode: Mode = "dormant") -> JackI
     left = required(room, me)
     if avatar_id == left.id:
         raise Conflict(f"you control {left.name} already; name another avatar of yours")
-    taken = own.to_take(room, me, avatar_id)
+    taken = own.to_take(room, own.owner_of(me), avatar_id)
     check_leaving(room, left, mode)
     if why := room.crash_on_error(world_of(room).why_not_arrive, _arrival(room, me, taken), left.seat):
         raise GameRejected(why)
@@ -430,7 +444,7 @@ def check_leaving(room: BaseRoom, avatar: OwnedAvatar, mode: Mode) -> None:
 def respawn(
     ctx: Context, option: Annotated[str | None, Meta(description="an option of `death`; default: the first")] = None
 ) -> JackInResult:
-    """Bring your dead avatar back to life, and jack in."""
+    """Bring your dead avatar back to life, and jack in. Until then you get no new one."""
     room, me = ctx.room, ctx.member
     if controlled(room, me) is not None:
         raise Conflict("your avatar lives")
@@ -459,9 +473,9 @@ def come_back(ctx: Context, me: Member, avatar: OwnedAvatar, option: str) -> Non
 
 
 def _respawn_option(room: BaseRoom, avatar: OwnedAvatar, option: str | None) -> str:
-    options = [known.id for known in room.crash_on_error(world_of(room).body, avatar.seat).respawn_options]
+    options = own.ways_back(room, avatar)
     if not options:
-        why = own.why_no_body(room, avatar.owner)
+        why = own.why_no_body(room, avatar.owner, avatar)
         raise GameRejected(why or "nobody comes back to life in this world; take a new body (`jack_in`)")
     if option is not None and option not in options:
         raise UnknownAsset(f"choose one of: {', '.join(options)}", did_you_mean=nearest(option[:40], options, 2))
@@ -469,7 +483,7 @@ def _respawn_option(room: BaseRoom, avatar: OwnedAvatar, option: str | None) -> 
 
 
 def _dead_avatar(room: BaseRoom, me: Member) -> OwnedAvatar:
-    dead = own.newest_dead(room, me)
+    dead = own.newest_dead(room, own.owner_of(me))
     if dead is None:
         raise GameRejected("you have no dead avatar here")
     return dead

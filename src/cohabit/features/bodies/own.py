@@ -9,6 +9,7 @@ from cohabit.model.avatar import AvatarState
 from cohabit.model.seat import SeatId
 from cohabit.model.suggest import nearest
 from cohabit.room.base import BaseRoom
+from cohabit.room.play.seats import open_to
 from cohabit.room.state import Member
 
 State = AvatarState
@@ -29,39 +30,58 @@ def newest(avatars: Sequence[OwnedAvatar]) -> OwnedAvatar:
     return max(reversed(avatars), key=lambda avatar: avatar.last_active)
 
 
-def newest_dead(room: BaseRoom, me: Member) -> OwnedAvatar | None:
-    """The dead avatar of a member that could come back to life, if the world allows that."""
-    dead = [a for a in avatars_of(room, owner_of(me)) if a.state is State.DESTROYED and not a.despawned and a.seat]
+def newest_dead(room: BaseRoom, owner: str) -> OwnedAvatar | None:
+    """The dead avatar of an agent that could come back to life, if the world allows that."""
+    dead = [a for a in avatars_of(room, owner) if a.state is State.DESTROYED and not a.despawned and a.seat]
     return newest(dead) if dead else None
 
 
-def why_no_body(room: BaseRoom, owner: str) -> str:
-    """Why an agent gets no body any more in this game, its own or another; empty: it can."""
-    if _world(room).respawns:
-        return ""
-    lost = next((a for a in avatars_of(room, owner) if a.state is State.DESTROYED), None)
-    if lost is None:
-        return ""
-    how = "was despawned" if lost.despawned else "died"
-    return f"your body {lost.name} {how}, and nobody comes back to life in this game; you can watch"
+def ways_back(room: BaseRoom, dead: OwnedAvatar | None) -> tuple[str, ...]:
+    """By which options a dead body can come back to life."""
+    if dead is None or not _world(room).respawns:
+        return ()
+    return tuple(option.id for option in room.crash_on_error(_world(room).body, dead.seat).respawn_options)
 
 
-def why_no_new_body(room: BaseRoom, me: Member) -> str:
-    """Why a member gets no further body; empty: it can, or it has none yet."""
-    if why := why_no_body(room, owner_of(me)):
-        return why
-    if not _world(room).respawns and any(avatars_of(room, owner_of(me))):
-        return "in this game every agent has one body, because nobody comes back to life; use the one that you have"
+def why_no_body(room: BaseRoom, owner: str, takes: OwnedAvatar | None) -> str:
+    """Why an agent does not get this avatar, or a new one (None); empty: it gets it. The setting of the world decides
+    what death means: without ``respawns`` an agent has one body in a game, and none after it has died; with it the dead
+    come back by `respawn` alone, at the cost that the world sets, and not in a new body."""
+    own = list(avatars_of(room, owner))
+    if not _world(room).respawns:
+        lost = next((a for a in own if a.state is State.DESTROYED), None)
+        if lost is not None:
+            how = "was despawned" if lost.despawned else "died"
+            return f"your body {lost.name} {how}, and nobody comes back to life in this game; you can watch"
+        if takes is None and own:
+            return "in this game every agent has one body, because nobody comes back to life; use the one that you have"
+        return ""
+    dead = newest_dead(room, owner) if takes is None or not takes.seat else None
+    if dead is not None and (ways := ways_back(room, dead)):
+        return f"your body {dead.name} is dead, and you get no other one: `respawn` brings it back ({', '.join(ways)})"
     return ""
 
 
-def has_waiting(room: BaseRoom, me: Member) -> bool:
-    return any(avatar.state in WAITING for avatar in avatars_of(room, owner_of(me)))
+def why_not_in(room: BaseRoom, me: Member) -> str:
+    """Why a member can take none of its avatars, nor a new one; empty: it can."""
+    waiting: list[OwnedAvatar | None] = [a for a in avatars_of(room, owner_of(me)) if a.state in WAITING]
+    reasons = [why_no_body(room, owner_of(me), takes) for takes in waiting or [None]]
+    return reasons[0] if all(reasons) else ""
 
 
-def to_take(room: BaseRoom, me: Member, avatar_id: str | None = None) -> OwnedAvatar | None:
-    """The avatar of a member to jack into; None: a new one. A member has at most one that does not wait for it."""
-    own = list(avatars_of(room, owner_of(me)))
+def why_no_seat(room: BaseRoom, me: Member) -> str:
+    """Why a member may not sit down now; empty: it may. A seat that it could choose may be the body of somebody else,
+    which is a new one for this member."""
+    own = {avatar.seat for avatar in avatars_of(room, owner_of(me))}
+    why = why_no_body(room, owner_of(me), to_take(room, owner_of(me)))
+    if not why and any(seat not in own for seat in open_to(room)) and why_no_body(room, owner_of(me), None):
+        why = "you have a body of your own here, and get no other one: return to yours (`jack_in`)"
+    return why
+
+
+def to_take(room: BaseRoom, owner: str, avatar_id: str | None = None) -> OwnedAvatar | None:
+    """The avatar of an agent to jack into; None: a new one. It has at most one that does not wait for it."""
+    own = list(avatars_of(room, owner))
     if avatar_id is None:
         waiting = [avatar for avatar in own if avatar.state in WAITING]
         return newest(waiting) if waiting else None
@@ -72,6 +92,12 @@ def to_take(room: BaseRoom, me: Member, avatar_id: str | None = None) -> OwnedAv
     if avatar.state not in WAITING:
         raise GameRejected(f"{avatar.name} is destroyed; bring it back (`respawn`), or jack into another one")
     return avatar
+
+
+def check_taken(room: BaseRoom, me: Member, avatar_id: str | None) -> None:
+    """Refuse an avatar that its agent does not get by the rules of the world about death."""
+    if why := why_no_body(room, owner_of(me), to_take(room, owner_of(me), avatar_id)):
+        raise GameRejected(why)
 
 
 def check_limit(room: BaseRoom, me: Member, beside: SeatId | None = None) -> None:

@@ -1,7 +1,7 @@
 """What an agent is shown of its avatars: each one, and the world through the one that it controls."""
 
 from cohabit.bodies import BodyState, EmbodiedWorld
-from cohabit.features.bodies.own import WAITING, avatars_of, newest_dead, owner_of, why_no_body
+from cohabit.features.bodies.own import WAITING, avatars_of, owner_of, why_not_in
 from cohabit.features.bodies.state import OwnedAvatar
 from cohabit.model.avatar import Avatar, EmbodiedObservation
 from cohabit.model.grant import Capability
@@ -65,11 +65,11 @@ def bodies_text(room: BaseRoom, me: Member) -> str:
     """A line for a member that controls no body, or could change it for another one of its own."""
     if Capability.ACT not in me.held or me.handed_over or room.is_over():
         return ""
-    if why := why_no_body(room, owner_of(me)):
+    own = list(avatars_of(room, owner_of(me)))
+    if not any(avatar.by == me.id for avatar in own) and (why := why_not_in(room, me)):
         return f"{why[0].upper()}{why[1:]}."
     if by_features(room, me, command_of(sit)).code:
         return ""
-    own = list(avatars_of(room, owner_of(me)))
     waiting = [avatar for avatar in own if avatar.state in WAITING]
     named = ", ".join(f"{one_line(avatar.name)} ({avatar.id}, {avatar.state.value})" for avatar in waiting)
     if any(avatar.by == me.id for avatar in own):
@@ -78,10 +78,6 @@ def bodies_text(room: BaseRoom, me: Member) -> str:
         return f"You control no body now. `jack_in` takes one of yours: {named}."
     if not own and me.claim is not None:  # its place opens by itself
         return ""
-    dead = newest_dead(room, me)
-    ways = ", ".join(way.id for way in body_of(room, dead).respawn_options) if dead is not None else ""
-    if ways:
-        return f"Your body is dead. `respawn` brings it back ({ways}); `jack_in` takes a new one."
     return "You control no body now. `jack_in` takes a new one."
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import Conflict, PermissionDenied
 from cohabit.features.bodies import avatars
+from cohabit.features.bodies.own import newest_dead
 from cohabit.features.bodies.state import career_of
 from cohabit.features.bodies.views import has_bodies
 from cohabit.features.visits import ends
@@ -46,8 +47,9 @@ class Receipt(Struct, omit_defaults=True):
 
 
 @system_entry(audit="joined")
-def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> Receipt:
-    """An agent arrives from the Nexus. ``admitted``: it became a member for this visit."""
+def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False, respawn: str = "") -> Receipt:
+    """An agent arrives from the Nexus. ``admitted``: it became a member for this visit. ``respawn``: by this option its
+    dead body comes back to life."""
     state, room = ctx.state, ctx.room
     me = room.member_of(package.identity)
     if me is None:
@@ -67,7 +69,13 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False) -> R
         visit = VISITS.change(state).visits[package.identity] = _visit(ctx, package, admitted)
         room.features_changed()  # the visit has a say in how its body arrives
         try:
-            woken = avatars.enter_body(ctx, me, package.avatar, package.bonuses, package.spawn, new=package.new_avatar)
+            if respawn and (dead := newest_dead(room, package.identity)) is not None:
+                avatars.come_back(ctx, me, dead, respawn)
+                woken = True
+            else:
+                woken = avatars.enter_body(
+                    ctx, me, package.avatar, package.bonuses, package.spawn, new=package.new_avatar
+                )
         except BaseException:
             del VISITS.change(state).visits[package.identity]
             if is_first:

@@ -41,9 +41,7 @@ PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
 UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
-YOURS = (
-    "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
-)
+YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
 
