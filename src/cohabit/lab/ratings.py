@@ -16,9 +16,6 @@ from cohabit.lab.game import GameResult
 from cohabit.lab.scoring import scores
 from cohabit.model.stream import Stream
 
-INSTALL = "install it with: pip install 'cohabit[lab]'"
-
-
 SEED = 12
 ORDERS, FEWEST_ORDERS, MAX_RATED = 32, 4, 10_000
 """In how many orders the games are rated: fewer where there are many games, so that not more than this are rated."""
@@ -52,7 +49,7 @@ def rate(games: Iterable[GameResult]) -> list[PlayerRating]:
     try:
         from openskill.models import PlackettLuce
     except ImportError:
-        raise BadArgs(f"ratings need the package openskill; {INSTALL}") from None
+        raise BadArgs("ratings need the package openskill; install it with: pip install 'cohabit[lab]'") from None
     model = PlackettLuce()
     given = list(games)
     players = sorted({name for game in given for name in game.spec.named})
