@@ -25,6 +25,7 @@ from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.merging import ownership
+from cohabit.workspace.merging.merge import entry_keys
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import board, history, lost
 from cohabit.workspace.reading.history import Commit, scan
@@ -261,12 +262,12 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             {path: found[name] for name, path in names.items() if name in found and name.startswith(commit)}
             for commit in (span.sha, span.head)
         )
-        seen = board.keys(before.get(JOURNAL, ""))
+        seen = entry_keys(JOURNAL, before.get(JOURNAL))
         if gone := lost.lost_between(ws, before, after, span.head):
             answer["lost"] = [loss.row for loss in gone[:MAX_NEWS]]
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
-        seen = board.keys(text_here(ws, JOURNAL))
+        seen = entry_keys(JOURNAL, text_here(ws, JOURNAL))
     since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
     shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items

@@ -6,9 +6,9 @@ killed changes nothing.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from cohabit.errors import CohabitError, Conflict, Unreachable
 from cohabit.workspace.answers import Answer
@@ -25,7 +25,6 @@ from cohabit.workspace.sharing.integrate import FileConflict, Integration
 from cohabit.workspace.sharing.plan import Move
 from cohabit.workspace.workspace import Workspace
 
-T = TypeVar("T")
 UNCOMMITTED: Final = (
     "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
@@ -124,7 +123,10 @@ class _Push:
             ahead, behind = (1, 0) if fetched else integrate.ahead_behind(self.ws, self.ours, self.theirs)
             fetched = fetched or bool(behind)
             if fetched:
-                self.theirs = _fetch_keeping(lambda: origin.fetch(self.ws))
+                try:
+                    self.theirs = origin.fetch(self.ws)
+                except Unreachable as error:
+                    raise _with_reassurance(error) from None
                 self.ours = refs.head(self.ws)  # another call may have committed meanwhile
                 ahead, behind = integrate.ahead_behind(self.ws, self.ours, self.theirs)
             self.gone = rewritten.lost_commit(self.ws, self.ours, self.theirs)
@@ -291,13 +293,6 @@ def _conflict(conflicts: Sequence[FileConflict]) -> Answer:
         "these tools, then push; with plain git: `git pull --no-rebase`, resolve, commit, push."
     )
     return {"error": "conflict", "message": message, **_limited("files", (conflict.path for conflict in conflicts))}
-
-
-def _fetch_keeping(fetch: Callable[[], T]) -> T:
-    try:
-        return fetch()
-    except Unreachable as error:
-        raise _with_reassurance(error) from None
 
 
 def _with_reassurance(error: Unreachable) -> Unreachable:
