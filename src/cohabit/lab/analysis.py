@@ -109,20 +109,13 @@ class SeatEffect(Struct, frozen=True):
     advantage: Estimate | None
 
 
-class LineupResults(Struct):
-    """The games of one line-up in a condition."""
-
-    lineup: str
-    players: list[PlayerInCondition]
-
-
 class ConditionResults(Struct):
     """The games of one condition."""
 
     condition: Condition
     games: list[GameResult]
     players: list[PlayerInCondition]
-    lineups: list[LineupResults]
+    lineups: dict[str, list[PlayerInCondition]]  # the same for the games of each line-up
     differences: list[Difference]
     seats: list[SeatEffect]
     undecided: set[str]  # games without a result
@@ -158,10 +151,7 @@ def _analyse(condition: Condition, games: list[GameResult], timings: Mapping[str
         condition,
         games,
         player_results(title, games, timings, without),
-        [
-            LineupResults(lineup, player_results(title, played, timings, without))
-            for lineup, played in _by_lineup(games).items()
-        ],
+        {lineup: player_results(title, played, timings, without) for lineup, played in _by_lineup(games).items()},
         head_to_head(title, scored),
         seat_effects(title, [game for game in games if game.spec.id not in without]),
         without,

@@ -5,6 +5,7 @@ are rated in many random orders: the rating is the mean over these, and its unce
 """
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from math import sqrt
 from statistics import fmean, pvariance
 from typing import Any
@@ -36,8 +37,6 @@ class PlayerRating(Struct, frozen=True):
 
 
 def can_rate() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("openskill") is not None
 
 

@@ -7,7 +7,7 @@ killed changes nothing.
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from cohabit.errors import CohabitError, Conflict, Unreachable
@@ -93,27 +93,21 @@ def wait_for_turn(ws: Workspace) -> None:
             time.sleep(pause)
 
 
-@dataclass(slots=True)
 class _Push:
     """One push, with all its attempts."""
 
-    ws: Workspace
-    known: str | None = field(init=False)
-    ours: str | None = field(init=False)
-    theirs: str | None = field(init=False)
-    deadline: float = field(init=False)
-    gone: str | None = None
-    """The last shared commit that the remote has lost, if its history was rewritten."""
-    markers: dict[str, int] = field(default_factory=dict)
-    """Files of the commit ``examined`` with conflict markers that are not shared yet."""
-    examined: str | None = None
-    unanswered: int = 0
-    """Pushes that the remote did not answer."""
-
-    def __post_init__(self) -> None:
-        self.ours = refs.head(self.ws)
-        self.known = self.theirs = refs.upstream(self.ws)
+    def __init__(self, ws: Workspace) -> None:
+        self.ws = ws
+        self.ours = refs.head(ws)
+        self.known = self.theirs = refs.upstream(ws)
         self.deadline = time.monotonic() + PUSH_SECONDS
+        self.gone: str | None = None
+        """The last shared commit that the remote has lost, if its history was rewritten."""
+        self.markers: dict[str, int] = {}
+        """Files of the commit ``examined`` with conflict markers that are not shared yet."""
+        self.examined: str | None = None
+        self.unanswered = 0
+        """Pushes that the remote did not answer."""
 
     def run(self, *, fetch_first: bool) -> Answer:
         retry_reason, losses = "", 0
