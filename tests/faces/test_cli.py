@@ -134,7 +134,7 @@ def test_a_refusal_prints_one_line_and_exits_with_code_1(
 def test_a_bug_of_ours_is_one_line_and_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cohabit.registry.known_worlds", lambda: 1 / 0)
+    monkeypatch.setattr("cohabit.faces.cli.lists.known_worlds", lambda: 1 / 0)
     assert main(["worlds"]) == 1
     err = capsys.readouterr().err
     assert "a bug in Cohabit: ZeroDivisionError" in err

@@ -296,7 +296,7 @@ def test_a_game_of_a_player_against_itself_counts_in_no_comparison_but_has_a_sco
     assert "A row is over all line-ups of its player" in text
     assert "1 game of a player against itself are left out" not in text
     assert "1 game of a player against itself is left out of its row and of the figure" in text
-    alone = next(each for each in found.lineups if each.lineup == "a vs a").players[0]
+    alone = found.lineups["a vs a"][0]
     assert alone.score is not None
     assert (alone.games, alone.compared, alone.win_share, alone.score.mean) == (1, 0, None, Fraction(1, 2))
 

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,10 @@ from typing import Any
 
 from cohabit.agents import wire
 from cohabit.agents.contract import Call as ModelCall
-from cohabit.agents.contract import Thought, checked_action, is_async, plan_lines
+from cohabit.agents.contract import Thought, awaited, checked_action, finished, is_async, plan_lines
+from cohabit.agents.llm.backend import BackendError, Completion, Request, WrappedBackend
+from cohabit.agents.llm.calls import note
+from cohabit.agents.llm.retrying import RetryingBackend
 from cohabit.agents.process import end_with_parent
 from cohabit.registry import make_agent
 
@@ -64,10 +67,8 @@ class Child:
 
     def _serve_call(self, call: wire.Call) -> None:
         try:
-            found = self._started(call)
-            if inspect.isawaitable(found):
-                found = asyncio.run(_whole(found))
-            reply: wire.Message = self._reply(call, found)
+            found = finished(self._started(call))
+            reply: wire.Message = wire.Reply(call.id, wire.packed(checked(call.method, found)))
         except BaseException as bug:
             reply = wire.failure(call.id, bug)
         self._connection.sendall(wire.frame(reply))
@@ -92,9 +93,6 @@ class Child:
         self._agent = make_agent(name, purpose)
         return facts_of(self._agent)
 
-    def _reply(self, call: wire.Call, found: Any) -> wire.Message:
-        return wire.Reply(call.id, wire.packed(checked(call.method, found)))
-
 
 class AsyncChild:
     """The calls of an asynchronous agent, until it is closed."""
@@ -104,7 +102,7 @@ class AsyncChild:
         self._sending = asyncio.Lock()
         self._calls: dict[int, asyncio.Task[wire.Message]] = {}  # what the agent is doing, which can be cancelled
         self._answers: set[asyncio.Task[None]] = set()  # never cancelled: every call is answered, and as a whole
-        self._waiting: dict[int, asyncio.Future[Any]] = {}  # questions to the parent
+        self._waiting: dict[int, asyncio.Future[wire.Reply | wire.Failure]] = {}  # questions to the parent
         self._asked = 0
         self._cancelling: asyncio.Future[None] | None = None
         self._closed: wire.Message | None = None  # the answer to ``close``
@@ -139,19 +137,16 @@ class AsyncChild:
             case wire.Cancel(number):
                 if number in self._calls:
                     self._calls[number].cancel()
-            case wire.Reply(number, value):
-                self._settle(number, value, None)
-            case wire.Failure():
-                self._settle(message.id, None, message)
+            case wire.Reply() | wire.Failure():
+                if (waiting := self._waiting.get(message.id)) is not None and not waiting.done():
+                    waiting.set_result(message)
 
-    def _begin(self, call: wire.Call) -> "asyncio.Task[None]":
-        """Call a method. Returns a task that is done when the answer has been sent."""
+    def _begin(self, call: wire.Call) -> None:
         loop = asyncio.get_running_loop()
         self._calls[call.id] = loop.create_task(self._reply(call))
         answer = loop.create_task(self._answer(call.id))
         self._answers.add(answer)
         answer.add_done_callback(self._answers.discard)
-        return answer
 
     async def _answer(self, number: int) -> None:
         try:
@@ -170,41 +165,30 @@ class AsyncChild:
 
     async def _performed(self, call: wire.Call) -> Any:
         if call.method == "complete":
-            from cohabit.agents.llm.backend import Request
-
             return await self._backend.complete(wire.unpacked(call.arguments, tuple[Request])[0])
-        found = start(self._agent, call.method, wire.unpacked(call.arguments, wire.ARGUMENTS[call.method]))
-        return await found if inspect.isawaitable(found) else found
+        arguments = wire.unpacked(call.arguments, wire.ARGUMENTS[call.method])
+        return await awaited(start, self._agent, call.method, arguments)
 
     async def _ask(self, request: Any) -> Any:
         """Let the parent answer a question to the language model. It may ask for a completion in turn."""
-        from cohabit.agents.llm.backend import BackendError, Completion
-        from cohabit.agents.llm.calls import note
-
         self._asked += 1
         number = self._asked
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             # Shielded: a message that is sent in part would spoil all that follow.
             await asyncio.shield(self._send(wire.Call(number, "complete", wire.packed((request,)))))
-            value, failed = await answer
+            found = await answer
         except asyncio.CancelledError:  # the agent waits no longer, so nothing more is spent on it
             self._cancelling = asyncio.ensure_future(self._send(wire.Cancel(number)))
             raise
         finally:
             self._waiting.pop(number, None)
-        if failed is None:
-            completion, requests = wire.unpacked(value, tuple[Completion, list[ModelCall]])
-            for request in requests:
-                note(request)
-            return completion
-        if failed.of_backend:
-            raise failed.of_kind(BackendError)
-        raise failed.exception()
-
-    def _settle(self, number: int, value: Any, failed: wire.Failure | None) -> None:
-        if (waiting := self._waiting.get(number)) is not None and not waiting.done():
-            waiting.set_result((value, failed))
+        if isinstance(found, wire.Failure):
+            raise found.of_kind(BackendError) if found.of_backend else found.exception()
+        completion, requests = wire.unpacked(found.value, tuple[Completion, list[ModelCall]])
+        for request in requests:
+            note(request)
+        return completion
 
     async def _send(self, message: wire.Message) -> None:
         data = wire.frame(message)
@@ -212,18 +196,12 @@ class AsyncChild:
             await asyncio.get_running_loop().sock_sendall(self._connection, data)
 
 
-class ParentBackend:
+class ParentBackend(WrappedBackend):
     """In place of an agent's backend: the parent answers, from its log or by asking the real one."""
 
-    def __init__(self, backend: Any, ask: Any) -> None:
-        self.backend, self._ask = backend, ask
-        self.name, self.constrains = backend.name, backend.constrains
-
-    async def complete(self, request: Any) -> Any:
-        return await self._ask(request)
-
-    async def close(self) -> None:
-        await self.backend.close()
+    def __init__(self, backend: Any, ask: Callable[[Request], Awaitable[Completion]]) -> None:
+        super().__init__(backend)
+        self.complete = ask
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.backend, name)
@@ -291,8 +269,6 @@ def asking_once(asker: Any) -> tuple[Any, int]:
     """Its backend without what the parent does: retries, limits and counting. And the number of retries."""
     if (server := getattr(asker, "server", None)) is not None:
         return server, int(getattr(getattr(asker, "options", None), "retries", 0))
-    from cohabit.agents.llm.retrying import RetryingBackend
-
     backend, retries = asker.backend, 0
     while isinstance(backend, RetryingBackend):
         retries = max(retries, backend.retries)
@@ -340,10 +316,6 @@ def _wrong_signature(agent: Any, method: str) -> str:
     except ValueError:  # no signature is known
         return ""
     return ""
-
-
-async def _whole(found: Any) -> Any:
-    return await found
 
 
 if __name__ == "__main__":

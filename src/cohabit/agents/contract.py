@@ -315,7 +315,7 @@ class Threaded(Adapted):
         self._initialized = None
 
     def _initialize(self, game_desc: str, action_space: ActionSpace) -> None:
-        _finished(self.agent.initialize(game_desc, action_space))
+        finished(self.agent.initialize(game_desc, action_space))
         self._initialized = game_desc, action_space
 
     async def _run(self, work: Callable[[], Any]) -> Any:
@@ -365,7 +365,7 @@ class AgentThread:
             Thread(target=_work_off, args=(self._jobs,), name="agent", daemon=True).start()
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._busy = True
-        self._jobs.put(partial(settle_from_thread, done, lambda: _finished(work()), self._returned))
+        self._jobs.put(partial(settle_from_thread, done, lambda: finished(work()), self._returned))
         return await done
 
     def _returned(self) -> None:
@@ -414,14 +414,14 @@ def settle_from_thread(
         done.get_loop().call_soon_threadsafe(finish)
 
 
-def _finished(found: Any) -> Any:
+def finished(found: Any) -> Any:
     """What a method returned. A thread has no event loop, so what has to be awaited gets one."""
     return asyncio.run(awaited(lambda: found)) if inspect.isawaitable(found) else found
 
 
 def _ignoring_failures(work: Callable[[], Any]) -> None:
     with suppress(BaseException):  # nobody waits for it
-        _finished(work())
+        finished(work())
 
 
 def _work_off(jobs: "SimpleQueue[Callable[[], None] | None]") -> None:

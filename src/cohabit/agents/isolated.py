@@ -329,7 +329,7 @@ class IsolatedAgent:
         process = self._process
         assert process is not None
         try:
-            completion = await self.completing(_only(call.arguments))
+            completion = await self.completing(unpacked(call.arguments, tuple[Raw])[0])
         except TimedOutBefore as late:
             process.interrupt(late)
         except Exception as wrong:
@@ -355,9 +355,3 @@ class IsolatedThinker(IsolatedAgent):
         thought: Thought = await self._call("think", SentTurn.of(turn), correction)
         asked = self.unanswered()  # a thought has its own exchanges, unless the agent does not report them
         return thought if thought.exchanges else replace(thought, exchanges=asked)
-
-
-def _only(arguments: Raw) -> Raw:
-    """The one argument of a call."""
-    found: tuple[Raw] = unpacked(arguments, tuple[Raw])
-    return found[0]

@@ -219,15 +219,11 @@ class AgentProcess:
     # -- the end ----------------------------------------------------------------------------------
     def kill(self, why: str = "its process was killed") -> None:
         """End it now, whatever it does."""
+        self._ended = self._ended or why
         if self._loop is not None:
-            self._end(why)
-        self._ended = self._ended or why
+            self.detach()
+            self.fail(AgentCrashed(self._ended))
         self._kill()
-
-    def _end(self, why: str) -> None:
-        self._ended = self._ended or why
-        self.detach()
-        self.fail(AgentCrashed(self._ended))
 
     def how_it_ended(self) -> str:
         """Of a process that is alive: why it is killed now."""

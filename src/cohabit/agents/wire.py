@@ -5,6 +5,7 @@ Values of the protocol travel whole, so an agent gets the same ones in its own p
 
 import traceback
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -149,6 +150,7 @@ RESULTS: dict[str, Any] = {"make": Facts, "decide": Action | None, "think": Thou
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Message).decode
+_decoder = cache(msgspec.msgpack.Decoder)
 
 
 def packed(value: object) -> Raw:
@@ -157,15 +159,6 @@ def packed(value: object) -> Raw:
 
 def unpacked(value: Raw, kind: Any) -> Any:
     return _decoder(kind).decode(value)
-
-
-_decoders: dict[Any, Any] = {}
-
-
-def _decoder(kind: Any) -> Any:
-    if kind not in _decoders:
-        _decoders[kind] = msgspec.msgpack.Decoder(kind)
-    return _decoders[kind]
 
 
 def failure(call: int, bug: BaseException) -> Failure:

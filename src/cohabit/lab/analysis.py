@@ -109,20 +109,13 @@ class SeatEffect(Struct, frozen=True):
     advantage: Estimate | None
 
 
-class LineupResults(Struct):
-    """The games of one line-up in a condition."""
-
-    lineup: str
-    players: list[PlayerInCondition]
-
-
 class ConditionResults(Struct):
     """The games of one condition."""
 
     condition: Condition
     games: list[GameResult]
     players: list[PlayerInCondition]
-    lineups: list[LineupResults]
+    lineups: dict[str, list[PlayerInCondition]]  # the same for the games of each line-up
     differences: list[Difference]
     seats: list[SeatEffect]
     undecided: set[str]  # games without a result
@@ -158,10 +151,7 @@ def _analyse(condition: Condition, games: list[GameResult], timings: Mapping[str
         condition,
         games,
         player_results(title, games, timings, without),
-        [
-            LineupResults(lineup, player_results(title, played, timings, without))
-            for lineup, played in _by_lineup(games).items()
-        ],
+        {lineup: player_results(title, played, timings, without) for lineup, played in _by_lineup(games).items()},
         head_to_head(title, scored),
         seat_effects(title, [game for game in games if game.spec.id not in without]),
         without,
@@ -208,7 +198,7 @@ def player_results(
                 for measure, value in measured[seat].items():
                     player.measures.setdefault(measure, {}).setdefault(game.spec.seed, []).append(value)
     for name, player in found.items():
-        player.by_seed = {seed: _mean(values) for seed, values in by_seed.get(name, {}).items()}
+        player.by_seed = _means(by_seed.get(name, {}))
     return list(found.values())
 
 
@@ -231,6 +221,10 @@ def _count(player: PlayerInCondition, best: Sequence[int], seats: Sequence[int])
 
 def _mean(values: Sequence[Fraction]) -> Fraction:
     return sum(values, Fraction(0)) / len(values)
+
+
+def _means(by_seed: Mapping[Seed, Sequence[Fraction]]) -> BySeed:
+    return {seed: _mean(values) for seed, values in by_seed.items()}
 
 
 def _measures(game: GameResult) -> list[dict[str, Fraction]]:
@@ -288,32 +282,24 @@ def _by_seed(games: Iterable[GameResult], player: str) -> BySeed:
         for name, score in zip(game.spec.named, scores(game), strict=True):
             if name == player:
                 found.setdefault(game.spec.seed, []).append(Fraction(score))
-    return {seed: _mean(values) for seed, values in found.items()}
+    return _means(found)
 
 
 # -- seats ------------------------------------------------------------------------------------------
 def seat_effects(condition: str, games: Sequence[GameResult]) -> list[SeatEffect]:
     """What the seat is worth. It is no player's merit only if the players were rotated over the seats."""
-    by_seat: dict[int, dict[Seed, list[Fraction]]] = {}
-    names: dict[int, str] = {}
-    points: dict[int, Fraction] = {}
-    counts: dict[int, int] = {}
-    for game in games:
-        best = winners(game)
-        for number, score in enumerate(scores(game)):
-            by_seat.setdefault(number, {}).setdefault(game.spec.seed, []).append(Fraction(score))
-            names.setdefault(number, game.seats[number])
-            counts[number] = counts.get(number, 0) + 1
-            points[number] = points.get(number, Fraction(0)) + (Fraction(1, len(best)) if number in best else 0)
+    scored = [(game, [Fraction(score) for score in scores(game)], winners(game)) for game in games]
     found = []
-    for number, seeds in by_seat.items():
-        mine = {seed: _mean(values) for seed, values in seeds.items()}
+    for number in range(max((len(game.seats) for game in games), default=0)):
+        mine: dict[Seed, list[Fraction]] = {}
         rest: dict[Seed, list[Fraction]] = {}
-        for other, theirs in by_seat.items():
-            for seed, values in theirs.items() if other != number else ():
-                rest.setdefault(seed, []).extend(values)
-        mean = estimate(list(mine.values()))
+        for game, values, _ in scored:
+            for seat, value in enumerate(values):
+                (mine if seat == number else rest).setdefault(game.spec.seed, []).append(value)
+        names = [game.seats[number] for game in games if number < len(game.seats)]
+        points = sum((Fraction(1, len(best)) for _, _, best in scored if number in best), Fraction(0))
+        mean = estimate(list(_means(mine).values()))
         assert mean is not None
-        advantage = paired_difference(mine, {seed: _mean(values) for seed, values in rest.items()})
-        found.append(SeatEffect(condition, names[number], counts[number], points[number], mean, advantage))
+        advantage = paired_difference(_means(mine), _means(rest))
+        found.append(SeatEffect(condition, names[0], len(names), points, mean, advantage))
     return found

@@ -26,6 +26,7 @@ from cohabit.agents.llm.metered import MeteredBackend
 from cohabit.agents.secrets import in_public
 from cohabit.agents.spending import Spending
 from cohabit.errors import RecordCorrupt
+from cohabit.lab.files import Log
 from cohabit.model.action import Action
 from cohabit.model.observation import Observation
 
@@ -73,7 +74,7 @@ class AnswerLog:
         self.spending = spending
         self._path = path
         self._given_up: dict[int, list[Call]] = {}  # the requests of a question that a seat no longer waits for
-        self._handle: int | None = None
+        self._log: Log | None = None
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
         self._answered: set[int] = set()  # seats with an answer in the decision that they make now
@@ -109,9 +110,8 @@ class AnswerLog:
         """
         line = msgspec.json.encode(answer)
         if self._path is not None:
-            if self._handle is None:
-                self._handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.write(self._handle, line + b"\n")
+            self._log = self._log or Log(self._path)
+            self._log.append(line + b"\n")
         self._answered.add(answer.seat)
         return _decode(line)
 
@@ -136,9 +136,9 @@ class AnswerLog:
         self._given_up.pop(seat, None)
 
     def close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def _answer_to(self, seat: int, asked: str) -> Answer | None:
         """The logged answer to this question. Of questions that were asked at the same time, any may have been answered

@@ -54,9 +54,10 @@ def curves(folder: Path, games: Sequence[GameResult], worlds: Sequence[str] = ()
         for seat, name in enumerate(game.spec.named):
             mine = paths.setdefault(name, {}).setdefault(game.spec.seed, [])
             mine.append([scores[seat] for scores in over_time])
-    longest = max((len(path) for seeds in paths.values() for group in seeds.values() for path in group), default=0)
-    if not any(_changes(path) for seeds in paths.values() for group in seeds.values() for path in group):
+    every = [path for seeds in paths.values() for group in seeds.values() for path in group]
+    if not any(value != path[0] for path in every for value in path[:-1]):
         return Curves(left_out=left_out)
+    longest = max(map(len, every))
     moments = sorted({round(i * (longest - 1) / (POINTS - 1)) for i in range(POINTS)})
     return Curves(
         [Curve(name, moments, [_at(seeds.values(), moment) for moment in moments]) for name, seeds in paths.items()],
@@ -73,10 +74,6 @@ def _chosen(games: Sequence[GameResult]) -> list[GameResult]:
             break
         found.append(game)
     return found
-
-
-def _changes(path: Sequence[Fraction]) -> bool:
-    return any(value != path[0] for value in path[:-1])
 
 
 def _at(seeds: Iterable[Sequence[Sequence[Fraction]]], moment: int) -> Estimate:

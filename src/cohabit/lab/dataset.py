@@ -299,13 +299,14 @@ def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
     """The actions of players in a record, in order. ``steps`` replays it with an ObservedRoom."""
     seen: list[tuple[Seen, str]] = []
     end = End({}, {}, over=False)
-    game, about = 0, _about("", "", "")
+    game, about = 0, dict[str, Any]()
     for room, line in steps:
         assert isinstance(room, ObservedRoom)
         if room.state.games != game:
             yield from _record_game(seen, end, **about)
             seen, game = [], room.state.games
-            about = _about(f"{name}#{game}", room.state.world, room.state.seed, room.world.spec.examples)
+            about = {"game": f"{name}#{game}", "world": room.state.world, "seed": room.state.seed}
+            about["legal_are_examples"] = room.world.spec.examples
         if room.seen is not None:
             decision = room.seen.decision
             if line.entry.why and decision.action is not None:
@@ -315,10 +316,6 @@ def record_rows(steps: Iterable[tuple[Room, Line]], name: str) -> Iterator[Row]:
             seen.append((room.seen, line.entry.via or "played"))
         end = End(dict(room.state.returns), scoreboard(room), room.is_over())
     yield from _record_game(seen, end, **about)
-
-
-def _about(game: str, world: str, seed: str, examples: bool = False) -> dict[str, Any]:
-    return {"game": game, "world": world, "seed": seed, "legal_are_examples": examples}
 
 
 def _record_game(seen: Sequence[tuple[Seen, str]], end: End, **of_game: Any) -> Iterator[Row]:

@@ -142,7 +142,8 @@ class Design(Description, frozen=True, kw_only=True):
         for levels, changes in _conditions({**self.factors, **plan.factors}):
             config, fields = _apply(plan.config, changes)
             for field in OF_THE_GAME:
-                fields.setdefault(field, _first(getattr(plan, field), getattr(self, field)))
+                own = getattr(plan, field)
+                fields.setdefault(field, getattr(self, field) if own is None else own)
             for lineup, players in self._lineups(plan).items():
                 orders = seatings(players, plan.swap or self.swap)
                 brains = [[self.players.get(name, name) for name in seated] for seated in orders]
@@ -222,10 +223,6 @@ def _apply(config: Mapping[str, Any], changes: Level) -> tuple[dict[str, Any], d
 
 def every_seed(seeds: int | list[int]) -> list[int]:
     return list(range(1, seeds + 1)) if isinstance(seeds, int) else seeds
-
-
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
 
 
 def condition_id(title: str, levels: Mapping[str, Any], lineup: str) -> str:

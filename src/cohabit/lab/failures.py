@@ -3,7 +3,7 @@
 They are nested as the spans and the transcript are: a game has turns, a turn decisions, and a decision the calls.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby, islice
 
@@ -50,13 +50,12 @@ def _game(game: str, lines: Sequence[DecisionLine]) -> str:
 def _decision(line: DecisionLine) -> str:
     decision = line.decision
     what = f"decision {decision.number} of {line.player}: {decision.outcome}, {decision.cause}: {decision.problem}"
-    calls = [item for exchange in decision.exchanges for item in _calls(exchange)]
+    calls = [
+        f"<li>{_text(f'call {number}: {_call(call, exchange)}')}</li>"
+        for exchange in decision.exchanges
+        for number, call in enumerate(exchange.calls, 1)
+    ]
     return f"<li>{_text(what)}{_list(calls)}</li>"
-
-
-def _calls(exchange: Exchange) -> Iterator[str]:
-    for number, call in enumerate(exchange.calls, 1):
-        yield f"<li>{_text(f'call {number}: {_call(call, exchange)}')}</li>"
 
 
 def _call(call: Call, exchange: Exchange) -> str:

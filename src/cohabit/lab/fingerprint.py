@@ -3,7 +3,6 @@
 A run that is resumed must have the same fingerprints, because results of different versions cannot be compared.
 """
 
-import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -130,16 +129,9 @@ def _is_installed(path: Path) -> bool:
 
 
 def _file_of(cls: type) -> Path | None:
-    module = sys.modules.get(cls.__module__)
-    path = getattr(module, "__file__", None) or _source_file(cls)
+    """None if it is built in."""
+    path = getattr(sys.modules.get(cls.__module__), "__file__", None)
     return Path(path) if path is not None else None
-
-
-def _source_file(cls: type) -> str | None:
-    try:
-        return inspect.getsourcefile(cls)
-    except TypeError:  # built in
-        return None
 
 
 def _with_package(path: Path) -> Iterable[Path]:
@@ -172,7 +164,7 @@ def _hash_files(root: Path | None, files: Iterable[Path]) -> str:
 
 
 def _version_of(package: str) -> str:
-    for name in (package, *_distributions().get(package, ())):
+    for name in (package, *_distributions().get(package, [])):
         try:
             return version(name)
         except PackageNotFoundError:
@@ -180,6 +172,4 @@ def _version_of(package: str) -> str:
     return "not installed"
 
 
-@cache
-def _distributions() -> Mapping[str, list[str]]:
-    return packages_distributions()
+_distributions = cache(packages_distributions)

@@ -138,9 +138,10 @@ class Game:
         self.members: list[Member] = list(self.room.state.members.values())
         minds = agents or [open_agent(name, why) for name, why in zip(spec.players, purposes(spec), strict=True)]
         limits, fallback = Limits(spec.seconds), self.room.fallback
+        heard_by = [partial(on_decision, i) if on_decision is not None else None for i in range(len(minds))]
         self.players = [
-            Player(mind, limits, on_decision=_for(on_decision, i), seconds=seconds, name=name, plays_on=True)
-            for i, (mind, name) in enumerate(zip(minds, spec.named, strict=True))
+            Player(mind, limits, on_decision=heard, seconds=seconds, name=name, plays_on=True)
+            for mind, name, heard in zip(minds, spec.named, heard_by, strict=True)
         ]
         self._seated = [
             LabPlayer(player, member, self._look_of(player, member), self._act_of(member), partial(fallback, member))
@@ -421,7 +422,3 @@ def purposes(spec: GameSpec) -> list[str]:
     condition, so that games with the same seed are comparable."""
     seed, names = spec.seed, spec.named
     return [f"{seed}/{name}/{names[:i].count(name)}" for i, name in enumerate(names)]
-
-
-def _for(heard: OnDecision | None, i: int) -> Callable[[PlayerDecision, float], None] | None:
-    return None if heard is None else partial(heard, i)

@@ -5,6 +5,7 @@ are rated in many random orders: the rating is the mean over these, and its unce
 """
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from math import sqrt
 from statistics import fmean, pvariance
 from typing import Any
@@ -15,9 +16,6 @@ from cohabit.errors import BadArgs
 from cohabit.lab.game import GameResult
 from cohabit.lab.scoring import scores
 from cohabit.model.stream import Stream
-
-INSTALL = "install it with: pip install 'cohabit[lab]'"
-
 
 SEED = 12
 ORDERS, FEWEST_ORDERS, MAX_RATED = 32, 4, 10_000
@@ -39,8 +37,6 @@ class PlayerRating(Struct, frozen=True):
 
 
 def can_rate() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("openskill") is not None
 
 
@@ -52,7 +48,7 @@ def rate(games: Iterable[GameResult]) -> list[PlayerRating]:
     try:
         from openskill.models import PlackettLuce
     except ImportError:
-        raise BadArgs(f"ratings need the package openskill; {INSTALL}") from None
+        raise BadArgs("ratings need the package openskill; install it with: pip install 'cohabit[lab]'") from None
     model = PlackettLuce()
     given = list(games)
     players = sorted({name for game in given for name in game.spec.named})

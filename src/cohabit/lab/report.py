@@ -24,7 +24,7 @@ from cohabit.lab.page import Cell, alarm, details, figure, html_page, note, tabl
 from cohabit.lab.ratings import can_rate, rate
 from cohabit.lab.results import Results, dollars_text, seconds_text
 from cohabit.lab.scoring import add_tally, scores, winners
-from cohabit.lab.summaries import has_summary, summaries
+from cohabit.lab.summaries import summaries, with_summary
 from cohabit.lab.tables import FORMATS, TABLES, can_write_parquet, write_tables
 from cohabit.model.observation import one_line
 from cohabit.model.table_files import read_table
@@ -64,10 +64,10 @@ def problems_of(results: Results) -> list[str]:
     return found
 
 
-def page(results: Results, *, tables: bool = True) -> str:
+def page(results: Results) -> str:
     """The HTML page."""
     conditions = analyse(results.games, results.timings())
-    return _page(results, conditions, _over_time(results, conditions), tables)
+    return _page(results, conditions, _over_time(results, conditions), tables=True)
 
 
 def _over_time(results: Results, conditions: Sequence[ConditionResults]) -> list[Curves]:
@@ -228,7 +228,7 @@ def _condition(
         table(SCORES, map(_score_row, found.players)),
     ]
     if len(found.lineups) > 1:
-        rows = [[each.lineup, *_score_row(player)] for each in found.lineups for player in each.players]
+        rows = [[lineup, *_score_row(player)] for lineup, players in found.lineups.items() for player in players]
         parts += ["<h3>By line-up</h3>\n", note(TEXTS["lineups"]), table(("line-up", *SCORES), rows, 2)]
     if found.differences:
         parts += ["<h3>Paired differences</h3>\n", note(TEXTS["differences"]), _differences(found)]
@@ -304,7 +304,7 @@ def _seats(found: ConditionResults) -> str:
 def _measures(found: ConditionResults) -> list[str]:
     world = found.games[0].spec.world
     own = [summaries(world, player.measures) for player in found.players]
-    whole = has_summary(world)  # its figures are computed from all measures
+    whole = with_summary(world) is not None  # its figures are computed from all measures
     rows: list[list[Cell]] = [
         [name, *(str(figures[name]) if name in figures else "–" for figures in own)]
         for name in dict.fromkeys(name for figures in own for name in figures)

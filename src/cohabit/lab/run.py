@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from itertools import islice
 from math import inf
 from multiprocessing import get_context, parent_process
@@ -36,7 +36,7 @@ from cohabit.lab.answers import AnswerLog, CapReached, OtherQuestion, logged
 from cohabit.lab.design import Design, located
 from cohabit.lab.files import encode_lines
 from cohabit.lab.fingerprint import fingerprints
-from cohabit.lab.folder import DecisionLine, Played, RunFolder, TimingLine
+from cohabit.lab.folder import DecisionLine, Played, TimingLine
 from cohabit.lab.game import Game, GameSpec, purposes
 from cohabit.lab.progress import DecisionCount
 from cohabit.lab.results import Results
@@ -110,7 +110,8 @@ def run(
     if any(getattr(about, "one_at_a_time", False) for about in made.values()):  # such as a person
         workers = concurrent = 1
     context = RunContext(design, folder, concurrent, cache)
-    with quiet(), _opened(folder, design, specs) as kept:
+    opened = nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
+    with quiet(), opened as kept:
         results = Results(design, kept.games if kept else [], folder=folder, planned=len(specs))
         if kept:
             results.worlds = sorted({located(spec.world, design.folder) for spec in specs})
@@ -128,10 +129,6 @@ def run(
         if kept:
             results.spent = stored.read_spending(kept.folder)
     return results
-
-
-def _opened(folder: Path | None, design: Design, specs: Sequence[GameSpec]) -> AbstractContextManager[RunFolder | None]:
-    return nullcontext() if folder is None else stored.open_folder(folder, design, fingerprints(design), specs)
 
 
 def _play(

@@ -48,13 +48,8 @@ def undecided(games: Sequence[GameResult]) -> set[str]:
 
 
 def add_tally(whole: Tally, part: Tally) -> None:
-    for outcome, count in part.outcomes.items():
-        whole.outcomes[outcome] = whole.outcomes.get(outcome, 0) + count
-    whole.prompt_tokens += part.prompt_tokens
-    whole.completion_tokens += part.completion_tokens
-    whole.dollars += part.dollars
-    whole.charged += part.charged
-    whole.unpriced += part.unpriced
-    whole.requests += part.requests
-    for cause, count in part.causes.items():
-        whole.causes[cause] = whole.causes.get(cause, 0) + count
+    for name in ("prompt_tokens", "completion_tokens", "dollars", "charged", "unpriced", "requests"):
+        setattr(whole, name, getattr(whole, name) + getattr(part, name))
+    for total, counts in ((whole.outcomes, part.outcomes), (whole.causes, part.causes)):
+        for key, count in counts.items():
+            total[key] = total.get(key, 0) + count

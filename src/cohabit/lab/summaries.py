@@ -28,13 +28,9 @@ class Summary(NamedTuple):
         return f"{self.value:,.1f} ({low:,.1f} to {high:,.1f})"
 
 
-def has_summary(world: str) -> bool:
-    """Whether a world has figures of its own."""
-    return _with_summary(world) is not None
-
-
-def _with_summary(world: str) -> type[World] | None:
-    """A folder of results can come from anybody: worlds in files are not loaded, and others may not be installed."""
+def with_summary(world: str) -> type[World] | None:
+    """The world, if it has figures of its own. A folder of results can come from anybody: worlds in files are not
+    loaded, and others may not be installed."""
     if is_file_source(world):
         return None
     try:
@@ -46,7 +42,7 @@ def _with_summary(world: str) -> type[World] | None:
 
 def summaries(world: str, measures: Measures) -> dict[str, Summary]:
     """The figures of one player."""
-    if (cls := _with_summary(world)) is None:
+    if (cls := with_summary(world)) is None:
         return {}
     seeds = sorted({seed for by_seed in measures.values() for seed in by_seed})
     by_seed = {

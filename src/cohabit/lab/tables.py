@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -33,8 +34,6 @@ same types."""
 
 
 def can_write_parquet() -> bool:
-    from importlib.util import find_spec
-
     return find_spec("pyarrow") is not None
 
 
@@ -56,9 +55,9 @@ def _player_rows(results: Results) -> Iterator[Row]:
     for found in results.conditions():
         for player in found.players:
             yield _player_row(found, "", player, problems)
-        for lineup in found.lineups:
-            for player in lineup.players:
-                yield _player_row(found, lineup.lineup, player, {})
+        for lineup, players in found.lineups.items():
+            for player in players:
+                yield _player_row(found, lineup, player, {})
 
 
 def _player_row(

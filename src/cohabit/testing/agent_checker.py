@@ -28,7 +28,7 @@ from cohabit.lab.game import Game, GameSpec
 from cohabit.model.action import Action
 from cohabit.registry import ANY_WORLD, PLAYERS, find_world, is_script, make_agent
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.checker import Finding, Report
+from cohabit.testing.checker import Finding, Report, checks_in
 from cohabit.testing.checks.trial import CheckFailed
 from cohabit.testing.sources import is_nation
 
@@ -184,14 +184,7 @@ def check_next_game(trial: AgentTrial) -> str:
     return "the same seed gives the same actions, also after another game"
 
 
-CHECKS: dict[str, Check] = {
-    "made": check_made,
-    "signatures": check_signatures,
-    "lab": check_lab,
-    "house": check_house,
-    "restart": check_restart,
-    "next game": check_next_game,
-}
+CHECKS: dict[str, Check] = checks_in(globals())
 """Every check by name, in the order they run."""
 
 

@@ -105,6 +105,12 @@ class Report(Struct, frozen=True):
         return "\n".join(lines)
 
 
+def checks_in(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The checks among the names of a module, in order: the function ``check_next_game`` is the check ``next game``."""
+    checks = {name.removeprefix("check_"): value for name, value in names.items() if name.startswith("check_")}
+    return {name.replace("_", " "): check for name, check in checks.items()}
+
+
 def check_world(
     source: str,
     *,

@@ -11,6 +11,7 @@ all its interfaces; they may run in any order, and on a house where others ran b
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,6 +39,7 @@ class Client(Protocol):
 Connect = Callable[[str], Awaitable[Client]]
 
 
+@dataclass
 class Reference:
     """The house that the claims are about, and the tokens of its members by name.
 
@@ -46,10 +48,9 @@ class Reference:
     (Planets, a world of rounds): pat and quin.
     """
 
-    def __init__(self, house: House, clock: Clock, tokens: dict[str, str]) -> None:
-        self.house = house
-        self.clock = clock
-        self.tokens = tokens
+    house: House
+    clock: Clock
+    tokens: dict[str, str]
 
 
 @asynccontextmanager

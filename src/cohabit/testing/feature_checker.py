@@ -33,7 +33,7 @@ from cohabit.room.room import Room
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member
 from cohabit.scenario import AgentSpec, Scenario
-from cohabit.testing.checker import Finding, Report
+from cohabit.testing.checker import Finding, Report, checks_in
 from cohabit.testing.checks.trial import CheckFailed, CheckWarned
 from cohabit.testing.samples import WORDS, sample_args, texts_in
 
@@ -250,16 +250,7 @@ def check_members(trial: FeatureTrial) -> str:
     return "nothing of those who left"
 
 
-CHECKS: dict[str, Check] = {
-    "declaration": check_declaration,
-    "use": check_use,
-    "questions": check_questions,
-    "replay": check_replay,
-    "rollback": check_rollback,
-    "process": check_process,
-    "unused": check_unused,
-    "members": check_members,
-}
+CHECKS: dict[str, Check] = checks_in(globals())
 """Every check by name, in the order they run."""
 
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -87,9 +88,9 @@ class Outside:
         finally:
             self._busy = False
 
-    def _place(self, frame: FrameType | None, within: int) -> str:
+    def _place(self, frame: FrameType, within: int) -> str:
         """The line of the world that caused what happens now; none if it is the import of a library."""
-        for depth, outer in enumerate(_frames(frame)):
+        for depth, (outer, _) in enumerate(walk_stack(frame)):
             file = outer.f_code.co_filename
             if file.startswith(_IMPORTS) or (within and depth >= within):
                 return ""
@@ -158,12 +159,6 @@ def _watched_environment(kind: type, outside: Outside) -> type:
             return iter(super().__iter__())
 
     return Watched
-
-
-def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
 
 
 def _is_excused(file: str, line: int) -> bool:

@@ -19,7 +19,7 @@ import msgspec
 
 from cohabit.errors import AskerError, CohabitError
 from cohabit.model.action import ActionResult
-from cohabit.model.seat import ALL, PUBLIC, Eye, Seat, SeatId
+from cohabit.model.seat import ALL, PUBLIC, Eye, SeatId
 from cohabit.model.stream import Stream
 from cohabit.registry import find_world, make_world
 from cohabit.room.commands import Command
@@ -185,12 +185,12 @@ class Play:
             ("is_over", world.is_over),
         ]  # fmt: skip
         for seat in self.room.state.seats:
-            found += [("legal", _with(world.legal, seat)), ("goals", _with(world.goals, seat))]
+            found += [("legal", partial(world.legal, seat)), ("goals", partial(world.goals, seat))]
         for eye in self.eyes():
-            found += [("observe", _with(world.observe, eye)), ("observe_data", _with(world.observe_data, eye))]
-            found += [(q.name, _with(q.run_in(world), eye)) for q in self._asked_without_arguments(drawing)]
+            found += [("observe", partial(world.observe, eye)), ("observe_data", partial(world.observe_data, eye))]
+            found += [(q.name, partial(q.run_in(world), eye)) for q in self._asked_without_arguments(drawing)]
             if drawing:
-                found += [("picture", _with(world.picture, eye))]
+                found += [("picture", partial(world.picture, eye))]
                 found += [("array", partial(array_bytes, world, eye, form)) for form in world.arrays()]
         return found
 
@@ -283,7 +283,7 @@ class Play:
         trials: list[tuple[str, Callable[[], Any]]] = [("reading it", lambda: [r() for _, r in self.readers()])]
         if self.room.pace == "clock":
             trials.append(("time passing", lambda: self.room.system("ticks", {"n": 5}, self.at)))
-        trials.append(("an action", lambda: self._try_all_actions()))
+        trials.append(("an action", self._try_all_actions))
         for what, trial in trials:
             trial()
             if not world.is_over():
@@ -370,10 +370,6 @@ def open_room(source: str, world: World, seed: int, config: dict[str, Any], agen
 def array_bytes(world: World, eye: Eye, form: str) -> bytes:
     """An array in a form that can be compared."""
     return bytes(world.array(eye, form).tobytes())
-
-
-def _with(run: Callable[..., Any], eye_or_seat: Eye | Seat) -> Callable[[], Any]:
-    return lambda: run(eye_or_seat)
 
 
 def as_text(value: Any) -> str:

@@ -62,7 +62,7 @@ class Twins:
         self.seed = play.seed
         self.purpose = f"resample {play.steps} {eye.seat or eye.sees} {draw}"
         self.at = play.at + 1000
-        self.room, self.other = self._copy(self.kept.world), self._copy(self.kept.world)
+        self.room, self.other = self.copy(), self.copy()
         self.redraw(self.other)
 
     def redraw(self, room: Room) -> None:
@@ -73,27 +73,24 @@ class Twins:
 
     def renew(self) -> None:
         """Make both again, to do the same in both. Their streams of random numbers are the same: dice fall alike."""
-        self.room, self.other = self._copy(self.kept.world), self._copy(self._with_same_luck)
+        self.room, self.other = self.copy(), self.copy(self._with_same_luck)
 
     @cached_property
     def _with_same_luck(self) -> bytes:
-        room = self._copy(self.kept.world)
+        room = self.copy()
         self.redraw(room)
-        _copy_streams(self._copy(self.kept.world).world, room.world)
+        _copy_streams(self.copy().world, room.world)
         return room.world.snapshot()
 
-    def _copy(self, world: bytes) -> Room:
-        room = Room.restore(structs.replace(self.kept, world=world), [], make_world)
+    def copy(self, world: bytes | None = None) -> Room:
+        """Without a ``world``, one in which nothing was redrawn."""
+        room = Room.restore(structs.replace(self.kept, world=world or self.kept.world), [], make_world)
         room.checks_refusals = room.counts_calls = False
         return room
 
-    def unchanged(self) -> Room:
-        """A copy in which nothing was redrawn."""
-        return self._copy(self.kept.world)
-
     def same_stream_gives_the_same(self) -> bool:
         """Whether a second copy is redrawn in the same way."""
-        again = self._copy(self.kept.world)
+        again = self.copy()
         self.redraw(again)
         return again.world.snapshot() == self.other.world.snapshot()
 

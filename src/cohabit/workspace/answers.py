@@ -1,7 +1,7 @@
 """Errors for an agent: JSON, without paths of this machine and without passwords."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,7 +58,7 @@ def cleaned(error: CohabitError, places: Iterable[tuple[str, str]]) -> CohabitEr
     """The same error without passwords and with each path of ``places`` replaced by its word."""
     known = sorted((place for place in places if len(place[0]) > 1), key=lambda place: -len(place[0]))
     message = sendable(clean(error.message, known))
-    details = {key: sendable(_clean_all(value, known)) for key, value in error.details.items()}
+    details = sendable(_each_text(error.details, lambda text: clean(text, known)))
     return type(error)(message, did_you_mean=sendable(error.did_you_mean), **details)
 
 
@@ -69,28 +69,19 @@ def clean(text: str, known: Iterable[tuple[str, str]] = ()) -> str:
     return remotes.shown(text)
 
 
-def _clean_all(value: Any, known: list[tuple[str, str]]) -> Any:
-    if isinstance(value, str):
-        return clean(value, known)
-    if isinstance(value, (list, tuple)):
-        return [_clean_all(each, known) for each in value]
-    if isinstance(value, dict):
-        return {key: _clean_all(each, known) for key, each in value.items()}
-    return value
-
-
 def sendable(answer: Any) -> Any:
     """The same answer, with a replacement character for every byte that is not UTF-8."""
     try:
         msgspec.json.encode(answer)
     except UnicodeEncodeError:
-        return _without_surrogates(answer)
+        return _each_text(answer, lambda text: SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
     return answer
 
 
-def _without_surrogates(answer: Any) -> Any:
-    if isinstance(answer, str):
-        return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", answer)
-    if isinstance(answer, dict):
-        return {_without_surrogates(key): _without_surrogates(value) for key, value in answer.items()}
-    return [_without_surrogates(each) for each in answer] if isinstance(answer, (list, tuple)) else answer
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """The same value with every text in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {_each_text(key, change): _each_text(each, change) for key, each in value.items()}
+    return [_each_text(each, change) for each in value] if isinstance(value, (list, tuple)) else value

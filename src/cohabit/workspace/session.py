@@ -10,7 +10,7 @@ from cohabit.workspace import answers
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.call_log import Call, CallLog, sizes
 from cohabit.workspace.session_state import SessionState, local_now
-from cohabit.workspace.tool import Profile, Tool
+from cohabit.workspace.tool import Profile
 from cohabit.workspace.tools import find
 from cohabit.workspace.workspace import Workspace
 
@@ -48,17 +48,14 @@ class Session(SessionState):
             failure = error
             raise answers.cleaned(answers.as_error(error), self.private_paths()) from error
         finally:
-            self._log(tool, args, time.perf_counter() - began, failure)
-
-    def _log(self, tool: Tool | None, args: Mapping[str, Any], seconds: float, error: BaseException | None) -> None:
-        self._call_log.write(
-            Call(
+            ms = (time.perf_counter() - began) * 1000
+            called = Call(
                 at=self.now(),
                 tool=tool.name if tool else "unknown",
                 workspace=self._active,
                 agent=self.agent_id(),
-                ms=seconds * 1000,
+                ms=ms,
                 sizes=sizes(args, tool.arguments if tool else ()),
-                error=error,
+                error=failure,
             )
-        )
+            self._call_log.write(called)

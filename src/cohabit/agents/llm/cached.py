@@ -19,7 +19,8 @@ class CachedBackend(WrappedBackend):
         self._folder = folder
 
     async def complete(self, request: Request) -> Completion:
-        path = self._folder / f"{self._key(request)}.json"
+        key = blake2b(self.name.encode() + b"\0" + _encode(request), digest_size=20).hexdigest()
+        path = self._folder / f"{key}.json"
         kept = self._read(path)
         if kept is not None:
             used = kept.usage
@@ -30,9 +31,6 @@ class CachedBackend(WrappedBackend):
         part.write_bytes(_encode(completion))
         part.replace(path)
         return completion
-
-    def _key(self, request: Request) -> str:
-        return blake2b(self.name.encode() + b"\0" + _encode(request), digest_size=20).hexdigest()
 
     def _read(self, path: Path) -> Completion | None:
         try:

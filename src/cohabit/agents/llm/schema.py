@@ -267,10 +267,7 @@ def _same_value(one: Any, other: Any) -> bool:
     """Equal numbers, or texts with the same letters and digits."""
     if one == other and type(one) is type(other):
         return True
-    if isinstance(one, str) and isinstance(other, str):
-        numbers = _number(one), _number(other)
-        if None not in numbers:
-            return numbers[0] == numbers[1]
-        return _plain(one) == _plain(other) != ""
     numbers = _number(one), _number(other)
-    return None not in numbers and numbers[0] == numbers[1]
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    return isinstance(one, str) and isinstance(other, str) and _plain(one) == _plain(other) != ""

@@ -7,6 +7,8 @@ can contain what only one seat may know.
 import os
 from typing import Any
 
+import msgspec
+
 from cohabit.agents import spans
 from cohabit.agents.llm.backend import Backend, BackendError, ChatMessage, Completion, Request, WrappedBackend
 from cohabit.agents.llm.calls import attempt
@@ -86,7 +88,5 @@ def _captures_content() -> bool:
 
 
 def _messages(messages: list[ChatMessage]) -> str:
-    import msgspec
-
     parts = [{"role": m.role, "parts": [{"type": "text", "content": m.content}]} for m in messages]
     return msgspec.json.encode(parts).decode()

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cohabit.agents.brain import parse_brain
@@ -84,8 +85,6 @@ def agent(args: argparse.Namespace) -> int:
 
 
 def _make(args: argparse.Namespace) -> Agent:
-    from pathlib import Path
-
     spending = Spending(args.max_dollars) if args.max_dollars is not None else None
     setting = Setting(memory=Path(args.memory) if args.memory else None, spending=spending)
     return open_agent(args.brain, "agent", setting, reuse=False)

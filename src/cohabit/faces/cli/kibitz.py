@@ -4,16 +4,22 @@ import argparse
 import asyncio
 import secrets
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cohabit.agents.brain import parse_brain
+from cohabit.agents.contract import Setting, Talker, awaited
+from cohabit.agents.isolated import IsolatedAgent, open_agent
+from cohabit.agents.ready import make_once
+from cohabit.agents.spending import Spending
 from cohabit.errors import BadArgs, Unauthorized, UnknownRoom
 from cohabit.faces.cli.options import Place, check_above_0, place_of, place_options
 from cohabit.faces.cli.say import UsageError, clean, tell
 from cohabit.faces.cli.watch import enter_room
-
-if TYPE_CHECKING:
-    from cohabit.agents.contract import Talker
+from cohabit.house.clock import SystemClock
+from cohabit.model.stream import Stream
+from cohabit.protocols.kibitz import Kibitzer, create_agent, open_room
+from cohabit.protocols.kibitz.comments import AnyComments
+from cohabit.registry import make_comments
 
 DEFAULT_COOLDOWN_MS = 6000
 
@@ -55,12 +61,7 @@ def kibitz(args: argparse.Namespace) -> int:
     return 0
 
 
-def _mind(args: argparse.Namespace) -> "Talker":
-    from cohabit.agents.contract import Setting, Talker
-    from cohabit.agents.isolated import IsolatedAgent, open_agent
-    from cohabit.agents.ready import make_once
-    from cohabit.agents.spending import Spending
-
+def _mind(args: argparse.Namespace) -> Talker:
     make_once(args.brain, args.max_dollars)
     spending = Spending(args.max_dollars) if args.max_dollars is not None else None
     mind = open_agent(args.brain, "kibitzer", Setting(spending=spending) if spending else None, reuse=False)
@@ -69,14 +70,7 @@ def _mind(args: argparse.Namespace) -> "Talker":
     return mind
 
 
-async def _watch(place: Place, args: argparse.Namespace, mind: "Talker | None") -> None:
-    from cohabit.agents.contract import awaited
-    from cohabit.house.clock import SystemClock
-    from cohabit.model.stream import Stream
-    from cohabit.protocols.kibitz import Kibitzer, create_agent, open_room
-    from cohabit.protocols.kibitz.comments import AnyComments
-    from cohabit.registry import make_comments
-
+async def _watch(place: Place, args: argparse.Namespace, mind: Talker | None) -> None:
     place, me = await enter_room(place)
     stream = Stream(secrets.randbits(64), "kibitzer")
     comments = make_comments(str(me["world"]), stream) or AnyComments(stream)

@@ -1,23 +1,27 @@
 """``cohabit lab``: experiments with any world, their reports and datasets."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import msgspec
 
 from cohabit.errors import UnknownRoom
 from cohabit.faces.cli.match import failed, run_design, run_options
 from cohabit.faces.cli.options import data_option
 from cohabit.faces.cli.parser import add_verb
+from cohabit.faces.cli.records import open_source, run_again, with_progress
 from cohabit.faces.cli.say import UsageError, clean, tell
+from cohabit.lab.dataset import ObservedRoom, Row, record_rows, run_rows, write_dataset
+from cohabit.lab.design import checked, read_design
+from cohabit.lab.folder import read_design_of
+from cohabit.lab.progress import progress_bar
+from cohabit.lab.report import problems_of, write_report
+from cohabit.lab.results import Results
+from cohabit.lab.tables import Format
+from cohabit.registry import find_world
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from cohabit.lab.dataset import Row
-    from cohabit.lab.tables import Format
-
-
-DATASET_FORMATS: tuple["Format", ...] = ("jsonl", "csv", "parquet")
+DATASET_FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 
 
 def lab_options(parser: argparse.ArgumentParser) -> None:
@@ -75,10 +79,6 @@ def lab(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    import msgspec
-
-    from cohabit.lab.design import checked, read_design
-
     design = read_design(Path(args.design))
     changes = {name: getattr(args, name) for name in ("seconds", "max_cost") if getattr(args, name) is not None}
     if changes:
@@ -87,10 +87,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from cohabit.lab.report import problems_of, write_report
-    from cohabit.lab.results import Results
-    from cohabit.registry import find_world
-
     for source in args.world:
         find_world(source)  # a wrong path is an error, not a report without curves
     results = Results.read(Path(args.folder), args.world)
@@ -104,11 +100,6 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from cohabit.faces.cli.records import open_source, run_again, with_progress
-    from cohabit.lab.dataset import ObservedRoom, record_rows, run_rows
-    from cohabit.lab.folder import read_design_of
-    from cohabit.lab.progress import progress_bar
-
     folder, form = Path(args.source), _format_of(args.format, args.output)
     is_room = args.data is not None and Path(args.source).name == args.source  # a room's name has no slash
     if folder.is_dir() and not is_room:
@@ -129,7 +120,7 @@ def _export(args: argparse.Namespace) -> int:
         raise UnknownRoom(message, did_you_mean=unknown.did_you_mean) from None
 
 
-def _format_of(given: "Format | None", output: str | None) -> "Format":
+def _format_of(given: Format | None, output: str | None) -> Format:
     """The format of a dataset. The name of its file must not say something else."""
     ending = Path(output).suffix.removeprefix(".").lower() if output is not None else ""
     named = next((form for form in DATASET_FORMATS if form == ending), None)
@@ -145,8 +136,6 @@ def _endings() -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _written(path: Path, form: "Format", rows: "Iterator[Row]") -> int:
-    from cohabit.lab.dataset import write_dataset
-
+def _written(path: Path, form: Format, rows: Iterator[Row]) -> int:
     tell(f"{path}: {write_dataset(path, form, rows):,} rows")
     return 0

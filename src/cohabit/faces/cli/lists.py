@@ -2,10 +2,16 @@
 
 import argparse
 import asyncio
+import json
 import os
 
+from cohabit.errors import CohabitError
+from cohabit.faces.cli.call import ask
 from cohabit.faces.cli.options import open_store, place_of, place_options, token_of_environment
 from cohabit.faces.cli.say import table, tell
+from cohabit.registry import BRIDGE_FILE_WORLD, find_world, known_worlds
+from cohabit.room.record import Snapshot
+from cohabit.scenario import presets
 
 
 def rooms_options(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +34,6 @@ def rooms(args: argparse.Namespace) -> int:
 
 
 def _rooms_of_a_house(args: argparse.Namespace) -> str:
-    from cohabit.faces.cli.call import ask
-
     found = asyncio.run(ask(place_of(args)._replace(room=None), "rooms", {}))["rooms"]
     rows = [
         (r["id"], r["world"], r["scenario"], f"{r.get('here', '?')} of {r['members']}", r.get("bots", 0), r["game"],
@@ -40,9 +44,7 @@ def _rooms_of_a_house(args: argparse.Namespace) -> str:
 
 
 def _rooms_of_a_folder(args: argparse.Namespace) -> str:
-    from cohabit.errors import CohabitError
     from cohabit.house.running.rooms import HOUSE_ROOM
-    from cohabit.room.record import Snapshot
 
     rows: list[tuple[object, ...]] = []
     with open_store(args) as store:
@@ -82,8 +84,6 @@ def worlds(args: argparse.Namespace) -> int:
 
 
 def _world_table() -> str:
-    from cohabit.registry import find_world, known_worlds
-
     rows: list[tuple[str, str, str, str]] = []
     for name in sorted(known_worlds()):
         try:
@@ -98,11 +98,6 @@ def _world_table() -> str:
 
 
 def _scenario_table() -> str:
-    import json
-
-    from cohabit.registry import BRIDGE_FILE_WORLD
-    from cohabit.scenario import presets
-
     rows = []
     for name, path in presets().items():
         raw = json.loads(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from cohabit.faces.cli.options import data_hint, settings_of, settings_options
 from cohabit.faces.cli.say import complain, event, paint, tell
 from cohabit.house.settings import Settings
 from cohabit.house.store.identities import TEMPORARY
+from cohabit.room.state import handle_of
 
 if TYPE_CHECKING:
     from cohabit.faces.serve import SideServer
@@ -128,8 +129,6 @@ def show(runner: "RoomRunner", lines: "Sequence[Line]") -> None:
 
 def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[str]:
     """An entry of the record as lines for the operator, with the recipients of private events."""
-    from cohabit.room.state import handle_of
-
     by = handle_of(entry.by) if entry.by is not None else "-"
     who = f"{by} ({entry.via})" if entry.via else by
     for told in entry.told:
@@ -140,8 +139,6 @@ def told_lines(entry: "Entry", room: "Room", shown_room: str = "") -> Iterator[s
 
 def _recipients(told: "Told", room: "Room") -> str:
     """The handles of those who receive a private event; a seat without a player is named as such."""
-    from cohabit.room.state import handle_of
-
     # A copy of the list: the room may be running on its own thread.
     players = {member.seat: member.handle for member in list(room.state.members.values())}
     seats = [players.get(seat) or f"seat {seat}" for seat in told.seats or ()]

@@ -100,9 +100,9 @@ def event(at: int, room: str, who: str, text: str) -> str:
     return f"{paint('dim', moment(at))} {place}{paint('cyan', f'{clean(who):<18}')} {clean(shown)}"
 
 
-def feed_event(item: dict[str, Any], room: str = "") -> str:
+def feed_event(item: dict[str, Any]) -> str:
     """The same for a feed item in its wire format."""
-    return event(item["at"], room, item.get("by") or "-", item["text"])
+    return event(item["at"], "", item.get("by") or "-", item["text"])
 
 
 def view_text(text: str) -> str:

@@ -215,7 +215,8 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         make_person(plan.scenario, name)
     for name, brain in given:
         give_brain(plan.scenario, name, brain)
-    if plan.scenario.rematch_seconds is None and _all_played(plan.scenario, by_scripts=not given):
+    all_played = args.bots or _all_played(plan.scenario, by_scripts=not given)
+    if plan.scenario.rematch_seconds is None and all_played:
         plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     if args.seed is not None:
         plan.scenario.seed = _seed(args.seed)
@@ -223,8 +224,6 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
         for agent in plan.scenario.agents:
             if agent.claim is not None:
                 agent.brain = agent.brain or "random"
-        if plan.scenario.rematch_seconds is None:
-            plan.scenario.rematch_seconds = BOTS_REMATCH_SECONDS
     _check(plan)
     return plan._replace(further=_further(plan))
 

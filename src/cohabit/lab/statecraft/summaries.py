@@ -6,14 +6,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from cohabit.lab.estimates import Estimate, correlation, estimate
-from cohabit.lab.statecraft import measures
-from cohabit.lab.statecraft.pledges import (
-    PledgeOutcome,
-    RatingWithHistory,
-    final_ratings,
-    pledge_outcomes,
-    ratings_with_history,
-)
+from cohabit.lab.statecraft import measures, pledges
 from cohabit.lab.statecraft.rounds import Round
 
 MAX_FAILURES = 0.05
@@ -65,14 +58,14 @@ class RoundAnalysis(NamedTuple):
     """A round with derived data that is expensive to compute and used more than once."""
 
     played: Round
-    outcomes: list[PledgeOutcome]
-    final_ratings: list[RatingWithHistory]
+    outcomes: list[pledges.PledgeOutcome]
+    final_ratings: list[pledges.RatingWithHistory]
     wars: list[measures.War]
 
 
 def analyse(played: Round) -> RoundAnalysis:
-    ratings = final_ratings(ratings_with_history(played))
-    return RoundAnalysis(played, pledge_outcomes(played), ratings, measures.wars(played))
+    ratings = pledges.final_ratings(pledges.ratings_with_history(played))
+    return RoundAnalysis(played, pledges.pledge_outcomes(played), ratings, measures.wars(played))
 
 
 def summarise(rounds: Sequence[RoundAnalysis]) -> list[LineupSummary]:

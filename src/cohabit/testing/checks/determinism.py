@@ -113,7 +113,9 @@ def check_neighbour(trial: Trial) -> str:
 def check_process(trial: Trial) -> str:
     """Another process with another hash seed gives the same world."""
     plays = trial.reproducible_plays
-    for answer in _in_other_processes(trial):
+    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
+        answers = list(pool.map(partial(_in_other_process, trial), HASH_SEEDS))
+    for answer in answers:
         for play, theirs in zip(plays, answer, strict=True):
             found = difference(fingerprint(play.frozen), theirs)
             if found:
@@ -124,13 +126,8 @@ def check_process(trial: Trial) -> str:
     return f"the same in {len(HASH_SEEDS)} processes with other hash seeds"
 
 
-def _in_other_processes(trial: Trial) -> list[list[list[Frozen]]]:
-    """The fingerprints of the same plays, from one process per hash seed. The processes run in parallel."""
-    with ThreadPoolExecutor(len(HASH_SEEDS)) as pool:
-        return list(pool.map(partial(_in_other_process, trial), HASH_SEEDS))
-
-
 def _in_other_process(trial: Trial, hash_seed: str) -> list[list[Frozen]]:
+    """The fingerprints of the same plays."""
     limits = trial.watch.limits if trial.watch else DEFAULT_LIMITS
     order = Order(trial.source, trial.seeds, trial.steps, trial.config, limits)
     paths = {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path), "PYTHONHASHSEED": hash_seed}

@@ -155,7 +155,7 @@ class _Probe:
         if twins.eye == ALL:
             return
         for choices in twins.choices_of_others(CHOOSING, CHOICES):
-            rooms = [twins.unchanged() for _ in choices]
+            rooms = [twins.copy() for _ in choices]
             tried = [(choice, room, twins.do(room, choice)) for choice, room in zip(choices, rooms, strict=True)]
             done = [found for found in tried if not found[2].refused]
             for (first, room, result), (second, other, another) in pairwise(done):

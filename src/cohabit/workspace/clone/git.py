@@ -12,8 +12,9 @@ import re
 import select
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -67,6 +68,7 @@ NETWORK_CONFIG: Final = CONFIG | {
 }
 """The same for commands that use the network."""
 CHUNK_BYTES: Final = 65_536
+NO_LIMIT: Final = sys.maxsize
 MAX_OUTPUT: Final = 1_000
 """How many characters of git's output an error quotes."""
 KEPT_VARIABLES: Final = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ", "SYSTEMROOT")
@@ -142,8 +144,8 @@ class Git:
         ok: Sequence[int] = (0,),
         network: bool = False,
         timeout: float | None = None,
-        max_bytes: int | None = None,
-        max_lines: int | None = None,
+        max_bytes: int = NO_LIMIT,
+        max_lines: int = NO_LIMIT,
         environ: Mapping[str, str] | None = None,
         config: Mapping[str, str] | None = None,
     ) -> Result:
@@ -169,8 +171,8 @@ class Git:
         stdin: bytes,
         network: bool,
         timeout: float | None,
-        max_bytes: int | None,
-        max_lines: int | None,
+        max_bytes: int,
+        max_lines: int,
         environ: Mapping[str, str] | None,
         config: Mapping[str, str] | None,
     ) -> Result:
@@ -221,8 +223,8 @@ def _finish(
     stdin: bytes,
     timeout: float,
     idle: float,
-    max_bytes: int | None,
-    max_lines: int | None,
+    max_bytes: int,
+    max_lines: int,
 ) -> Result:
     """Exchange input and output until git ends, at most ``timeout`` seconds in all and ``idle`` without any output.
 
@@ -253,9 +255,8 @@ def _finish(
                 del outputs[fd]
             elif not truncated or outputs[fd] is err:
                 outputs[fd] += chunk
-                if outputs[fd] is out and max_lines is not None:
-                    lines += chunk.count(b"\n")
-                if _is_enough(out, max_bytes) or _is_enough(range(lines), max_lines):
+                lines += chunk.count(b"\n") if outputs[fd] is out else 0
+                if len(out) > max_bytes or lines > max_lines:
                     truncated = True
                     _kill(process)
     process.wait()
@@ -273,10 +274,6 @@ def _feed(process: "subprocess.Popen[bytes]", rest: memoryview, poll: "select.po
         poll.unregister(process.stdin.fileno())
         process.stdin.close()
     return rest
-
-
-def _is_enough(found: Sized, limit: int | None) -> bool:
-    return limit is not None and len(found) > limit
 
 
 def _without_progress(err: str) -> str:

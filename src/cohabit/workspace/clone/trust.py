@@ -14,6 +14,7 @@ from typing import Final
 
 from cohabit.errors import GitFailed, PermissionDenied
 from cohabit.workspace.clone.git import Git
+from cohabit.workspace.clone.remotes import is_remote
 
 HARMLESS: Final = re.compile(
     r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)"
@@ -115,8 +116,6 @@ def _harmless(key: str, value: str) -> bool:
     if HARMLESS.fullmatch(key) is None:
         return False
     if key.startswith("remote.") and key.endswith("url"):
-        from cohabit.workspace.clone.remotes import is_remote
-
         return is_remote(value)
     if key.startswith("branch.") and key.endswith(".remote"):  # it could also be an address or a path
         return REMOTE_NAME.fullmatch(value) is not None

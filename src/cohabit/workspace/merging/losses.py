@@ -15,7 +15,7 @@ from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Journal
 from cohabit.workspace.formats.quoting import named
 from cohabit.workspace.formats.text import clip
-from cohabit.workspace.merging.merge import JOURNAL_PATH
+from cohabit.workspace.merging.merge import JOURNAL_PATH, entry_keys
 from cohabit.workspace.merging.ownership import original
 from cohabit.workspace.merging.three_way import by_key
 
@@ -61,11 +61,7 @@ def losses(before: Mapping[str, Sequence[str]], after: Mapping[str, str]) -> lis
 
 def missing_entries(before: str, after: str) -> bool:
     """Whether a journal has fewer entries than before, so that the archive has to be looked at."""
-    return not (_pieces([before]) <= _pieces([after]) or _keys(before) <= _keys(after))
-
-
-def _keys(text: str) -> set[str]:
-    return {block.key for block in Journal.parse(text).blocks}
+    return not (_pieces([before]) <= _pieces([after]) or entry_keys(JOURNAL, before) <= entry_keys(JOURNAL, after))
 
 
 def _lost_entries(before: Sequence[str], after: Sequence[str]) -> Iterator[Loss]:

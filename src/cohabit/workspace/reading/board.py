@@ -16,8 +16,10 @@ from cohabit.workspace.formats.item import Item
 from cohabit.workspace.formats.journal import Block, Entry, Journal
 from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_READ_BYTES, MAX_TITLE_CHARS, MAX_TODOS
+from cohabit.workspace.merging.merge import entry_keys
 from cohabit.workspace.person.identity import SLUG
 from cohabit.workspace.reading import authors
+from cohabit.workspace.reading.files import readable
 from cohabit.workspace.workspace import Workspace
 
 Cut = Callable[..., str]
@@ -74,7 +76,7 @@ def glance(ws: Workspace, here: Container[str], since: str = "") -> Answer:
     written, added, done = list[Block](), list[Item](), list[Item]()
     before = objects.texts(ws, [since, f"{since}:{JOURNAL}", f"{since}:{INBOX}"]) if since else {}
     if since in before:
-        old_entries = keys(before.get(f"{since}:{JOURNAL}", ""))
+        old_entries = entry_keys(JOURNAL, before.get(f"{since}:{JOURNAL}"))
         old_items = {(item.key, item.open) for item in Inbox.parse(before.get(f"{since}:{INBOX}", "")).items}
         new = [item for item in inbox.items if (item.key, item.open) not in old_items]
         written = [block for block in journal.entries if block.key not in old_entries]
@@ -161,7 +163,7 @@ def _folders(ws: Workspace) -> tuple[list[Answer], bool]:
         top, slash, _ = path.partition("/")
         if not mode.startswith("100") or top.startswith(".") or path.endswith(".gitkeep"):
             continue
-        found.setdefault(top if slash else "", []).append({"path": _utf8(path), "size": int(size)})
+        found.setdefault(top if slash else "", []).append({"path": readable(path), "size": int(size)})
     others = sorted(set(found) - {*FOLDERS, ""})
     order = [*FOLDERS, *others[:MAX_OTHER_FOLDERS], ""]
     shown = [_folder(name, found[name]) for name in order if name in found]
@@ -170,7 +172,7 @@ def _folders(ws: Workspace) -> tuple[list[Answer], bool]:
 
 def _folder(name: str, files: list[Answer]) -> Answer:
     first = sorted(files, key=lambda file: file["path"] not in (JOURNAL, INBOX))  # they have what is cut above
-    return {"name": _utf8(name), "files": fitting(first[:MAX_FILES], MAX_READ_BYTES // 4), "count": len(files)}
+    return {"name": readable(name), "files": fitting(first[:MAX_FILES], MAX_READ_BYTES // 4), "count": len(files)}
 
 
 def fitting(found: list[Answer], max_chars: int = MAX_READ_BYTES) -> list[Answer]:
@@ -189,13 +191,8 @@ def _name(text: str) -> str:
 
 
 def _cut(text: str, max_chars: int = MAX_BODY_CHARS) -> str:
-    text = _utf8(text)
+    text = readable(text)
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
-
-
-def _utf8(text: str) -> str:
-    """The text with replacement characters for bytes that are not UTF-8, which JSON cannot contain."""
-    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 # -- for one agent --------------------------------------------------------------------------------
@@ -221,10 +218,6 @@ def new_entries(ws: Workspace, seen: Collection[str], after: str, limit: int) ->
     proofs = authors.of_entries(ws, journal, others[-limit:])
     shown = [short_entry(block.entry, me) | proofs[block.key] for block in others[-limit:] if block.entry]
     return shown, len(others)
-
-
-def keys(journal: str | None) -> set[str]:
-    return {block.key for block in Journal.parse(journal).blocks}
 
 
 def short_entry(entry: Entry, agent_id: str) -> Answer:

@@ -197,6 +197,6 @@ def _cursor(name: str) -> str:
     return os.fsencode(name).replace(b"\\", b"\\\\").decode(errors="backslashreplace")
 
 
-def readable(name: str) -> str:
-    """A name with replacement characters for bytes that are not UTF-8, which JSON cannot contain."""
-    return os.fsencode(name).decode(errors="replace")
+def readable(text: str) -> str:
+    """The text with replacement characters for bytes that are not UTF-8, which JSON cannot contain."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")

@@ -25,6 +25,7 @@ from cohabit.workspace.formats.quoting import quoted
 from cohabit.workspace.formats.text import clip
 from cohabit.workspace.limits import JOURNAL_TAIL, MAX_COMMITS, MAX_LINE_CHARS, MAX_NEWS
 from cohabit.workspace.merging import ownership
+from cohabit.workspace.merging.merge import entry_keys
 from cohabit.workspace.person.identity import Identity
 from cohabit.workspace.reading import board, history, lost
 from cohabit.workspace.reading.history import Commit, scan
@@ -57,18 +58,18 @@ def whats_new(
     head = refs.head(ws)
     if head is None:
         return _no_commits(ws)
-    visit = last_visit(ws)
-    notes = [visit.note] if visit.note else []
-    if visit.pointer is None:
+    pointer, note = last_visit(ws)
+    notes = [note] if note else []
+    if pointer is None:
         limit = min(limit, FIRST_VISIT)
-    span, scanned = _scan(ws, visit.pointer, head, notes)
+    span, scanned = _scan(ws, pointer, head, notes)
     answer = _commits(ws, span, scanned, limit)
     if len(scanned) > MAX_SCANNED:
         notes.append(f"Files and own commits are counted in the newest {MAX_SCANNED} commits only.")
     if attributes := lfs.with_lfs_here(ws, (path for commit in scanned for path in commit.files)):
         notes.append(lfs.note(attributes))
-    answer["first_visit"] = visit.pointer is None
-    answer["previous_sha"] = visit.pointer.last_seen_sha if visit.pointer else None
+    answer["first_visit"] = pointer is None
+    answer["previous_sha"] = pointer.last_seen_sha if pointer else None
     news = bool(answer["new_commits"])
     _add_board(ws, span, answer)
     _add_waiting(ws, head, answer)
@@ -124,30 +125,23 @@ class Span:
         return [f"^{self.base}", self.head] if self.base else [self.head]
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """The last visit of an agent; ``pointer`` is None on the first one, and ``note`` describes a problem."""
-
-    pointer: Pointer | None
-    note: str = ""
-
-
 def pointer_path(ws: Workspace) -> str:
     return f".pointers/{ws.identity.agent_id}.json"
 
 
-def last_visit(ws: Workspace) -> Visit:
-    """The visit before this one. The pointer file is shared, so it may contain anything."""
+def last_visit(ws: Workspace) -> tuple[Pointer | None, str]:
+    """The pointer of the visit before this one, None if this is the first, and a note about a problem with it. The file
+    is shared, so it may contain anything."""
     try:
         text = ws.tree.read(pointer_path(ws), max_bytes=MAX_POINTER_BYTES).decode(errors="replace")
     except FileNotFoundError:
-        return Visit(None)
+        return None, ""
     except BadArgs:
-        return Visit(None, "Your pointer is not a plain file, so this answer is that of a first visit.")
+        return None, "Your pointer is not a plain file, so this answer is that of a first visit."
     pointer = Pointer.parse(text)
     if pointer is None or not refs.SHA.fullmatch(pointer.last_seen_sha):
-        return Visit(None, "Your pointer is damaged or empty, so this answer is that of a first visit.")
-    return Visit(pointer)
+        return None, "Your pointer is damaged or empty, so this answer is that of a first visit."
+    return pointer, ""
 
 
 def mark(ws: Workspace, sha: str) -> None:
@@ -261,12 +255,12 @@ def _add_board(ws: Workspace, span: Span, answer: dict[str, Any]) -> None:
             {path: found[name] for name, path in names.items() if name in found and name.startswith(commit)}
             for commit in (span.sha, span.head)
         )
-        seen = board.keys(before.get(JOURNAL, ""))
+        seen = entry_keys(JOURNAL, before.get(JOURNAL))
         if gone := lost.lost_between(ws, before, after, span.head):
             answer["lost"] = [loss.row for loss in gone[:MAX_NEWS]]
             answer["truncated"] = answer["truncated"] or len(gone) > MAX_NEWS
     elif span.sha:
-        seen = board.keys(text_here(ws, JOURNAL))
+        seen = entry_keys(JOURNAL, text_here(ws, JOURNAL))
     since = f"{datetime.fromtimestamp(int(span.base[1:]), UTC):%Y-%m-%dT%H:%M:%SZ}" if span.by_date else ""
     shown, entries = board.new_entries(ws, seen, since, JOURNAL_TAIL if span.base else FIRST_VISIT)
     answer["for_me"] = items

@@ -17,7 +17,7 @@ from msgspec import Meta
 from cohabit.errors import BadArgs
 from cohabit.workspace.answers import Answer
 from cohabit.workspace.clone.clone import Clone
-from cohabit.workspace.clone.git import Result
+from cohabit.workspace.clone.git import NO_LIMIT, Result
 from cohabit.workspace.clone.tree import names_of, pathspecs
 from cohabit.workspace.limits import MAX_LINE_CHARS, MAX_MATCHES, MAX_PATH_CHARS, MAX_QUERY_CHARS
 
@@ -50,7 +50,7 @@ def search(
     return {"query": query, "matches": found[:limit], "truncated": result.truncated or len(found) > limit}
 
 
-def _grep(ws: Clone, query: str, paths: Sequence[str] | None, limit: int, max_lines: int | None = None) -> Result:
+def _grep(ws: Clone, query: str, paths: Sequence[str] | None, limit: int, max_lines: int = NO_LIMIT) -> Result:
     """The lines of git, which is stopped after ``max_lines``: the files that follow need not be read."""
     return ws.git.run(
         "grep", "--no-index", "--no-exclude-standard", "-I", "-F", "-n", "-z", f"--max-count={limit + 1}",

@@ -6,9 +6,9 @@ killed changes nothing.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from cohabit.errors import CohabitError, Conflict, Unreachable
 from cohabit.workspace.answers import Answer
@@ -25,7 +25,6 @@ from cohabit.workspace.sharing.integrate import FileConflict, Integration
 from cohabit.workspace.sharing.plan import Move
 from cohabit.workspace.workspace import Workspace
 
-T = TypeVar("T")
 UNCOMMITTED: Final = (
     "Commits by others change files that have uncommitted changes here. Nothing was changed. Commit them first (add, "
     "commit), then push, which merges both."
@@ -94,27 +93,21 @@ def wait_for_turn(ws: Workspace) -> None:
             time.sleep(pause)
 
 
-@dataclass(slots=True)
 class _Push:
     """One push, with all its attempts."""
 
-    ws: Workspace
-    known: str | None = field(init=False)
-    ours: str | None = field(init=False)
-    theirs: str | None = field(init=False)
-    deadline: float = field(init=False)
-    gone: str | None = None
-    """The last shared commit that the remote has lost, if its history was rewritten."""
-    markers: dict[str, int] = field(default_factory=dict)
-    """Files of the commit ``examined`` with conflict markers that are not shared yet."""
-    examined: str | None = None
-    unanswered: int = 0
-    """Pushes that the remote did not answer."""
-
-    def __post_init__(self) -> None:
-        self.ours = refs.head(self.ws)
-        self.known = self.theirs = refs.upstream(self.ws)
+    def __init__(self, ws: Workspace) -> None:
+        self.ws = ws
+        self.ours = refs.head(ws)
+        self.known = self.theirs = refs.upstream(ws)
         self.deadline = time.monotonic() + PUSH_SECONDS
+        self.gone: str | None = None
+        """The last shared commit that the remote has lost, if its history was rewritten."""
+        self.markers: dict[str, int] = {}
+        """Files of the commit ``examined`` with conflict markers that are not shared yet."""
+        self.examined: str | None = None
+        self.unanswered = 0
+        """Pushes that the remote did not answer."""
 
     def run(self, *, fetch_first: bool) -> Answer:
         retry_reason, losses = "", 0
@@ -124,7 +117,10 @@ class _Push:
             ahead, behind = (1, 0) if fetched else integrate.ahead_behind(self.ws, self.ours, self.theirs)
             fetched = fetched or bool(behind)
             if fetched:
-                self.theirs = _fetch_keeping(lambda: origin.fetch(self.ws))
+                try:
+                    self.theirs = origin.fetch(self.ws)
+                except Unreachable as error:
+                    raise _with_reassurance(error) from None
                 self.ours = refs.head(self.ws)  # another call may have committed meanwhile
                 ahead, behind = integrate.ahead_behind(self.ws, self.ours, self.theirs)
             self.gone = rewritten.lost_commit(self.ws, self.ours, self.theirs)
@@ -291,13 +287,6 @@ def _conflict(conflicts: Sequence[FileConflict]) -> Answer:
         "these tools, then push; with plain git: `git pull --no-rebase`, resolve, commit, push."
     )
     return {"error": "conflict", "message": message, **_limited("files", (conflict.path for conflict in conflicts))}
-
-
-def _fetch_keeping(fetch: Callable[[], T]) -> T:
-    try:
-        return fetch()
-    except Unreachable as error:
-        raise _with_reassurance(error) from None
 
 
 def _with_reassurance(error: Unreachable) -> Unreachable:

@@ -74,8 +74,8 @@ class Needs:
         quests = self.status["quests"]
         if "stone" in quests and self.status["depth"] <= 2 and self.items.get("wood", 0) < _WOOD_FOR_THE_MINE:
             return _SOURCES["wood"]
-        for quest, item in (("wood", "wood"), ("stone", "stone"), ("coal", "coal"), ("iron", "iron")):
-            if quest in quests:
+        for item in ("wood", "stone", "coal", "iron"):
+            if item in quests:
                 return _SOURCES[item] + self._on_the_way()
         following = self._next()
         if following is not None:

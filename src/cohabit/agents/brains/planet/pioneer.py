@@ -91,7 +91,7 @@ class Pioneer(Walking):
             return action
         if (made := needs.make()) is not None:
             return self._make(made)
-        if (station := self._left_behind(needs)) is not None:
+        if (station := self._left_behind()) is not None:
             return station
         if self.seen.step < self.wander_until and (action := self._elsewhere()) is not None:
             return action
@@ -114,13 +114,11 @@ class Pioneer(Walking):
                 return Action("use_tool", {"direction": way}, "space for a station")
         return self._go_on("move on", None)
 
-    def _left_behind(self, needs: Needs) -> Action | None:
+    def _left_behind(self) -> Action | None:
         """Take stations along when they are no longer needed."""
         for (dx, dy), way in AIMS.items():
-            name = {"W": "workbench", "U": "furnace", "V": "anvil", "F": "campfire"}.get(
-                self.chart.at(self.here[0] + dx, self.here[1] + dy)
-            )
-            if name and name not in self.items and name in STATIONS.values():
+            name = STATIONS.get(self.chart.at(self.here[0] + dx, self.here[1] + dy))
+            if name and name not in self.items:
                 return Action("use_tool", {"direction": way}, f"take the {name} along")
         return None
 
@@ -148,10 +146,9 @@ class Pioneer(Walking):
             spot = ((self.here[0] + thing[1]) % WIDTH, self.here[1] + thing[2])
             if (action := self._approach("hunt", spot, 2)) is not None:
                 return action
-        if any(t[0] == "bundle" for t in self.status["things"]):
-            thing = next(t for t in self.status["things"] if t[0] == "bundle")
-            if abs(thing[1]) <= 1 and abs(thing[2]) <= 2:
-                return Action("interact", {"target": "bundle"}, "take it along")
+        bundle = next((t for t in self.status["things"] if t[0] == "bundle"), None)
+        if bundle is not None and abs(bundle[1]) <= 1 and abs(bundle[2]) <= 2:
+            return Action("interact", {"target": "bundle"}, "take it along")
         spots = [spot for spot in self.chart.known(wanted) if self.avoid.get(spot, 0) <= self.seen.step]
         nearest = sorted(spots, key=lambda spot: (distance(self.here, spot), spot))[:12]
         for spot in nearest:
