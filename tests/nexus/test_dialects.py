@@ -218,12 +218,12 @@ def test_a_package_has_what_the_visit_brought_and_what_the_agent_has_now() -> No
 
 def test_an_agent_that_left_gets_its_package_and_sees_the_nexus() -> None:
     me = returned()
-    assert list(left_json(PACKAGE, me.visits[-1], seen(me), "A", TRAVELS)) == [
+    assert list(left_json((PACKAGE, me.visits[-1]), seen(me), "A", TRAVELS)) == [
         "success",
         "transit_package",
         "nexus_observation",
     ]
-    assert list(left_json(PACKAGE, me.visits[-1], seen(me), "B", TRAVELS)) == [
+    assert list(left_json((PACKAGE, me.visits[-1]), seen(me), "B", TRAVELS)) == [
         "success",
         "transitPackage",
         "nexusObservation",
@@ -239,7 +239,7 @@ def test_every_answer_is_json_and_its_field_names_are_of_one_case(levels, dialec
     package = entry(me, PLANETS, "t2", Wishes(), ORBIT)
     answers = [
         nexus_json(view, dialect, TRAVELS),
-        left_json(PACKAGE, me.visits[-1], view, dialect, TRAVELS),
+        left_json((PACKAGE, me.visits[-1]), view, dialect, TRAVELS),
         entered_json(package, session, ORBIT, PLANETS, dialect),
         agent_json(began(me, package, session), dialect, TRAVELS),
     ]
