@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from msgspec.structs import asdict
 
-from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
+from cohabit.model.travel import DOMAINS, ExitPackage, Travel
 from cohabit.nexus import values
 from cohabit.nexus.goals import GOALS, active
 from cohabit.nexus.items import local_name
@@ -131,7 +131,7 @@ def goal_json(goal: values.GoalProgress, dialect: Dialect) -> Json:
             "id": goal.goal,
             "description": known.description if known else goal.description,
             "type": known.type if known else "achievement",
-            "requirements": _requirements(known) if known else [],
+            "requirements": [_requirement(one) for one in known.requirements] if known else [],
             "progress": {"share": goal.progress, "detail": goal.detail},
             "rewards": _rewards(known.reward) if known else [],
             "completed": goal.completed_at is not None,
@@ -170,19 +170,13 @@ def nexus_json(view: values.NexusView, dialect: Dialect, travels: Travels) -> Js
 
 # -- transit --------------------------------------------------------------------------------------------------
 def entered_json(
-    package: EntryPackage,
-    session: values.Session,
-    game: values.GameInfo,
-    travel: Travel,
-    dialect: Dialect,
-    observation: Json | None = None,
+    ticket: str, bridge_url: str | None, bonuses: Json, dialect: Dialect, observation: Json | None = None
 ) -> Json:
-    """The answer to an agent that has entered a game."""
-    known: Json = {"success": True, "session_id": session.ticket, "bridge_url": game.bridge_url}
-    gets = bonuses_json(package.bonuses, travel)
+    """The answer to an agent that has entered a game. ``bonuses``: see ``bonuses_json``."""
+    known: Json = {"success": True, "session_id": ticket, "bridge_url": bridge_url}
     if dialect == "B":
-        return _camel(known | {"bonuses_applied": gets})
-    return known | {"bonuses": gets} | ({"initial_observation": observation} if observation is not None else {})
+        return _camel(known | {"bonuses_applied": bonuses})
+    return known | {"bonuses": bonuses} | ({"initial_observation": observation} if observation is not None else {})
 
 
 def bonuses_json(bonuses: Mapping[str, float], travel: Travel) -> Json:
@@ -284,10 +278,8 @@ def _hints(item: values.PortableItem, travels: Travels) -> dict[str, str]:
     return {world: name for world, name in found.items() if name is not None}
 
 
-def _requirements(goal: values.MetaGoal) -> list[Json]:
-    return [
-        asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")} for one in goal.requirements
-    ]
+def _requirement(one: values.Requirement) -> Json:
+    return asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")}
 
 
 def _rewards(reward: values.Reward) -> list[str]:

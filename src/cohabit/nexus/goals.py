@@ -159,8 +159,8 @@ def _part(requirement: Requirement, profile: Profile, worlds: Sequence[str]) -> 
 
 def _measure(requirement: Requirement, profile: Profile, worlds: Sequence[str]) -> _Measure:
     if requirement.type == "reach_skill_level":
-        levels = {domain: profile.skill(domain) for domain in DOMAINS}
-        chosen = {requirement.what: profile.skill(requirement.what)} if requirement.what in DOMAINS else levels
+        levels: dict[str, float] = {domain: profile.skill(domain) for domain in DOMAINS}
+        chosen = {requirement.what: levels[requirement.what]} if requirement.what in levels else levels
         return _Measure(chosen, len(chosen) if requirement.count is None else requirement.count, requirement.what)
     amounts, unit = _AMOUNTS[requirement.type](requirement, profile)
     wanted = requirement.games or (worlds if requirement.count is None else ())

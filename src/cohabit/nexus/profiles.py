@@ -32,7 +32,7 @@ class Profiles:
         self._house = house
         self._cache: OrderedDict[str, Profile] = OrderedDict()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # as long as somebody uses it
-        house.rooms.on_forgotten.append(lambda identity: self._cache.pop(identity, None))
+        house.rooms.on_forgotten.append(self._forget)
 
     @asynccontextmanager
     async def changing(self, identity: str) -> AsyncIterator[None]:
@@ -58,6 +58,9 @@ class Profiles:
         saved = replace(profile, version=profile.version + 1)
         await self._house.writer.submit(Write(profiles=[(saved.agent_id, _encode(saved))]))
         return self._keep(saved)
+
+    def _forget(self, identity: str) -> None:
+        self._cache.pop(identity, None)
 
     def _new(self, identity: str) -> Profile:
         known = self._house.identities.get(identity)

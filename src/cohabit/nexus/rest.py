@@ -18,13 +18,13 @@ from cohabit.house.access.gate import knock
 from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
-from cohabit.model.travel import EntryPackage, ExitPackage
+from cohabit.model.travel import ExitPackage
 from cohabit.nexus import dialects, requests
 from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Session, Visit
+from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")
@@ -230,8 +230,7 @@ class Caller:
         done = (await self._call("enter_game", args, self._asked.key)).data
         found = await self._call("game_details", {"game_id": wanted.game_id})
         game = self._with_address(msgspec.convert(found["game"], GameInfo))
-        session = Session(done["session_id"], game.id, game.kind, 0)
-        package = EntryPackage(session.ticket, self._credential().identity, "", bonuses=done["bonuses_applied"])
+        bonuses = dialects.bonuses_json(done["bonuses_applied"], travel_named(game.kind))
         seen = await self._first_view(game.id, done.get("token")) if self._dialect != "B" else None
         more = {
             name: done[name]
@@ -240,7 +239,7 @@ class Caller:
         }
 
         def shown(form: Dialect) -> Json:
-            entered = dialects.entered_json(package, session, game, travel_named(game.kind), form, seen)
+            entered = dialects.entered_json(done["session_id"], game.bridge_url, bonuses, form, seen)
             return entered | dialects.cased(form, more)
 
         return Answer(200, self._shaped(shown))
