@@ -1,6 +1,7 @@
 """Parsing the answer of a model."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cohabit.model.action import Action, ActionDef, ActionSpace, ParamDef
-from cohabit.model.answers import parse_action
+from cohabit.model.answers import AnswerProblem, parse_action
 
 MOVE = Action("move", {"direction": "left", "deep": {"a": {}}}, "because")
 MOVE_JSON = '{"action": "move", "params": {"direction": "left", "deep": {"a": {}}}, "reasoning": "because"}'
@@ -143,6 +144,13 @@ def test_an_answer_that_is_cut_off_is_never_read_as_another_action(
     cut = answer[: data.draw(st.integers(0, len(answer) - 1))]
     with pytest.raises(ValueError, match="Send one JSON object"):
         parse_action(cut)
+
+
+def test_quotes_that_never_end_are_read_once() -> None:
+    began = time.perf_counter()
+    with pytest.raises(AnswerProblem):
+        parse_action("{" + '"\\' * 49_000)
+    assert time.perf_counter() - began < 10  # minutes, if each quote is read to the end of the text
 
 
 @given(st.text())

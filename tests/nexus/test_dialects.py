@@ -184,15 +184,15 @@ def test_an_agent_that_entered_is_told_its_session_and_its_bonuses() -> None:
     me = agent(skills={"resource_management": 0.7, "survival": 0.45, "crafting": 0.35})
     game = replace(CAMP, bridge_url="http://x/ws")
     package = entry(me, CRAFTER, "t1", Wishes(), game)
-    session = Session("t1", "camp", "crafter", 5)
     gets = {"inventory_bonus": 2, "health_bonus": 0, "recipe_hint": True}
-    answer = entered_json(package, session, game, CRAFTER, "C")
+    bonuses = bonuses_json(package.bonuses, CRAFTER)
+    answer = entered_json("t1", game.bridge_url, bonuses, "C")
     assert answer == {"success": True, "session_id": "t1", "bridge_url": "http://x/ws", "bonuses": gets}
     assert json.dumps(answer["bonuses"]) == '{"inventory_bonus": 2, "health_bonus": 0, "recipe_hint": true}'
-    assert entered_json(package, session, game, CRAFTER, "B") == {
+    assert entered_json("t1", game.bridge_url, bonuses, "B") == {
         "success": True, "sessionId": "t1", "bridgeUrl": "http://x/ws", "bonusesApplied": gets
     }  # fmt: skip
-    assert entered_json(package, session, game, CRAFTER, "A", {"text": "hi"})["initial_observation"] == {"text": "hi"}
+    assert entered_json("t1", None, bonuses, "A", {"text": "hi"})["initial_observation"] == {"text": "hi"}
 
 
 def test_fractions_stay_fractions() -> None:
@@ -218,12 +218,12 @@ def test_a_package_has_what_the_visit_brought_and_what_the_agent_has_now() -> No
 
 def test_an_agent_that_left_gets_its_package_and_sees_the_nexus() -> None:
     me = returned()
-    assert list(left_json(PACKAGE, me.visits[-1], seen(me), "A", TRAVELS)) == [
+    assert list(left_json((PACKAGE, me.visits[-1]), seen(me), "A", TRAVELS)) == [
         "success",
         "transit_package",
         "nexus_observation",
     ]
-    assert list(left_json(PACKAGE, me.visits[-1], seen(me), "B", TRAVELS)) == [
+    assert list(left_json((PACKAGE, me.visits[-1]), seen(me), "B", TRAVELS)) == [
         "success",
         "transitPackage",
         "nexusObservation",
@@ -239,8 +239,8 @@ def test_every_answer_is_json_and_its_field_names_are_of_one_case(levels, dialec
     package = entry(me, PLANETS, "t2", Wishes(), ORBIT)
     answers = [
         nexus_json(view, dialect, TRAVELS),
-        left_json(PACKAGE, me.visits[-1], view, dialect, TRAVELS),
-        entered_json(package, session, ORBIT, PLANETS, dialect),
+        left_json((PACKAGE, me.visits[-1]), view, dialect, TRAVELS),
+        entered_json(session.ticket, ORBIT.bridge_url, bonuses_json(package.bonuses, PLANETS), dialect),
         agent_json(began(me, package, session), dialect, TRAVELS),
     ]
     assert json.loads(json.dumps(answers)) == answers

@@ -51,7 +51,7 @@ def test_an_item_that_returns_to_its_world_is_what_it_was() -> None:
 
 def test_what_there_is_no_room_for_stays_carried() -> None:
     carried = [PortableItem("planets:iron_bar", "material", 3, 7), PortableItem("crafter:iron", "material", 3, 4)]
-    entering = equivalents("crafter", CRAFTER, carried, room_for={"iron": 6})
+    entering = taken_of(equivalents("crafter", CRAFTER, carried), {"iron": 6})
     assert entering == (Entering("crafter:iron", "iron", 4), Entering("planets:iron_bar", "iron", 2))
     assert settle(carried, entering) == [PortableItem("planets:iron_bar", "material", 3, 5)]
 

@@ -110,13 +110,10 @@ def actions_of(world: World) -> NumberedActions | WrittenActions:
 def _numbered(commands: Sequence[Command]) -> list[Action] | None:
     known = [(command.name, _values(command)) for command in commands]
     values = [(name, of) for name, of in known if of is not None]
-    if len(values) < len(known) or not 0 < sum(_count(of) for _, of in values) <= MAX_NUMBERED:
+    count = sum(prod(map(len, of.values())) for _, of in values)
+    if len(values) < len(known) or not 0 < count <= MAX_NUMBERED:
         return None
     return [Action(name, params) for name, of in values for params in _combinations(of)]
-
-
-def _count(values: Values) -> int:
-    return prod(len(of) for of in values.values())
 
 
 def _combinations(values: Values) -> Iterator[dict[str, Any]]:

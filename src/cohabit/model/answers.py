@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -20,8 +21,9 @@ _NAME_AND_PARAMETERS = re.compile(rf"({_NAME})\s*(\{{.*\}})", re.DOTALL)
 _FENCED = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 _THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THINK_BEGIN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-_OPENING = re.compile(r'\{\s*["}]')
+# An unterminated string runs to the end of the text, so each character is scanned once, whatever the text is.
+STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_OPENING = re.compile(r'\{\s*+["}]')
 _MAX_ANSWER_CHARS = 100_000  # without the <think> section
 _MAX_OBJECTS = 100
 _MAX_NAME, _MAX_PARAMETERS = 200, 200  # characters of a name; each name is compared with those of the world
@@ -126,18 +128,11 @@ def _json_objects(text: str) -> list[dict[str, Any]]:
     """Every outermost JSON object in the text, in order, with the keys that we read in lower case. Braces in prose are
     skipped."""
     objects = []
-    tried = 0
-    opening = _OPENING.search(text)
-    while opening:
-        tried += 1
+    for tried, found in enumerate(object_texts(text), 1):
         if tried > _MAX_OBJECTS:
             raise AnswerProblem(f"The answer contains more than {_MAX_OBJECTS} JSON objects.", "too_large")
-        start = opening.start()
-        end = _end_of_object(text, start)
         with suppress(ValueError, RecursionError):
-            # A slice, because an error counts the lines before it, which is slow if there are many errors.
-            objects.append(_with_our_keys(_DECODER.raw_decode(text[start:end])[0]))
-        opening = _OPENING.search(text, end)
+            objects.append(_with_our_keys(_DECODER.raw_decode(found)[0]))
     return objects
 
 
@@ -150,17 +145,23 @@ def _with_our_keys(found: dict[str, Any]) -> dict[str, Any]:
     return {lower.get(key, key): value for key, value in found.items()} if lower else found
 
 
-def _end_of_object(text: str, start: int) -> int:
-    """The end of an object, also of an invalid one: its closing brace, or the end of the text.
+def object_texts(text: str) -> Iterator[str]:
+    """The outermost JSON objects in a text with prose or code fences, in order: each to its closing brace, or to the
+    end of the text.
 
-    An invalid object is skipped whole, because the parameters of an incomplete answer could be mistaken for the action.
+    An invalid object is also one, whole, because the parameters of an incomplete answer could be mistaken for the
+    action.
     """
-    depth = 0
-    for token in _STRING_OR_BRACE.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(token[0], 0)
-        if depth == 0:
-            return token.end()
-    return len(text)
+    opening = _OPENING.search(text)
+    while opening:
+        start, end, depth = opening.start(), len(text), 0
+        for token in STRING_OR_BRACKET.finditer(text, start):
+            depth += {"{": 1, "}": -1}.get(token[0], 0)
+            if depth == 0:
+                end = token.end()
+                break
+        yield text[start:end]
+        opening = _OPENING.search(text, end)
 
 
 # Not strict, because models write unescaped line breaks in their reasoning.

@@ -11,6 +11,7 @@ has some hundred."""
 MAX_DEPTH = 32
 """How deep lists and objects may be nested."""
 _CONTAINERS = (dict, list, tuple)
+_TOO_MANY = f"more than {MAX_VALUES:,} values"
 
 
 def too_large(args: Any) -> str:
@@ -18,7 +19,7 @@ def too_large(args: Any) -> str:
     if not isinstance(args, dict):
         return ""  # refused by the command itself
     if len(args) > MAX_VALUES:
-        return _too_many()
+        return _TOO_MANY
     for value in args.values():
         if isinstance(value, _CONTAINERS):
             return _look_into([value for value in args.values() if isinstance(value, _CONTAINERS)], len(args))
@@ -32,14 +33,10 @@ def _look_into(level: list[Any], count: int) -> str:
         for container in level:
             count += len(container)
             if count > MAX_VALUES:
-                return _too_many()
+                return _TOO_MANY
             values = container.values() if isinstance(container, dict) else container
             following += [value for value in values if isinstance(value, _CONTAINERS)]
         if not following:
             return ""
         level = following
     return f"lists and objects are nested more than {MAX_DEPTH} deep"
-
-
-def _too_many() -> str:
-    return f"more than {MAX_VALUES:,} values"

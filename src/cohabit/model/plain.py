@@ -44,20 +44,18 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
-def dump(value: Any, classes: Classes | None = None) -> bytes:
+def dump(value: Any) -> bytes:
     """Encode a value as bytes; TypeError names the path to a value that cannot be encoded.
 
-    With `classes`, an instance of any other class is refused now instead of when it is loaded. Without, every
-    dataclass and Struct is encoded under its `__name__`.
+    Every dataclass and Struct is encoded under its `__name__`.
     """
-    writer = _Writer(classes) if classes is not None else _ANY_CLASS
     try:
-        return _encode(writer.pack(value))
+        return _encode(_pack(value))
     except RecursionError:
         raise TypeError("state: contains itself or is nested too deeply; use ids for references") from None
     except (TypeError, ValueError, AttributeError):
-        path, invalid = _find_invalid(writer, value, "state")
-        raise TypeError(f"{path}: {_advice(invalid, classes)}") from None
+        path, invalid = _find_invalid(value, "state")
+        raise TypeError(f"{path}: {_advice(invalid)}") from None
 
 
 def load(data: bytes, classes: Classes = _NO_CLASSES) -> Any:
@@ -69,58 +67,52 @@ def load(data: bytes, classes: Classes = _NO_CLASSES) -> Any:
         raise ValueError(f"not a dumped state: {error}") from error
 
 
-class _Writer:
-    """Converts values to JSON types. It does not track paths; they are searched only after a failure."""
-
-    def __init__(self, classes: Classes | None) -> None:
-        self._names = None if classes is None else {cls: name for name, cls in classes.items()}
-
-    def pack(self, value: Any) -> Any:
-        kind = type(value)
-        if kind in _DIRECT:
-            return value
-        if kind is int:
-            return value if _MIN_INT <= value <= _MAX_INT else {"$i": f"{value:x}"}
-        if kind is list:
-            return self._pack_list(value)
-        if kind is tuple:
-            return {"$t": self._pack_list(list(value))}
-        if kind is dict:
-            return self._pack_dict(value)
-        if kind is float:
-            return value if math.isfinite(value) else _refuse()
-        if kind is bytes:
-            return {"$b": b64encode(value).decode()}
-        if kind is Stream:
-            return {"$s": self._pack_list([value.seed, value.purpose, value.counter])}
-        return self._pack_instance(value)
-
-    def _pack_list(self, items: list[Any]) -> list[Any]:
-        kinds = set(map(type, items))
-        # Long lists of scalars are common, and these checks run in C.
-        if kinds <= _DIRECT or (kinds <= _SCALARS and _scalars_fit(items, kinds)):
-            return items
-        pack = self.pack
-        return [item if type(item) in _DIRECT else pack(item) for item in items]
-
-    def _pack_dict(self, items: dict[Any, Any]) -> dict[str, Any]:
-        values = list(items.values())
-        packed = self._pack_list(values)
-        if not _TEXT.issuperset(map(type, items)) or (len(items) == 1 and _is_tag(items)):
-            return {"$d": [self._pack_list(list(items)), packed]}
-        return items if packed is values else dict(zip(items, packed, strict=True))
-
-    def _pack_instance(self, value: Any) -> dict[str, Any]:
-        cls = type(value)
-        fields = _fields(cls)
-        if fields is None or (self._names is not None and cls not in self._names) or _extras(value, fields):
-            return _refuse()
-        packed = self._pack_list([getattr(value, field) for field in fields])
-        name = cls.__name__ if self._names is None else self._names[cls]
-        return {"$c": [name, dict(zip(fields, packed, strict=True))]}
+# --- values as JSON types. Paths are not tracked; they are searched only after a failure ---
 
 
-_ANY_CLASS = _Writer(None)
+def _pack(value: Any) -> Any:
+    kind = type(value)
+    if kind in _DIRECT:
+        return value
+    if kind is int:
+        return value if _MIN_INT <= value <= _MAX_INT else {"$i": f"{value:x}"}
+    if kind is list:
+        return _pack_list(value)
+    if kind is tuple:
+        return {"$t": _pack_list(list(value))}
+    if kind is dict:
+        return _pack_dict(value)
+    if kind is float:
+        return value if math.isfinite(value) else _refuse()
+    if kind is bytes:
+        return {"$b": b64encode(value).decode()}
+    if kind is Stream:
+        return {"$s": _pack_list([value.seed, value.purpose, value.counter])}
+    return _pack_instance(value)
+
+
+def _pack_list(items: list[Any]) -> list[Any]:
+    kinds = set(map(type, items))
+    # Long lists of scalars are common, and these checks run in C.
+    if kinds <= _DIRECT or (kinds <= _SCALARS and _scalars_fit(items, kinds)):
+        return items
+    return [item if type(item) in _DIRECT else _pack(item) for item in items]
+
+
+def _pack_dict(items: dict[Any, Any]) -> dict[str, Any]:
+    values = list(items.values())
+    packed = _pack_list(values)
+    if not _TEXT.issuperset(map(type, items)) or (len(items) == 1 and _is_tag(items)):
+        return {"$d": [_pack_list(list(items)), packed]}
+    return items if packed is values else dict(zip(items, packed, strict=True))
+
+
+def _pack_instance(value: Any) -> dict[str, Any]:
+    fields = _fields(type(value))
+    if fields is None or _extras(value, fields):
+        return _refuse()
+    packed = _pack_list([getattr(value, field) for field in fields])
+    return {"$c": [type(value).__name__, dict(zip(fields, packed, strict=True))]}
 
 
 class _Reader:
@@ -231,13 +223,13 @@ def _refuse() -> NoReturn:
 # --- error messages: only after a failure, so they may be slow ---
 
 
-def _find_invalid(writer: _Writer, value: Any, path: str) -> tuple[str, Any]:
+def _find_invalid(value: Any, path: str) -> tuple[str, Any]:
     """The path of the innermost value that cannot be dumped, and the value."""
     for step, child in _children(value):
         try:
-            _encode(writer.pack(child))
+            _encode(_pack(child))
         except (TypeError, ValueError, AttributeError):
-            return _find_invalid(writer, child, path + step)
+            return _find_invalid(child, path + step)
         except RecursionError:
             continue
     return path, value
@@ -256,7 +248,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f".{name}", getattr(value, name)) for name in fields)
 
 
-def _advice(value: Any, classes: Classes | None) -> str:
+def _advice(value: Any) -> str:
     name = type(value).__name__
     fields = _fields(type(value))
     if fields is not None:
@@ -265,7 +257,6 @@ def _advice(value: Any, classes: Classes | None) -> str:
             return f"this {name} has no value for its field {missing[0]!r}"
         if extras := _extras(value, fields):
             return f"this {name} has an attribute {extras[0]!r} that is not one of its fields; declare it"
-        return f"the class {name} is not declared for this state; known: {', '.join(classes or ()) or 'none'}"
     match value:
         case set() | frozenset():
             return f"a {name} has no fixed order; use a list, or a dict with None values"

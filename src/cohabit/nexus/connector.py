@@ -165,10 +165,7 @@ class NexusConnector:
         }  # fmt: skip
         hard = difficulty_text(receipt, difficulty)
         text = f"You {how} in {game_id}.{gets}{with_}{hard}{where}{ends_text(receipt)}"
-        answer = _answer(profile, text, f"left for {game_id}", data)
-        if token is not None:
-            answer["token"] = token
-        return answer
+        return _answer(profile, text, f"left for {game_id}", data, token)
 
     async def _do_leave_game(self, identity: str, by: str, session_id: str = "", **exit_args: Any) -> dict[str, Any]:
         profile, package = await self.transit.leave(identity, session_id, exit_args)
@@ -182,9 +179,8 @@ class NexusConnector:
             return _answer(profile, text, f"returns from {package.game}", data)
         game = profile.session.game
         data |= {"onward": {"game": game, "ticket": profile.session.ticket}, "room": game}
-        answer = _answer(profile, text, f"goes on from {package.game} to {game}", data)
         token = await self._token_for(identity, game)
-        return answer if token is None else {**answer, "token": token}
+        return _answer(profile, text, f"goes on from {package.game} to {game}", data, token)
 
     async def _token_for(self, identity: str, game: str) -> str | None:
         """A token, if one is needed and can be made. Without one the agent is in the game all the same."""
@@ -201,8 +197,7 @@ class NexusConnector:
         game = profile.session.game
         token = await self.transit.token_for(identity, game)
         data = {"session_id": profile.session.ticket, "game_id": game, "room": game}
-        answer = _answer(profile, f"You are in {game}. Call the commands of that room.", data=data)
-        return answer if token is None else {**answer, "token": token}
+        return _answer(profile, f"You are in {game}. Call the commands of that room.", data=data, token=token)
 
     async def _do_give_up_game(self, identity: str, by: str) -> dict[str, Any]:
         return _answer(await self.transit.give_up(identity), "You are back in the Nexus, with nothing from that game.")
@@ -323,5 +318,8 @@ def _texts(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(text for text in (one_line(each).strip() for each in found) if text)
 
 
-def _answer(profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None) -> dict[str, Any]:
-    return {"text": text, "public": public, "profile": msgspec.to_builtins(profile), "data": data}
+def _answer(
+    profile: Profile, text: str, public: str = "", data: dict[str, Any] | None = None, token: str | None = None
+) -> dict[str, Any]:
+    known = {"text": text, "public": public, "profile": msgspec.to_builtins(profile), "data": data}
+    return known if token is None else {**known, "token": token}

@@ -14,24 +14,11 @@ from typing import Any, Literal
 
 from msgspec.structs import asdict
 
-from cohabit.model.travel import DOMAINS, EntryPackage, ExitPackage, Travel
+from cohabit.model.travel import DOMAINS, ExitPackage, Travel
+from cohabit.nexus import values
 from cohabit.nexus.goals import GOALS, active
-from cohabit.nexus.items import local_names
+from cohabit.nexus.items import local_name
 from cohabit.nexus.skills import ACHIEVEMENT, VISITS_KEPT
-from cohabit.nexus.values import (
-    Achievement,
-    Evidence,
-    GameInfo,
-    GoalProgress,
-    MetaGoal,
-    NexusView,
-    Onward,
-    PortableItem,
-    Profile,
-    Reward,
-    Session,
-    Visit,
-)
 
 Dialect = Literal["A", "B", "C"]
 Json = dict[str, Any]
@@ -56,11 +43,11 @@ def together(one: Any, other: Any) -> Any:
 
 
 # -- games ----------------------------------------------------------------------------------------------------
-def games_json(games: Sequence[GameInfo], dialect: Dialect) -> Json:
+def games_json(games: Sequence[values.GameInfo], dialect: Dialect) -> Json:
     return {"games": [game_json(game, dialect) for game in games]}
 
 
-def game_json(game: GameInfo, dialect: Dialect) -> Json:
+def game_json(game: values.GameInfo, dialect: Dialect) -> Json:
     known = asdict(game) | {"genre": list(game.genre), "skill_domains": list(game.skill_domains)}
     if dialect == "C":
         return {name: known[name] for name in GAME_FIELDS_C}
@@ -71,7 +58,7 @@ def game_json(game: GameInfo, dialect: Dialect) -> Json:
 
 
 # -- agents ---------------------------------------------------------------------------------------------------
-def agent_json(profile: Profile, dialect: Dialect, travels: Travels) -> Json:
+def agent_json(profile: values.Profile, dialect: Dialect, travels: Travels) -> Json:
     """The identity of an agent."""
     known: Json = {
         "agent_id": profile.agent_id,
@@ -96,12 +83,12 @@ def agent_json(profile: Profile, dialect: Dialect, travels: Travels) -> Json:
     return _camel({"id": profile.agent_id} | known | more)
 
 
-def skills_json(profile: Profile) -> dict[str, float]:
+def skills_json(profile: values.Profile) -> dict[str, float]:
     """All nine skills."""
     return {domain: profile.skill(domain) for domain in DOMAINS}
 
 
-def progress_json(profile: Profile, dialect: Dialect) -> list[Json]:
+def progress_json(profile: values.Profile, dialect: Dialect) -> list[Json]:
     """Each skill with its level and its evidence: in words, or in B as values."""
     found = []
     for domain in DOMAINS:
@@ -112,21 +99,21 @@ def progress_json(profile: Profile, dialect: Dialect) -> list[Json]:
     return found
 
 
-def evidence_text(one: Evidence) -> str:
+def evidence_text(one: values.Evidence) -> str:
     """Why a skill rose, in words."""
     return f"{one.deed.removeprefix(ACHIEVEMENT)} x{one.count} in {one.game}: +{one.delta:.4f}"
 
 
-def _evidence(one: Evidence) -> Json:
+def _evidence(one: values.Evidence) -> Json:
     return {"gameId": one.game, "action": one.deed, "timestamp": time_text(one.timestamp), "delta": one.delta}
 
 
-def achievement_json(one: Achievement, dialect: Dialect) -> Json:
+def achievement_json(one: values.Achievement, dialect: Dialect) -> Json:
     known = asdict(one) | {"description": one.description or one.name, "timestamp": time_text(one.timestamp)}
     return cased(dialect, known)
 
 
-def item_json(item: PortableItem, dialect: Dialect, travels: Travels) -> Json:
+def item_json(item: values.PortableItem, dialect: Dialect, travels: Travels) -> Json:
     """A carried item, and what it would be in each world. No description has a field for the count."""
     known = asdict(item) | {"properties": {"count": item.count}, "equivalence_hints": _hints(item, travels)}
     del known["count"]
@@ -135,7 +122,7 @@ def item_json(item: PortableItem, dialect: Dialect, travels: Travels) -> Json:
     return _camel({"id": item.origin} | known | {"origin_game": item.origin.partition(":")[0]})
 
 
-def goal_json(goal: GoalProgress, dialect: Dialect) -> Json:
+def goal_json(goal: values.GoalProgress, dialect: Dialect) -> Json:
     """A meta-goal with its progress, as a number and in words."""
     known = GOALS.get(goal.goal)
     return cased(
@@ -144,7 +131,7 @@ def goal_json(goal: GoalProgress, dialect: Dialect) -> Json:
             "id": goal.goal,
             "description": known.description if known else goal.description,
             "type": known.type if known else "achievement",
-            "requirements": _requirements(known) if known else [],
+            "requirements": [_requirement(one) for one in known.requirements] if known else [],
             "progress": {"share": goal.progress, "detail": goal.detail},
             "rewards": _rewards(known.reward) if known else [],
             "completed": goal.completed_at is not None,
@@ -153,7 +140,7 @@ def goal_json(goal: GoalProgress, dialect: Dialect) -> Json:
 
 
 # -- the Nexus ------------------------------------------------------------------------------------------------
-def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
+def nexus_json(view: values.NexusView, dialect: Dialect, travels: Travels) -> Json:
     """What an agent in the Nexus sees."""
     me = view.agent
     known: Json = {
@@ -183,19 +170,13 @@ def nexus_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
 
 # -- transit --------------------------------------------------------------------------------------------------
 def entered_json(
-    package: EntryPackage,
-    session: Session,
-    game: GameInfo,
-    travel: Travel,
-    dialect: Dialect,
-    observation: Json | None = None,
+    ticket: str, bridge_url: str | None, bonuses: Json, dialect: Dialect, observation: Json | None = None
 ) -> Json:
-    """The answer to an agent that has entered a game."""
-    known: Json = {"success": True, "session_id": session.ticket, "bridge_url": game.bridge_url}
-    gets = bonuses_json(package.bonuses, travel)
+    """The answer to an agent that has entered a game. ``bonuses``: see ``bonuses_json``."""
+    known: Json = {"success": True, "session_id": ticket, "bridge_url": bridge_url}
     if dialect == "B":
-        return _camel(known | {"bonuses_applied": gets})
-    return known | {"bonuses": gets} | ({"initial_observation": observation} if observation is not None else {})
+        return _camel(known | {"bonuses_applied": bonuses})
+    return known | {"bonuses": bonuses} | ({"initial_observation": observation} if observation is not None else {})
 
 
 def bonuses_json(bonuses: Mapping[str, float], travel: Travel) -> Json:
@@ -211,19 +192,17 @@ def bonuses_json(bonuses: Mapping[str, float], travel: Travel) -> Json:
     return found
 
 
-def left_json(package: ExitPackage, visit: Visit, view: NexusView, dialect: Dialect, travels: Travels) -> Json:
-    """The answer to an agent that has left a game. ``visit`` is what came of the package."""
-    return cased(
-        dialect,
-        {
-            "success": True,
-            "transit_package": transit_json(package, visit, view.agent, dialect, travels),
-            "nexus_observation": nexus_json(view, dialect, travels),
-        },
-    )
+def left_json(
+    left: tuple[ExitPackage, values.Visit] | None, view: values.NexusView, dialect: Dialect, travels: Travels
+) -> Json:
+    """The answer to an agent that has left a game: with its package, and the visit that came of it. None: it has given
+    up a game, and returned without anything."""
+    package = transit_json(*left, view.agent, dialect, travels) if left is not None else None
+    seen = nexus_json(view, dialect, travels)
+    return cased(dialect, {"success": True, "transit_package": package, "nexus_observation": seen})
 
 
-def onward_json(onward: Onward, bridge_url: str, dialect: Dialect, token: str | None = None) -> Json:
+def onward_json(onward: values.Onward, bridge_url: str, dialect: Dialect, token: str | None = None) -> Json:
     """What came of the wish to go on to another game: its session, or why the agent is in the Nexus instead."""
     if onward.refused:
         return cased(dialect, {"success": False, "game_id": onward.game, "error": onward.refused})
@@ -231,13 +210,9 @@ def onward_json(onward: Onward, bridge_url: str, dialect: Dialect, token: str | 
     return cased(dialect, known | ({"token": token} if token is not None else {}))
 
 
-def gave_up_json(view: NexusView, dialect: Dialect, travels: Travels) -> Json:
-    """The answer to an agent that has returned from a game without anything."""
-    known = {"success": True, "transit_package": None, "nexus_observation": nexus_json(view, dialect, travels)}
-    return cased(dialect, known)
-
-
-def transit_json(package: ExitPackage, visit: Visit, profile: Profile, dialect: Dialect, travels: Travels) -> Json:
+def transit_json(
+    package: ExitPackage, visit: values.Visit, profile: values.Profile, dialect: Dialect, travels: Travels
+) -> Json:
     """What an agent has now, and what its visit brought."""
     new = [one for one in profile.achievements if one.id in visit.achievements]
     known: Json = {
@@ -290,7 +265,7 @@ def time_text(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def _carried(profile: Profile, dialect: Dialect, travels: Travels) -> Json:
+def _carried(profile: values.Profile, dialect: Dialect, travels: Travels) -> Json:
     money = [item for item in profile.carried if item.category == "currency"]
     return {
         "carried_items": [item_json(item, dialect, travels) for item in profile.carried if item not in money],
@@ -298,29 +273,27 @@ def _carried(profile: Profile, dialect: Dialect, travels: Travels) -> Json:
     }
 
 
-def _hints(item: PortableItem, travels: Travels) -> dict[str, str]:
-    found = {world: local_names(world, travel, item) for world, travel in sorted(travels.items())}
-    return {world: names[0] for world, names in found.items() if names}
+def _hints(item: values.PortableItem, travels: Travels) -> dict[str, str]:
+    found = {world: local_name(world, travel, item) for world, travel in sorted(travels.items())}
+    return {world: name for world, name in found.items() if name is not None}
 
 
-def _requirements(goal: MetaGoal) -> list[Json]:
-    return [
-        asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")} for one in goal.requirements
-    ]
+def _requirement(one: values.Requirement) -> Json:
+    return asdict(one) | {"games": list(one.games) or ("all" if one.count is None else "any")}
 
 
-def _rewards(reward: Reward) -> list[str]:
+def _rewards(reward: values.Reward) -> list[str]:
     title = [f"Title: {reward.title}"] if reward.title else []
     gets = [f"{name} +{amount:g} where a game has it" for name, amount in reward.bonuses.items()]
     skills = [f"{domain}: {part:.0%} of what you lack" for domain, part in reward.skills.items()]
     return [*title, *gets, *skills]
 
 
-def _goal_names(profile: Profile) -> list[str]:
-    return [GOALS[goal.goal].description if goal.goal in GOALS else goal.description for goal in active(profile)]
+def _goal_names(profile: values.Profile) -> list[str]:
+    return [goal_json(goal, "C")["description"] for goal in active(profile)]
 
 
-def _visit(visit: Visit, names: Mapping[str, str], dialect: Dialect) -> Json:
+def _visit(visit: values.Visit, names: Mapping[str, str], dialect: Dialect) -> Json:
     return cased(
         dialect,
         {

@@ -5,6 +5,7 @@ permanent. A goal in the agent's own words has no reward, and only the agent can
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +16,10 @@ from msgspec.structs import replace
 from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
 from cohabit.model.suggest import is_close, nearest
-from cohabit.model.travel import DOMAINS, Domain
+from cohabit.model.travel import DOMAINS
+from cohabit.nexus import values
 from cohabit.nexus.skills import achieved, learn
-from cohabit.nexus.values import Evidence, GameInfo, GoalProgress, MetaGoal, Ongoing, Profile, Requirement, Reward
+from cohabit.nexus.values import GameInfo, GoalProgress, MetaGoal, Ongoing, Profile, Requirement
 
 MAX_ACTIVE = 5
 MAX_OWN_GOAL = 200  # characters
@@ -27,7 +29,9 @@ NEXUS = "nexus"  # the game of the evidence that a reward leaves
 
 
 def _goal(requirements: list[Any], reward: dict[str, Any], **rest: Any) -> MetaGoal:
-    return MetaGoal(**rest, requirements=tuple(Requirement(**one) for one in requirements), reward=Reward(**reward))
+    """As it is written in the table: a whole number stays one."""
+    asked = tuple(Requirement(**one) for one in requirements)
+    return MetaGoal(**rest, requirements=asked, reward=values.Reward(**reward))
 
 
 GOALS: Mapping[str, MetaGoal] = {
@@ -64,11 +68,29 @@ def evaluate(
     goal: MetaGoal, profile: Profile, games: Sequence[GameInfo], ongoing: Ongoing | None = None
 ) -> GoalProgress:
     """How far an agent is, including the visit that is still going on. It is reached if ``progress`` is 1."""
-    worlds = known_worlds(games)
-    parts = [_part(requirement, profile, worlds, ongoing) for requirement in goal.requirements]
+    worlds, now = known_worlds(games), profile if ongoing is None else _if_it_ended_now(profile, ongoing)
+    parts = [_part(requirement, now, worlds) for requirement in goal.requirements]
     share = math.fsum(share for share, _ in parts) / len(parts)
     detail = "; ".join(detail for _, detail in parts)
     return GoalProgress(goal.id, progress=math.floor(share * 1000) / 1000, detail=detail)
+
+
+def _if_it_ended_now(profile: Profile, visit: Ongoing) -> Profile:
+    """The profile with what the visit that is still going on would add to it."""
+    totals = profile.worlds.get(visit.world, values.WorldTotals())
+    added = replace(
+        totals,
+        steps=totals.steps + visit.steps,
+        visits=totals.visits + visit.visits,
+        deeds=Counter(totals.deeds) + Counter(visit.deeds),
+    )
+    names = (*visit.achievements, *achieved(visit.deeds))
+    return replace(
+        profile,
+        worlds={**profile.worlds, visit.world: added},
+        achievements=[*profile.achievements, *(values.Achievement(f"{visit.world}:{name}", name) for name in names)],
+        skills={domain: min(1.0, profile.skill(domain) + visit.gains.get(domain, 0.0)) for domain in DOMAINS},
+    )
 
 
 def completed(profile: Profile, games: Sequence[GameInfo], ongoing: Ongoing | None = None) -> list[MetaGoal]:
@@ -96,9 +118,9 @@ def still_needed(goal: MetaGoal, profile: Profile, games: Sequence[GameInfo]) ->
     """What is missing for a goal."""
     worlds = known_worlds(games)
     return [
-        Need(one, _measure(one, profile, worlds, None).amounts)
+        Need(one, _measure(one, profile, worlds).amounts)
         for one in goal.requirements
-        if _part(one, profile, worlds, None)[0] < 1
+        if _part(one, profile, worlds)[0] < 1
     ]
 
 
@@ -112,15 +134,13 @@ def _rewarded(profile: Profile, goal: MetaGoal, games: Sequence[GameInfo], ongoi
     goals = [result if one.goal == goal.id else one for one in profile.goals]
     titles = list(dict.fromkeys([*profile.titles, *filter(None, [goal.reward.title])]))
     gains = {domain: round((1 - profile.skill(domain)) * part, 9) for domain, part in goal.reward.skills.items()}
-    proof = [Evidence(NEXUS, domain, goal.id, 1, gain, at) for domain, gain in gains.items()]
+    proof = [values.Evidence(NEXUS, domain, goal.id, 1, gain, at) for domain, gain in gains.items()]
     return learn(replace(profile, goals=goals, titles=titles), gains, proof)
 
 
-def _part(
-    requirement: Requirement, profile: Profile, worlds: Sequence[str], ongoing: Ongoing | None
-) -> tuple[float, str]:
+def _part(requirement: Requirement, profile: Profile, worlds: Sequence[str]) -> tuple[float, str]:
     """The share of a requirement that is reached, from 0 to 1, and in words."""
-    amounts, needed, unit = _measure(requirement, profile, worlds, ongoing)
+    amounts, needed, unit = _measure(requirement, profile, worlds)
     if not needed:
         return 0.0, NO_GAMES
     target = requirement.target
@@ -137,81 +157,56 @@ def _part(
     return share, f"{reached} of {needed} kinds of game{known}{parts}"
 
 
-def _measure(requirement: Requirement, profile: Profile, worlds: Sequence[str], ongoing: Ongoing | None) -> _Measure:
+def _measure(requirement: Requirement, profile: Profile, worlds: Sequence[str]) -> _Measure:
     if requirement.type == "reach_skill_level":
-        levels = _levels(profile, ongoing)
-        chosen = {requirement.what: levels[requirement.what]} if requirement.what else levels
+        levels: dict[str, float] = {domain: profile.skill(domain) for domain in DOMAINS}
+        chosen = {requirement.what: levels[requirement.what]} if requirement.what in levels else levels
         return _Measure(chosen, len(chosen) if requirement.count is None else requirement.count, requirement.what)
-    amounts, unit = _AMOUNTS[requirement.type](requirement, profile, ongoing)
+    amounts, unit = _AMOUNTS[requirement.type](requirement, profile)
     wanted = requirement.games or (worlds if requirement.count is None else ())
     if wanted or requirement.count is None:
         amounts = {world: amounts.get(world, 0.0) for world in wanted}
     return _Measure(amounts, len(wanted) if requirement.count is None else requirement.count, unit)
 
 
-Amounts = tuple[dict[str, float], str]
+Amounts = tuple[Mapping[str, float], str]
 
 
-def _steps(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
-    amounts = {world: float(totals.steps) for world, totals in profile.worlds.items()}
-    if ongoing:
-        _add(amounts, ongoing.world, ongoing.steps)
-    return amounts, "steps"
+def _steps(requirement: Requirement, profile: Profile) -> Amounts:
+    return {world: totals.steps for world, totals in profile.worlds.items()}, "steps"
 
 
-def _visits(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
-    amounts = {world: float(totals.visits) for world, totals in profile.worlds.items()}
-    if ongoing:
-        _add(amounts, ongoing.world, ongoing.visits)
-    return amounts, "visits"
+def _visits(requirement: Requirement, profile: Profile) -> Amounts:
+    return {world: totals.visits for world, totals in profile.worlds.items()}, "visits"
 
 
-def _achievements(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
-    ids = {achievement.id for achievement in profile.achievements}
-    if ongoing:
-        ids |= {f"{ongoing.world}:{name}" for name in (*ongoing.achievements, *achieved(ongoing.deeds))}
-    amounts: dict[str, float] = {}
-    for world, _, name in (one.partition(":") for one in ids):
-        if requirement.what in ("", name, f"{world}:{name}"):
-            _add(amounts, world, 1)
-    return amounts, "achievements"
+def _achievements(requirement: Requirement, profile: Profile) -> Amounts:
+    ids = {achievement.id.partition(":") for achievement in profile.achievements}
+    wanted = [world for world, _, name in ids if requirement.what in ("", name, f"{world}:{name}")]
+    return Counter(wanted), "achievements"
 
 
-def _actions(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
-    amounts = {world: _count(totals.deeds, requirement.what) for world, totals in profile.worlds.items()}
-    if ongoing:
-        _add(amounts, ongoing.world, _count(ongoing.deeds, requirement.what))
-    return amounts, requirement.what or "deeds"
+def _actions(requirement: Requirement, profile: Profile) -> Amounts:
+    what, worlds = requirement.what, profile.worlds.items()
+    counts = {world: totals.deeds.get(what, 0) if what else sum(totals.deeds.values()) for world, totals in worlds}
+    return counts, what or "deeds"
 
 
-def _items(requirement: Requirement, profile: Profile, ongoing: Ongoing | None) -> Amounts:
-    amounts: dict[str, float] = {}
+def _items(requirement: Requirement, profile: Profile) -> Amounts:
+    amounts: Counter[str] = Counter()
     for item in profile.carried:
         if requirement.what in ("", item.category):
-            _add(amounts, item.origin.partition(":")[0], item.count)
+            amounts[item.origin.partition(":")[0]] += item.count
     return amounts, f"{requirement.what} items".strip()
 
 
-_AMOUNTS: Mapping[str, Callable[[Requirement, Profile, Ongoing | None], Amounts]] = {
+_AMOUNTS: Mapping[str, Callable[[Requirement, Profile], Amounts]] = {
     "survive_steps": _steps,
     "visit_game": _visits,
     "earn_achievement": _achievements,
     "complete_action": _actions,
     "collect_items": _items,
 }
-
-
-def _levels(profile: Profile, ongoing: Ongoing | None) -> dict[str, float]:
-    gains: Mapping[Domain, float] = ongoing.gains if ongoing else {}
-    return {domain: min(1.0, profile.skill(domain) + gains.get(domain, 0.0)) for domain in DOMAINS}
-
-
-def _count(deeds: Mapping[str, int], what: str) -> float:
-    return float(deeds.get(what, 0) if what else sum(deeds.values()))
-
-
-def _add(amounts: dict[str, float], world: str, more: float) -> None:
-    amounts[world] = amounts.get(world, 0.0) + more
 
 
 # -- choosing -------------------------------------------------------------------------------------------------

@@ -30,50 +30,39 @@ def pack(carried: Sequence[PortableItem], more: Iterable[PortableItem]) -> list[
     return [packed[key] for key in sorted(packed)]
 
 
-def local_names(world: str, travel: Travel, item: PortableItem) -> list[str]:
-    """The items of this world that a carried item can become.
+def local_name(world: str, travel: Travel, item: PortableItem) -> str | None:
+    """The item of this world that a carried item becomes; None if there is none.
 
     An item that returns to its own world is what it was. Another becomes the item of its category with the highest tier
-    that is not above its own; where several have that tier, the one with the same name, then the others by name, as
-    long as there is room for them.
+    that is not above its own; where several have that tier, the one with the same name, or the first by name.
     """
     own = item.origin.removeprefix(f"{world}:")
     if own != item.origin and own in travel.items:
-        return [own]
+        return own
     fits = {
         name: kind for name, kind in travel.items.items() if kind.category == item.category and kind.tier <= item.tier
     }
-    best = max((kind.tier for kind in fits.values()), default=0)
     same = item.origin.rpartition(":")[2]
-    return sorted((name for name, kind in fits.items() if kind.tier == best), key=lambda name: (name != same, name))
+    return min(fits, key=lambda name: (-fits[name].tier, name != same, name), default=None)
 
 
 def equivalents(
-    world: str,
-    travel: Travel,
-    carried: Sequence[PortableItem],
-    room_for: Mapping[str, int] | None = None,
-    wanted: Mapping[str, int] | None = None,
+    world: str, travel: Travel, carried: Sequence[PortableItem], wanted: Mapping[str, int] | None = None
 ) -> tuple[Entering, ...]:
     """Which carried items can enter a world, as which of its items.
 
-    ``room_for`` is how many of each of its items the body can take; None: any number. ``wanted`` limits what is taken
-    along, by origin; None: everything. Items that return to their own world come first, then those of the highest tier.
+    ``wanted`` limits what is taken along, by origin; None: everything. Items that return to their own world come first,
+    then those of the highest tier.
     """
-    left = dict(room_for) if room_for is not None else None
     wish = dict(wanted) if wanted is not None else None
     found = []
     for item in sorted(carried, key=lambda one: (not one.origin.startswith(f"{world}:"), -one.tier, one.origin)):
         count = item.count if wish is None else min(item.count, wish.get(item.origin, 0))
-        for name in local_names(world, travel, item):
-            enters = count if left is None else min(count, left.get(name, 0))
-            if enters > 0:
-                found.append(Entering(item.origin, name, enters))
-                count -= enters
-                if left is not None:
-                    left[name] -= enters
-                if wish is not None:
-                    wish[item.origin] -= enters
+        name = local_name(world, travel, item)
+        if name is not None and count > 0:
+            found.append(Entering(item.origin, name, count))
+            if wish is not None:
+                wish[item.origin] -= count
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from cohabit.errors import GameRejected
 from cohabit.model.observation import one_line
 from cohabit.model.travel import BonusRule, Difficulty, EntryPackage, ExitPackage, LeftBody, Travel
 from cohabit.nexus.goals import GOALS, progressed
-from cohabit.nexus.items import equivalents, local_names, pack, settle, taken_of, to_portable
+from cohabit.nexus.items import equivalents, local_name, pack, settle, taken_of, to_portable
 from cohabit.nexus.skills import VISITS_KEPT, earned, evidence, gains, learn, lifetime, with_visit
 from cohabit.nexus.values import GameInfo, Ongoing, Onward, Profile, Session, Visit, Wishes, WorldTotals
 
@@ -154,7 +154,7 @@ def _check_items(profile: Profile, travel: Travel, wishes: Wishes, game: GameInf
             raise GameRejected(
                 f"you carry {sum(item.count for item in held)} of {origin}, not {count}; see review_self"
             )
-        if count and not any(local_names(game.kind, travel, item) for item in held):
+        if count and not any(local_name(game.kind, travel, item) for item in held):
             raise GameRejected(f"the game {game.id} has nothing like {origin}; enter without it, it stays with you")
 
 

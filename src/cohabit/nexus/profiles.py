@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec.structs import replace
@@ -30,23 +31,15 @@ class Profiles:
     def __init__(self, house: "Services") -> None:
         self._house = house
         self._cache: OrderedDict[str, Profile] = OrderedDict()
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}  # and how many use it
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # as long as somebody uses it
         house.rooms.on_forgotten.append(self._forget)
 
     @asynccontextmanager
     async def changing(self, identity: str) -> AsyncIterator[None]:
         """While this is open, nobody else changes this profile."""
-        lock, users = self._locks.get(identity, (asyncio.Lock(), 0))
-        self._locks[identity] = lock, users + 1
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, users = self._locks[identity]
-            if users == 1:
-                del self._locks[identity]
-            else:
-                self._locks[identity] = lock, users - 1
+        lock = self._locks.setdefault(identity, asyncio.Lock())
+        async with lock:
+            yield
 
     async def get(self, identity: str) -> Profile:
         """The profile of an identity; a new one if the Nexus does not know it yet."""

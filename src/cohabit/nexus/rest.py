@@ -18,13 +18,13 @@ from cohabit.house.access.gate import JoinedRoom, knock
 from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential
-from cohabit.model.travel import EntryPackage, ExitPackage
+from cohabit.model.travel import ExitPackage
 from cohabit.nexus import dialects, requests
 from cohabit.nexus.connector import NexusConnector
 from cohabit.nexus.dialects import Dialect, Json
 from cohabit.nexus.games import game_of, travel_named
 from cohabit.nexus.suggestions import suggestions
-from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Session, Visit
+from cohabit.nexus.values import GameInfo, NexusView, Onward, Profile, Visit
 
 PREFIX = "nexus"
 UNDER_PREFIX = ("agents", "games", "transit")
@@ -123,7 +123,7 @@ class Caller:
         if self._asked.token is not None:
             credential = self._credential()
             if credential.identity:
-                self._check_own(wanted.agent_id, await self._own_names(credential))
+                self._check_own(wanted.agent_id, credential)
         args, asked = {"room": self._room, "name": wanted.agent_id[:64]}, self._asked
         joined: JoinedRoom = await knock(self._house.door, args, asked.token, asked.address, asked.sent.deliver)
         new = {"token": joined.token} if joined.token is not None else {}
@@ -144,7 +144,7 @@ class Caller:
         )
 
     async def agent(self, who: str) -> Answer:
-        await self._check_readable(who)
+        self._check_readable(who)
         profile, travels = await self._profile(), _travels(await self._games())
 
         def shown(form: Dialect) -> Json:
@@ -154,10 +154,9 @@ class Caller:
         return Answer(200, self._shaped(shown))
 
     async def view(self, who: str) -> Answer:
-        await self._check_readable(who)
-        games = await self._games()
-        view = _view(await self._profile(), games)
-        return Answer(200, self._shaped(lambda form: dialects.nexus_json(view, form, _travels(games))))
+        self._check_readable(who)
+        view, travels = await self._seen()
+        return Answer(200, self._shaped(lambda form: dialects.nexus_json(view, form, travels)))
 
     # -- games ---------------------------------------------------------------------------------------
     async def games(self) -> Answer:
@@ -215,7 +214,7 @@ class Caller:
     # -- transit -------------------------------------------------------------------------------------
     async def enter(self) -> Answer:
         wanted = requests.enter(self._asked.body)
-        self._check_own(wanted.agent_id, await self._own_names(self._credential()))
+        self._check_own(wanted.agent_id, self._credential())
         wishes = wanted.wishes
         args = {
             "game_id": wanted.game_id,
@@ -231,8 +230,7 @@ class Caller:
         done = (await self._call("enter_game", args, self._asked.key)).data
         found = await self._call("game_details", {"game_id": wanted.game_id})
         game = self._with_address(msgspec.convert(found["game"], GameInfo))
-        session = Session(done["session_id"], game.id, game.kind, 0)
-        package = EntryPackage(session.ticket, self._credential().identity, "", bonuses=done["bonuses_applied"])
+        bonuses = dialects.bonuses_json(done["bonuses_applied"], travel_named(game.kind))
         seen = await self._first_view(game.id, done.get("token")) if self._dialect != "B" else None
         more = {
             name: done[name]
@@ -241,7 +239,7 @@ class Caller:
         }
 
         def shown(form: Dialect) -> Json:
-            entered = dialects.entered_json(package, session, game, travel_named(game.kind), form, seen)
+            entered = dialects.entered_json(done["session_id"], game.bridge_url, bonuses, form, seen)
             return entered | dialects.cased(form, more)
 
         return Answer(200, self._shaped(shown))
@@ -257,7 +255,7 @@ class Caller:
 
     async def exit(self) -> Answer:
         wanted = requests.leave(self._asked.body)
-        self._check_own(wanted.agent_id, await self._own_names(self._credential()))
+        self._check_own(wanted.agent_id, self._credential())
         profile = await self._profile()
         if profile.session is None:
             raise errors.Conflict("you are in no game; GET /nexus/{agent_id} shows your last visits")
@@ -265,9 +263,8 @@ class Caller:
             raise errors.Conflict(f"you are in the game {profile.session.game}, not in {wanted.game_id[:64]}")
         if wanted.give_up:
             await self._call("give_up_game", {}, self._asked.key)
-            games = await self._games()
-            left = _view(await self._profile(), games)
-            return Answer(200, self._shaped(lambda form: dialects.gave_up_json(left, form, _travels(games))))
+            seen, travels = await self._seen()
+            return Answer(200, self._shaped(lambda form: dialects.left_json(None, seen, form, travels)))
         args = {
             "session_id": wanted.session_id or profile.session.ticket,
             "reason": wanted.reason[:100],
@@ -278,13 +275,12 @@ class Caller:
         }
         done = (await self._call("leave_game", args, self._asked.key)).data
         package, visit = msgspec.convert(done["package"], ExitPackage), msgspec.convert(done["visit"], Visit)
-        games = await self._games()
-        view = _view(await self._profile(), games)
+        view, travels = await self._seen()
         onward = msgspec.convert(done["onward"], Onward | None)
         url = self._address(onward.game) if onward is not None else ""
 
         def shown(form: Dialect) -> Json:
-            left = dialects.left_json(package, visit, view, form, _travels(games))
+            left = dialects.left_json((package, visit), view, form, travels)
             if onward is None:
                 return left
             return left | {"onward": dialects.onward_json(onward, url, form, done.get("token"))}
@@ -309,7 +305,7 @@ class Caller:
         except errors.UnknownRoom:
             raise errors.PermissionDenied(REGISTER_FIRST) from None
 
-    async def _own_names(self, credential: Credential) -> list[str]:
+    def _own_names(self, credential: Credential) -> list[str]:
         """What the caller may call itself: its id, its name, and its handle in the Nexus."""
         known = self._house.identities.get(credential.identity)
         if known is None:
@@ -317,15 +313,16 @@ class Caller:
         member = self._house.rooms[self._room].room.member_of(known.id)
         return [known.id, known.name, *([member.handle] if member is not None else [])]
 
-    def _check_own(self, agent_id: str, names: list[str]) -> None:
+    def _check_own(self, agent_id: str, credential: Credential) -> None:
+        names = self._own_names(credential)
         if agent_id not in names:
             raise errors.PermissionDenied(
                 f"your token is that of {names[1]} ({names[0]}), so `agent_id` cannot be {agent_id[:64]!r}"
             )
 
-    async def _check_readable(self, agent_id: str) -> None:
+    def _check_readable(self, agent_id: str) -> None:
         """Agents read about themselves. Whether there is another one with this id is not said."""
-        names = await self._own_names(self._credential())
+        names = self._own_names(self._credential())
         if agent_id not in names:
             raise errors.UnknownAsset(
                 f"there is no agent {agent_id[:64]!r} that you can read; you are {names[1]} ({names[0]})"
@@ -333,6 +330,12 @@ class Caller:
 
     async def _profile(self) -> Profile:
         return msgspec.convert(await self._call("review_self"), Profile)
+
+    async def _seen(self) -> tuple[NexusView, dialects.Travels]:
+        """What the caller sees in the Nexus, and what the worlds of its games declare."""
+        games = await self._games()
+        profile = await self._profile()
+        return NexusView(profile, tuple(games), suggestions(profile, games)), _travels(games)
 
     async def _games(self) -> list[GameInfo]:
         found = await self._call("list_games")
@@ -351,10 +354,6 @@ class Caller:
             return make(self._dialect)
         both: Json = dialects.together(make("C"), make("B"))
         return both
-
-
-def _view(profile: Profile, games: list[GameInfo]) -> NexusView:
-    return NexusView(profile, tuple(games), suggestions(profile, games))
 
 
 def _travels(games: list[GameInfo]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from cohabit.model.exit_conditions import Kind, exit_condition
 from cohabit.model.observation import Goal, one_line
 from cohabit.model.travel import DOMAINS, Domain, Travel
 from cohabit.nexus.goals import GOALS
-from cohabit.nexus.items import local_names
+from cohabit.nexus.items import local_name
 from cohabit.nexus.packages import bonuses
 from cohabit.nexus.values import GameInfo, GoalProgress, NexusView, Profile, Suggestion, Visit
 
@@ -195,8 +195,8 @@ def _agents(game: GameInfo) -> str:
 
 
 def _items_there(game: GameInfo, profile: Profile, travel: Travel) -> str:
-    found = [(item.origin, local_names(game.kind, travel, item)) for item in profile.carried]
-    return ", ".join(f"{origin} as {names[0]}" for origin, names in found if names)
+    found = [(item.origin, local_name(game.kind, travel, item)) for item in profile.carried]
+    return ", ".join(f"{origin} as {name}" for origin, name in found if name)
 
 
 def _suggestion(number: int, one: Suggestion) -> str:

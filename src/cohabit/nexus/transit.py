@@ -80,13 +80,9 @@ class Transit:
     def _check_whole(self, profile: Profile) -> None:
         """Refuse to go anywhere while a game that does not answer has a visit that the profile does not know of."""
         for runner in self._rooms_of(profile):
-            state = runner.room.state
-            known = {*profile.closed, *profile.given_up}
-            of_it = [one for one in list(VISITS.read(state).leaving.values()) if one.identity == profile.agent_id]
-            tickets = {
-                one.ticket for one in (*of_it, VISITS.read(state).visits.get(profile.agent_id)) if one is not None
-            }
-            if runner.failure is not None and tickets - known:
+            visit, left = _visits_of(profile.agent_id, runner.room)
+            tickets = {one.ticket for one in (*left, visit) if one is not None}
+            if runner.failure is not None and tickets - {*profile.closed, *profile.given_up}:
                 raise errors.GameRejected(
                     f"the game {runner.id}, where you were, is offline; wait until it is back, or return without "
                     "anything (give_up_game)"
@@ -211,10 +207,10 @@ class Transit:
     # -- while agents are in games ----------------------------------------------------------------
     def looked_at(self, runner: "RoomRunner") -> None:
         """Something happened in a room with visitors: a visit may have ended, or a goal may be reached."""
-        state = runner.room.state
-        for package in list(VISITS.read(state).leaving.values()):
+        kept = VISITS.read(runner.room.state)
+        for package in list(kept.leaving.values()):
             self._look_after(package.identity)
-        for identity in list(VISITS.read(state).visits):
+        for identity in list(kept.visits):
             profile = self.profiles.cached(identity)
             if profile is None or goals.active(profile):
                 self._look_after(identity)
@@ -293,21 +289,17 @@ class Transit:
         """After a start: bring everything to its end that was under way."""
         await self.house.rooms.all_open.wait()
         for runner in list(self.house.rooms.values()):
-            state = runner.room.state
-            for identity in sorted(
-                {*VISITS.read(state).visits, *(package.identity for package in VISITS.read(state).leaving.values())}
-            ):
+            kept = VISITS.read(runner.room.state)
+            for identity in sorted({*kept.visits, *(package.identity for package in kept.leaving.values())}):
                 await self._try_to_refresh(identity)
 
     async def retry(self) -> None:
         """Complete what could not be completed when it came: because the disk was full, or a game was offline."""
         for runner in list(self.house.rooms.values()):
             if runner.failure is None:
-                state = runner.room.state
-                late = {package.identity for package in list(VISITS.read(state).leaving.values())}
-                late.update(
-                    identity for identity in list(VISITS.read(state).visits) if self._is_elsewhere(identity, runner.id)
-                )
+                kept = VISITS.read(runner.room.state)
+                late = {package.identity for package in list(kept.leaving.values())}
+                late.update(identity for identity in list(kept.visits) if self._is_elsewhere(identity, runner.id))
                 for identity in sorted(late):
                     await self._try_to_refresh(identity)
 
@@ -341,7 +333,7 @@ class Transit:
         for runner in self._rooms_of(profile):
             if runner.failure is not None:
                 continue
-            visit, left = await runner.submit(QueuedStep("visits", partial(_visits_of, identity)))
+            visit, left = await runner.submit(QueuedStep("visits", lambda room, at: _visits_of(identity, room)))
             for package in left:
                 profile = await self._apply(profile, package, runner)
             if visit is not None:
@@ -354,16 +346,9 @@ class Transit:
 
     def _rooms_of(self, profile: Profile) -> list["RoomRunner"]:
         """The rooms that may know more than the profile: where it is, and those with a visit or package of it."""
-        found = []
-        for runner in list(self.house.rooms.values()):
-            state = runner.room.state
-            if (
-                profile.agent_id in VISITS.read(state).visits
-                or (profile.session is not None and profile.session.game == runner.id)
-                or any(package.identity == profile.agent_id for package in list(VISITS.read(state).leaving.values()))
-            ):
-                found.append(runner)
-        return found
+        here = profile.session.game if profile.session is not None else None
+        runners = list(self.house.rooms.values())
+        return [one for one in runners if one.id == here or _visits_of(profile.agent_id, one.room) != (None, [])]
 
     async def _begin(self, profile: Profile, visit: Visit, runner: "RoomRunner") -> Profile:
         """A visit that the profile may not know yet: what the agent brought along is in the game now."""
@@ -389,10 +374,8 @@ class Transit:
         runner = self.house.rooms.get(game)
         if runner is None or runner.failure is not None:
             return not self.house.rooms.is_free(game)
-        state = runner.room.state
-        return ticket in VISITS.read(state).leaving or any(
-            visit.ticket == ticket for visit in list(VISITS.read(state).visits.values())
-        )
+        kept = VISITS.read(runner.room.state)
+        return ticket in kept.leaving or any(visit.ticket == ticket for visit in list(kept.visits.values()))
 
     async def _apply(self, profile: Profile, package: ExitPackage, runner: "RoomRunner") -> Profile:
         """A visit that has ended: the profile gets what it brought, then the room can forget it."""
@@ -462,12 +445,10 @@ def _exit_game(identity: str, ticket: str, args: dict[str, Any], room: Room, at:
     return VISITS.read(room.state).leaving[ticket]
 
 
-def _visits_of(identity: str, room: Room, at: int) -> tuple[Visit | None, list[ExitPackage]]:
-    """What a room knows of the visits of an identity, when all of it is durable."""
-    state = room.state
-    return VISITS.read(state).visits.get(identity), [
-        one for one in VISITS.read(state).leaving.values() if one.identity == identity
-    ]
+def _visits_of(identity: str, room: Room) -> tuple[Visit | None, list[ExitPackage]]:
+    """What a room knows of the visits of an identity. In its queue, all of it is durable."""
+    kept = VISITS.read(room.state)
+    return kept.visits.get(identity), [one for one in list(kept.leaving.values()) if one.identity == identity]
 
 
 def _admission(room: Room, known: Identity, role: str) -> Admission:

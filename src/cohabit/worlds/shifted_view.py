@@ -2,6 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
+
+from cohabit.model.observation import Observation
+
+
+def facts_of(observation: Observation) -> dict[str, Any]:
+    """What the texts of two observations are compared by."""
+    return {**observation.status, "inventory": observation.inventory, "step": observation.step}
 
 
 @lru_cache(2048)

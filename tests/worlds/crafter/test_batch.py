@@ -202,9 +202,9 @@ def test_an_observation_says_what_the_scalar_game_shows() -> None:
         player = game.players[0]
         view = view_of(game.land, player)
         expected = [[LETTERS.index(letter) for letter in row] for row in view.ground]
-        for thing in view.things:
-            name = next(name for name in NAMES if name and name in thing.name.split())
-            expected[thing.y + VIEW_HEIGHT // 2][thing.x + VIEW_WIDTH // 2] = NAMES.index(name)
+        for words, x, y in view.things:
+            name = next(name for name in NAMES if name and name in words.split())
+            expected[y + VIEW_HEIGHT // 2][x + VIEW_WIDTH // 2] = NAMES.index(name)
         expected[VIEW_HEIGHT // 2][VIEW_WIDTH // 2] = NAMES.index("player")
         assert seen.view[number].tolist() == expected
         assert seen.vitals[number].tolist() == [player.health, player.food, player.drink, player.energy]

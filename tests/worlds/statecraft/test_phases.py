@@ -16,8 +16,8 @@ from cohabit.worlds.statecraft.turn import (
     apply_damage,
     buy_mils,
     clamp_attacks,
-    close_turn,
     destroy_attackers,
+    disband_mils,
     earn_income,
     pay_grants,
     pay_upkeep,
@@ -35,7 +35,7 @@ WRITES = {
     "buy_mils": ["d_mil_purchased", "d_money_after_purchases"],
     "destroy_attackers": ["d_mils_lost_by_attacker"],
     "pay_grants": ["d_grants_paid", "d_grants_received", "d_trade_bonus", "d_total_welfare_this_turn"],
-    "close_turn": ["d_mils_disbanded_voluntary", "d_mils_disbanded_total"],
+    "disband_mils": ["d_mils_disbanded_voluntary", "d_mils_disbanded_total"],
 }
 
 
@@ -65,7 +65,6 @@ def test_a_phase_reads_only_what_earlier_phases_wrote_and_changes_nothing(turn: 
         assert msgspec.json.encode(written) == seen
         assert list(added) == WRITES[phase.__name__]
         written |= added
-    assert list(close_turn(state, WrittenLedgers(written), rules).ledgers) == WRITES["close_turn"]  # type: ignore[arg-type]
     store_notes(state, WrittenLedgers(written))  # type: ignore[arg-type]
     assert msgspec.json.encode(state) == before
 
@@ -219,11 +218,8 @@ def test_bought_mils_join_the_army_before_mils_are_disbanded() -> None:
         d_mils_lost_by_attacker={"A": 1, "B": 2, "C": 0},
         d_mil_purchased={"A": 0, "B": 2, "C": 1},
         d_mils_disband_intent={"A": 3, "B": 0, "C": 9},
-        d_territory_cession={},
     )
-    found = close_turn(state, written, Rules())
-    assert found.mils == {"A": 0, "B": 2, "C": 0}
-    assert found.ledgers == {
+    assert disband_mils(state, written, Rules()) == {
         "d_mils_disbanded_voluntary": {"A": 3, "B": 0, "C": 4},
         "d_mils_disbanded_total": {"A": 3, "B": 3, "C": 5},
     }
@@ -287,7 +283,7 @@ def test_a_history_replaces_the_previous_one_and_summaries_are_added() -> None:
 
 def test_only_the_newest_summaries_are_kept() -> None:
     state = make_state({"A": 0}, summaries={"A": [(i, "x") for i in range(MAX_SUMMARIES)]})
-    found = store_notes(state, ledgers(d_history_summary={}, d_turn_summary={"A": "new"}))
-    assert len(found.summaries["A"]) == MAX_SUMMARIES
-    assert found.summaries["A"][-1] == (2, "new")
-    assert found.summaries["A"][0] == (1, "x")
+    _, found = store_notes(state, ledgers(d_history_summary={}, d_turn_summary={"A": "new"}))
+    assert len(found["A"]) == MAX_SUMMARIES
+    assert found["A"][-1] == (2, "new")
+    assert found["A"][0] == (1, "x")

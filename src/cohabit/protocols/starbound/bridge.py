@@ -45,27 +45,21 @@ class Player(Struct, frozen=True):
     version: str = ""
 
 
-class Waiting:
+class Waiting(Struct, eq=False):
     """A command and the caller that waits for its result."""
 
-    __slots__ = ("command", "fetched", "result")
-
-    def __init__(self, command: wire.Command, result: "asyncio.Future[dict[str, Any]]") -> None:
-        self.command = command
-        self.result = result
-        self.fetched = False
+    command: wire.Command
+    result: asyncio.Future[dict[str, Any]]
+    fetched: bool = False
 
 
-class Poller:
+class Poller(Struct, eq=False):
     """A game that polls for one player, or for all."""
 
-    __slots__ = ("name", "open", "seen_at", "version")
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.version = ""
-        self.seen_at = 0
-        self.open: asyncio.Future[Waiting | None] | None = None  # a poll that waits for a command
+    name: str = ""
+    version: str = ""
+    seen_at: int = 0
+    open: asyncio.Future[Waiting | None] | None = None  # a poll that waits for a command
 
 
 class Bridge:

@@ -15,10 +15,9 @@ import msgspec
 from cohabit.errors import AskerError, BadArgs
 from cohabit.model.action import ActionDef
 from cohabit.model.observation import Observation
+from cohabit.protocols.wsap.one_seat import PlayedWorld
 from cohabit.registry import make_world
-from cohabit.room.opening import opening_state
-from cohabit.room.room import Room
-from cohabit.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec
 
 WORLD = "planet"
 POLL_SECONDS = 20
@@ -34,17 +33,15 @@ DIRECTIONS = {"L": "left", "R": "right", "U": "above", "D": "below"}
 FAILED = re.compile(r"\w+ failed: ")
 
 
-class SimulatedGame:
+class SimulatedGame(PlayedWorld):
     """A planet world with a body for each player. Each action of one lets a step pass for all."""
 
     def __init__(self, players: Sequence[str], seed: int = 0) -> None:
-        world = make_world(WORLD, {})
+        self.world = make_world(WORLD, {})
         handles = [f"player-{number + 1}" for number in range(len(players))]
-        seated = [AgentSpec(id=handle, role="human", claim=f"auto:{n}") for n, handle in enumerate(handles)]
-        scenario = Scenario(world=WORLD, agents=seated, partial_intel=world.spec.fog)
         self._members = dict(zip(players, handles, strict=True))
-        self._at = 0
-        self.room = Room.create(opening_state(scenario, world, WORLD, "simulation", seed, "00" * 16), world, 0)
+        seated = [AgentSpec(id=handle, role="human", claim=f"auto:{n}") for n, handle in enumerate(handles)]
+        self._open("simulation", seated, seed)
         self._actions = {action.name: action for action in self.room.commands.action_space().actions}
 
     def answer(self, command: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,15 +60,15 @@ class SimulatedGame:
         if name == "look":
             return {"success": True, "message": self._seen(member).text}
         if name == "say":
-            self._call(member, "say", {"text": given.get("message", "")})
+            self._call(member, "say", {"text": given.get("message", "")}, look=False)
             return {"success": True, "message": "you said it"}
         if name in ("check_quest", "open_crafting"):
-            rows = self._call(member, name, {})
+            rows = self._call(member, name, {}, look=False)
             return {"success": True, "message": "\n".join(", ".join(map(str, row.values())) for row in rows)}
         if name not in self._actions:
             raise BadArgs(f"this world has no action {name}")
         before, total = self._seen(member), self._total(member)
-        said = self._call(member, name, _arguments(self._actions[name], given)).message
+        said = self._call(member, name, _arguments(self._actions[name], given), look=False).message
         self._let_the_others_wait(member, before.step)
         after = self._seen(member)
         if after.step == before.step:  # it took no time
@@ -96,14 +93,10 @@ class SimulatedGame:
             if self._seen(acting).step != step:
                 return
             if self._is_to_move(member):
-                self._call(member, "wait", {})
+                self._call(member, "wait", {}, look=False)
 
     def _is_to_move(self, member: str) -> bool:
         return self.room.state.members[member].seat in self.room.world.to_move()
-
-    def _call(self, member: str, name: str, args: dict[str, Any]) -> Any:
-        self._at += 1
-        return self.room.call(member, name, args, at=self._at, look=False)
 
     def _total(self, member: str) -> float:
         return self.room.world.returns().get(self.room.state.members[member].seat or "", 0.0)

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from cohabit.errors import BadArgs, Busy, CohabitError, GameCrash, UnknownAsset, WorldTimeout
+from cohabit.faces.http import decoded
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.timestamps import utc
 from cohabit.protocols.worldbox.commands import versions
@@ -30,10 +31,7 @@ def bearer(headers: Any) -> str | None:
 
 def read_command(body: bytes, request: BridgeRequest) -> None:
     """``{"name": …, "args": {…}}``; arguments that are not an object are ignored."""
-    try:
-        said = msgspec.json.decode(body or b"{}")
-    except (ValueError, RecursionError) as wrong:  # not JSON, not UTF-8, or nested too deeply
-        raise BadArgs(f"the body is not JSON: {wrong}") from None
+    said = decoded(body or b"{}")
     if not isinstance(said, dict):
         raise BadArgs('the body must be a JSON object: {"name": "whoami", "args": {}}')
     name, args = said.get("name"), said.get("args")

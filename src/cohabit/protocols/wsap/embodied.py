@@ -12,24 +12,12 @@ from cohabit.adapter import GameAdapter
 from cohabit.bodies import EmbodiedWorld
 from cohabit.errors import AskerError, BadArgs, GameRejected
 from cohabit.features.bodies.state import avatars_in
+from cohabit.model import avatar as avatars
 from cohabit.model.action import Action, ActionResult, ActionSpace
-from cohabit.model.avatar import (
-    AVATAR_ACTIONS,
-    Avatar,
-    AvatarRoster,
-    AvatarSpec,
-    AvatarState,
-    DeathEvent,
-    JackInResult,
-    JackOutResult,
-    RespawnOption,
-)
 from cohabit.model.observation import Observation
 from cohabit.protocols.wsap.one_seat import PlayedWorld
 from cohabit.registry import make_world
-from cohabit.room.opening import opening_state
-from cohabit.room.room import Room
-from cohabit.scenario import AgentSpec, Scenario
+from cohabit.scenario import AgentSpec
 from cohabit.world import World
 
 HOST = "adapter"
@@ -38,25 +26,25 @@ HOST = "adapter"
 class AvatarGameAdapter(GameAdapter, Protocol):
     """A game in which agents have bodies."""
 
-    def list_avatars(self, agent_id: str) -> list[Avatar]:
+    def list_avatars(self, agent_id: str) -> list[avatars.Avatar]:
         """All avatars of an agent in this game."""
 
-    def create_avatar(self, agent_id: str, spec: AvatarSpec) -> Avatar:
+    def create_avatar(self, agent_id: str, spec: avatars.AvatarSpec) -> avatars.Avatar:
         """Create an avatar for an agent."""
 
-    def jack_in(self, agent_id: str, avatar_id: str) -> JackInResult:
+    def jack_in(self, agent_id: str, avatar_id: str) -> avatars.JackInResult:
         """Bind an agent to an avatar."""
 
-    def jack_out(self, agent_id: str, mode: str = "dormant") -> JackOutResult:
+    def jack_out(self, agent_id: str, mode: str = "dormant") -> avatars.JackOutResult:
         """Release the avatar that an agent controls."""
 
-    def transfer(self, agent_id: str, avatar_id: str) -> JackInResult:
+    def transfer(self, agent_id: str, avatar_id: str) -> avatars.JackInResult:
         """Leave the avatar that an agent controls, and bind it to another one."""
 
-    def handle_death(self, avatar_id: str) -> DeathEvent:
+    def handle_death(self, avatar_id: str) -> avatars.DeathEvent:
         """How an avatar died, and how it can come back."""
 
-    def respawn(self, avatar_id: str, option: RespawnOption | str) -> JackInResult:
+    def respawn(self, avatar_id: str, option: avatars.RespawnOption | str) -> avatars.JackInResult:
         """Bring a dead avatar back, and jack in."""
 
 
@@ -83,21 +71,17 @@ class Embodied(PlayedWorld):
     def action_space(self) -> ActionSpace:
         """The actions of the game, and those that its avatars have."""
         ours = self.room.commands.action_space().actions
-        avatars = [action for action in AVATAR_ACTIONS.actions if self._is_of_avatars(action.name)]
-        return ActionSpace([*ours, *avatars], self.world.spec.examples)
+        of_avatars = [action for action in avatars.AVATAR_ACTIONS.actions if self._is_of_avatars(action.name)]
+        return ActionSpace([*ours, *of_avatars], self.world.spec.examples)
 
     def _is_of_avatars(self, action: str) -> bool:
         """Whether it is an action of avatars that this game has, and not an action of the game itself."""
         command = self.room.commands.get(action)
-        return action in AVATAR_ACTIONS.names() and command is not None and not command.is_action
+        return action in avatars.AVATAR_ACTIONS.names() and command is not None and not command.is_action
 
     def reset(self) -> Observation:
-        spec = self.world.spec
-        scenario = Scenario(world=spec.name, agents=[AgentSpec(id=HOST, role="host")], partial_intel=spec.fog)
-        state = opening_state(scenario, self.world, spec.name, HOST, self._seed, "00" * 16)
-        self._at = 0
         self.agent = ""
-        self.room = Room.create(state, self.world, self._at)
+        self._open(HOST, [AgentSpec(id=HOST, role="host")], self._seed)
         return Observation(text="Nobody has jacked in yet.")
 
     def as_agent(self, agent_id: str) -> "Embodied":
@@ -118,7 +102,6 @@ class Embodied(PlayedWorld):
 
     def act(self, action: Action) -> ActionResult:
         """Execute an action of the game or of the avatar."""
-        args: dict[str, Any] = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
         try:
             if not self.agent:
                 raise GameRejected("jack in first")
@@ -126,61 +109,53 @@ class Embodied(PlayedWorld):
                 done = msgspec.to_builtins(self._call(self.agent, action.name, action.parameters))
                 result = ActionResult(True, str(done.get("message", "")) or "Done.")
             else:
-                result = self._call(self.agent, "act", args)
+                result = self._call(self.agent, "act", {**action.choice, "reasoning": action.reasoning})
         except AskerError as refused:
             result = ActionResult(False, refused.as_text())
         return msgspec.structs.replace(result, done=self.room.is_over(), observation=self.observe())
 
     # -- avatars --------------------------------------------------------------------------------------
-    def roster(self, agent_id: str) -> AvatarRoster:
+    def roster(self, agent_id: str) -> avatars.AvatarRoster:
         self._member(agent_id)
-        found: AvatarRoster = self._call(agent_id, "avatars")
+        found: avatars.AvatarRoster = self._call(agent_id, "avatars")
         return found
 
-    def list_avatars(self, agent_id: str) -> list[Avatar]:
+    def list_avatars(self, agent_id: str) -> list[avatars.Avatar]:
         return self.roster(agent_id).avatars
 
-    def create_avatar(self, agent_id: str, spec: AvatarSpec) -> Avatar:
+    def create_avatar(self, agent_id: str, spec: avatars.AvatarSpec) -> avatars.Avatar:
         """The bonuses of ``spec`` come from skills, which an adapter without the Nexus does not know."""
         self._member(agent_id)
         args = {"name": spec.name, "appearance": spec.appearance or None, "spawn_location": spec.spawn_location}
-        made: Avatar = self._call(agent_id, "create_avatar", args)
+        made: avatars.Avatar = self._call(agent_id, "create_avatar", args)
         return made
 
-    def jack_in(self, agent_id: str, avatar_id: str | None = None) -> JackInResult:
+    def jack_in(self, agent_id: str, avatar_id: str | None = None) -> avatars.JackInResult:
         self._member(agent_id)
-        result = self._tried(agent_id, "jack_in", {"avatar_id": avatar_id})
-        if result.success:
-            self.agent = agent_id
-        return result
+        return self._bound(agent_id, "jack_in", {"avatar_id": avatar_id})
 
-    def transfer(self, agent_id: str, avatar_id: str, mode: str = "dormant") -> JackInResult:
+    def transfer(self, agent_id: str, avatar_id: str, mode: str = "dormant") -> avatars.JackInResult:
         """``mode``: how the present avatar is left, as in ``jack_out``."""
         self._member(agent_id)
-        result = self._tried(agent_id, "transfer", {"avatar_id": avatar_id, "mode": mode})
-        if result.success:
-            self.agent = agent_id
-        return result
+        return self._bound(agent_id, "transfer", {"avatar_id": avatar_id, "mode": mode})
 
-    def jack_out(self, agent_id: str, mode: str = "dormant") -> JackOutResult:
+    def jack_out(self, agent_id: str, mode: str = "dormant") -> avatars.JackOutResult:
         self._member(agent_id)
         try:
-            left: JackOutResult = self._call(agent_id, "jack_out", {"mode": mode})
+            left: avatars.JackOutResult = self._call(agent_id, "jack_out", {"mode": mode})
         except AskerError as refused:
             active = self.roster(agent_id).get_active()
-            return JackOutResult(False, active.state if active else AvatarState.UNBOUND, refused.as_text())
+            state = active.state if active else avatars.AvatarState.UNBOUND
+            return avatars.JackOutResult(False, state, refused.as_text())
         return left
 
-    def handle_death(self, avatar_id: str) -> DeathEvent:
-        found: DeathEvent = self._call(self._owner(avatar_id), "death")
+    def handle_death(self, avatar_id: str) -> avatars.DeathEvent:
+        found: avatars.DeathEvent = self._call(self._owner(avatar_id), "death")
         return found
 
-    def respawn(self, avatar_id: str, option: RespawnOption | str) -> JackInResult:
-        agent = self._owner(avatar_id)
-        result = self._tried(agent, "respawn", {"option": option if isinstance(option, str) else option.id})
-        if result.success:
-            self.agent = agent
-        return result
+    def respawn(self, avatar_id: str, option: avatars.RespawnOption | str) -> avatars.JackInResult:
+        wanted = option if isinstance(option, str) else option.id
+        return self._bound(self._owner(avatar_id), "respawn", {"option": wanted})
 
     # -- the room -------------------------------------------------------------------------------------
     def _owner(self, avatar_id: str) -> str:
@@ -193,13 +168,12 @@ class Embodied(PlayedWorld):
         if agent_id not in self.room.state.members:
             self._call(HOST, "add_member", {"id": agent_id, "role": "player"})
 
-    def _tried(self, agent_id: str, name: str, args: dict[str, Any]) -> JackInResult:
+    def _bound(self, agent_id: str, name: str, args: dict[str, Any]) -> avatars.JackInResult:
+        """The result of a command that gives an agent a body."""
         try:
-            result: JackInResult = self._call(agent_id, name, args)
+            result: avatars.JackInResult = self._call(agent_id, name, args)
         except AskerError as refused:
-            return JackInResult(False, message=refused.as_text())
+            return avatars.JackInResult(False, message=refused.as_text())
+        if result.success:
+            self.agent = agent_id
         return result
-
-    def _call(self, agent_id: str, name: str, args: dict[str, Any] | None = None) -> Any:
-        self._at += 1
-        return self.room.call(agent_id, name, args, at=self._at)

@@ -28,9 +28,22 @@ def as_adapter(world: World | str, *, seed: int = 0, step_ticks: int = STEP_TICK
 
 
 class PlayedWorld:
-    """What every adapter of a world says about its game."""
+    """A world in a room of its own, and what every adapter of a world says about its game."""
 
     world: World
+    room: Room
+    _at = 0  # the time in the room, in milliseconds
+
+    def _open(self, room: str, agents: list[AgentSpec], seed: int) -> None:
+        """Begin the game."""
+        spec = self.world.spec
+        scenario = Scenario(world=spec.name, agents=agents, partial_intel=spec.fog)
+        self._at = 0
+        self.room = Room.create(opening_state(scenario, self.world, spec.name, room, seed, "00" * 16), self.world, 0)
+
+    def _call(self, member: str, name: str, args: dict[str, Any] | None = None, look: bool = True) -> Any:
+        self._at += 1
+        return self.room.call(member, name, args, at=self._at, look=look)
 
     @property
     def name(self) -> str:
@@ -82,12 +95,7 @@ class OneSeat(PlayedWorld):
         return msgspec.structs.replace(result, done=self.room.is_over(), observation=self.observe())
 
     def reset(self) -> Observation:
-        spec = self.world.spec
-        seated = AgentSpec(id=PLAYER, role="player", claim="auto:0")
-        scenario = Scenario(world=spec.name, agents=[seated], partial_intel=spec.fog)
-        state = opening_state(scenario, self.world, spec.name, "adapter", self._seed, "00" * 16)
-        self._at = 0
-        self.room = Room.create(state, self.world, self._at)
+        self._open("adapter", [AgentSpec(id=PLAYER, role="player", claim="auto:0")], self._seed)
         return self.observe()
 
     @property
@@ -100,9 +108,7 @@ class OneSeat(PlayedWorld):
             return (
                 ActionResult(False, "the game is over") if over else self._pass_time(ActionResult(True, "Time passes."))
             )
-        self._at += 1
-        args: dict[str, Any] = {"action": action.name, "params": action.parameters, "reasoning": action.reasoning}
-        result = self.room.call(PLAYER, "act", args, at=self._at, look=False)
+        result = self._call(PLAYER, "act", {**action.choice, "reasoning": action.reasoning}, look=False)
         if not isinstance(result, ActionResult):
             raise BadArgs(f"{action.name} is not an action of this game")
         return self._pass_time(result) if self.room.pace == "clock" else result

@@ -5,13 +5,12 @@ from typing import Any
 
 from cohabit.model.observation import Entity, Location, Observation
 from cohabit.worlds.crafter import text
-from cohabit.worlds.crafter.changes import changes_text
 from cohabit.worlds.crafter.events import events_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.player import Player
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ITEMS, NAMES, VITALS
 from cohabit.worlds.crafter.view import view_of, whole_map
-from cohabit.worlds.shifted_view import offset
+from cohabit.worlds.shifted_view import facts_of, offset
 
 
 def observation_of(game: Game, player: Player, with_text: bool = True) -> Observation:
@@ -38,7 +37,7 @@ def status_of(game: Game, player: Player) -> dict[str, Any]:
     player is in the middle, at row 3, column 4. ``things`` are [name, x, y] with offsets from the player, x to the
     right and y down. ``facing`` is such an offset too.
     """
-    view = view_of(game.land, player)
+    ground, things = view_of(game.land, player)
     return {
         "health": player.health,
         "food": player.food,
@@ -49,8 +48,8 @@ def status_of(game: Game, player: Player) -> dict[str, Any]:
         "length": game.length,
         "position": [player.x, player.y],
         "facing": [player.dx, player.dy],
-        "ground": view.ground,
-        "things": [[seen.name, seen.x, seen.y] for seen in view.things],
+        "ground": ground,
+        "things": things,
         "achievements": [name for name, times in zip(ACHIEVEMENTS, player.achievements, strict=True) if times],
     }
 
@@ -90,8 +89,4 @@ def _entity(name: str, x: int, y: int) -> Entity:
 
 def changes_between(before: Observation, now: Observation) -> str | None:
     """What is different from an earlier observation, as text; None if the whole text is better."""
-    return changes_text(_facts(before), _facts(now))
-
-
-def _facts(observation: Observation) -> dict[str, Any]:
-    return {**observation.status, "inventory": observation.inventory, "step": observation.step}
+    return text.changes_text(facts_of(before), facts_of(now))

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from cohabit.bodies import BodyState, DepartMode, EmbodiedWorld
 from cohabit.errors import GameRejected
-from cohabit.model.action import Action
 from cohabit.model.observation import Goal, Observation
 from cohabit.model.record import Told
 from cohabit.model.seat import Eye, Seat, SeatId
-from cohabit.world import ActionSpec, ArraySpec, Arrival, Outcome, Range, Standing, WorldSpec, action
+from cohabit.world import ActionSpec, Arrival, Outcome, Range, Standing, WorldSpec, action
 from cohabit.worlds.crafter import bodies, saves, trade
-from cohabit.worlds.crafter.actions import LEGAL, NOOP_ACTION, action_specs
-from cohabit.worlds.crafter.arrays import array_forms, array_of, nothing
+from cohabit.worlds.crafter.actions import action_specs
+from cohabit.worlds.crafter.arrays import array_of, nothing
 from cohabit.worlds.crafter.drawing.map import map_scene
 from cohabit.worlds.crafter.drawing.scene import player_scene
 from cohabit.worlds.crafter.draws import KeyedDraws
@@ -31,7 +30,7 @@ from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST, SLE
 from cohabit.worlds.crafter.text import WAYS
 from cohabit.worlds.crafter.trade import Trade
 from cohabit.worlds.crafter.travel import TRAVEL, deeds_of
-from cohabit.worlds.crafter.world import Crafter, Length, Side, standing
+from cohabit.worlds.crafter.world import Crafter, CrafterWorld, Length, Side, standing
 from cohabit.worlds.newcomers import unique_name, why_not_new_body
 
 MAX_PLAYERS = 64
@@ -55,7 +54,7 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True):
     bodies: list[bodies.CrafterBody]
 
 
-class CrafterShared(EmbodiedWorld):
+class CrafterShared(CrafterWorld, EmbodiedWorld):
     """Crafter for many. Up to 64 players in one wild land. Survive, gather, build, trade, and reach achievements.
 
     All players choose an action, then everybody acts at once; whoever has chosen nothing by then does nothing. If two
@@ -323,12 +322,6 @@ class CrafterShared(EmbodiedWorld):
     def returns(self) -> Mapping[SeatId, float]:
         return self.totals
 
-    def legal(self, seat: Seat) -> Sequence[Action]:
-        return LEGAL
-
-    def fallback(self, seat: Seat) -> Action:
-        return NOOP_ACTION
-
     # -- views -----------------------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         return self._observation(eye, with_text=True)
@@ -352,12 +345,6 @@ class CrafterShared(EmbodiedWorld):
             return player_scene(self.game, self._player(eye.seat))
         return None
 
-    def numbered(self) -> Sequence[Action]:
-        return LEGAL
-
-    def arrays(self) -> Mapping[str, ArraySpec]:
-        return array_forms()
-
     def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
         if eye.seat is None or eye.sees == "public":
             return nothing(form)
@@ -368,10 +355,6 @@ class CrafterShared(EmbodiedWorld):
         if self.goals_mode == "rival":
             rows = [replace(row, score=self._player(row.seat).first) for row in rows]
         return sorted(rows, key=lambda row: -row.score)
-
-    @classmethod
-    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
-        return Crafter.summary(means)
 
     # -- saves -----------------------------------------------------------------------------------------------
     def snapshot(self) -> bytes:

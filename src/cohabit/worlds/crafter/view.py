@@ -3,7 +3,7 @@
 Cells beyond the edge of the map are there and empty, so a view has the same size everywhere.
 """
 
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from cohabit.worlds.crafter.land import Land, Thing
 from cohabit.worlds.crafter.player import Player
@@ -18,17 +18,9 @@ _TO_LETTERS = bytes(LETTERS.encode()) + bytes(256 - len(LETTERS))
 _ARROWS = {(-1, 0): "arrow left", (1, 0): "arrow right", (0, -1): "arrow up", (0, 1): "arrow down"}
 
 
-class Seen(Struct, frozen=True, array_like=True, gc=False):
-    """A thing in the view, at its offset from the player: x to the right, y down."""
-
-    name: str
-    x: int
-    y: int
-
-
-class View(Struct, frozen=True):
+class View(NamedTuple):
     ground: list[str]  # rows from top to bottom, a letter for each cell; the player is in the middle
-    things: list[Seen]  # without the player itself, row by row
+    things: list[list[Any]]  # without the player itself, row by row: name, and offset to the right and down
 
 
 def view_of(land: Land, player: Player) -> View:
@@ -38,12 +30,12 @@ def view_of(land: Land, player: Player) -> View:
     first = player.cell - left * stride - up
     end = first + VIEW_WIDTH * stride
     ground: list[str] = []
-    things: list[Seen] = []
+    things: list[list[Any]] = []
     for row in range(VIEW_HEIGHT):
         ground.append(land.material[first + row : end : stride].translate(_TO_LETTERS).decode()[:VIEW_WIDTH])
         for column, thing in enumerate(land.at[first + row : end : stride]):
             if thing is not None and thing is not player:
-                things.append(Seen(_name(thing), column - left, row - up))
+                things.append([_name(thing), column - left, row - up])
     return View(ground, things)
 
 

@@ -28,7 +28,31 @@ Length = Annotated[int, Range(1, 1_000_000, "steps until the game ends")]
 Side = Annotated[int, Range(9, saves.MAX_SIZE, "cells per side of the map")]
 
 
-class Crafter(World):
+class CrafterWorld(World):
+    """What Crafter for one player and for many have in common."""
+
+    def legal(self, seat: Seat) -> Sequence[Action]:
+        return LEGAL
+
+    def numbered(self) -> Sequence[Action]:
+        return LEGAL
+
+    def fallback(self, seat: Seat) -> Action:
+        return NOOP_ACTION
+
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        return array_forms()
+
+    @classmethod
+    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
+        """The Crafter score: the geometric mean of the success rates of the 22 achievements, in percent."""
+        if not all(name in means for name in ACHIEVEMENTS):
+            return {}
+        logs = [math.log(1 + 100 * means[name]) for name in ACHIEVEMENTS]
+        return {"Crafter score": math.exp(sum(logs) / len(logs)) - 1}
+
+
+class Crafter(CrafterWorld):
     """Crafter. You are in a wild land. Survive, gather, build, and reach as many of the 22 achievements as you can.
 
     Each action is a step. An action that fails still takes a step. You go left, right, up or down, and you face where
@@ -93,12 +117,6 @@ class Crafter(World):
             success=player.failure is None,
         )
 
-    def legal(self, seat: Seat) -> Sequence[Action]:
-        return LEGAL
-
-    def fallback(self, seat: Seat) -> Action:
-        return NOOP_ACTION
-
     def observe(self, eye: Eye) -> Observation:
         # Nothing is hidden from those who watch: there is nobody to be beaten with it.
         return observation_of(self.game, self.player)
@@ -112,25 +130,11 @@ class Crafter(World):
     def picture(self, eye: Eye) -> bytes:
         return player_scene(self.game, self.player)
 
-    def numbered(self) -> Sequence[Action]:
-        return LEGAL
-
-    def arrays(self) -> Mapping[str, ArraySpec]:
-        return array_forms()
-
     def array(self, eye: Eye, form: str) -> NDArray[np.uint8]:
         return array_of(self.game, self.player, form)
 
     def standings(self) -> Sequence[Standing]:
         return [standing(_SEATS[0], self.player)]
-
-    @classmethod
-    def summary(cls, means: Mapping[str, float]) -> Mapping[str, float]:
-        """The Crafter score: the geometric mean of the success rates of the 22 achievements, in percent."""
-        if not all(name in means for name in ACHIEVEMENTS):
-            return {}
-        logs = [math.log(1 + 100 * means[name]) for name in ACHIEVEMENTS]
-        return {"Crafter score": math.exp(sum(logs) / len(logs)) - 1}
 
     def snapshot(self) -> bytes:
         return msgspec.msgpack.encode(saves.save_game(self.game))

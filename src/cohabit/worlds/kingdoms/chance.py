@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 U64 = np.uint64
 Bits = NDArray[np.uint64]
 _A, _B = U64(0xBF58476D1CE4E5B9), U64(0x94D049BB133111EB)
-_STEP = 0x9E3779B97F4A7C15
+STEP = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 
@@ -27,7 +27,7 @@ def mixed(bits: Bits) -> Bits:
     return bits
 
 
-def _mixed_one(bits: int) -> int:
+def mixed_one(bits: int) -> int:
     """The same for a single number of any size."""
     bits &= _MASK
     bits = ((bits ^ (bits >> 30)) * int(_A)) & _MASK
@@ -51,11 +51,11 @@ class Chance:
         if salt is None:
             digest = blake2b(f"{self.dice:x}\0{purpose}".encode(), digest_size=8, person=b"kingdoms").digest()
             salt = self._salts[purpose] = int.from_bytes(digest, "little")
-        return _mixed_one(salt + tick * _STEP)  # mixed here, so that id 5 at tick 6 is not id 6 at tick 5
+        return mixed_one(salt + tick * STEP)  # mixed here, so that id 5 at tick 6 is not id 6 at tick 5
 
     def bits(self, purpose: str, tick: int, who: NDArray[Any]) -> Bits:
         """64 random bits for each of ``who`` (creature ids, cells or any other whole numbers)."""
-        return mixed(who.astype(U64) * U64(_STEP) + U64(self._salt(purpose, tick)))
+        return mixed(who.astype(U64) * U64(STEP) + U64(self._salt(purpose, tick)))
 
     def below(self, n: int, purpose: str, tick: int, who: NDArray[Any]) -> NDArray[np.int64]:
         """A number from 0 to n - 1 for each of ``who``. It is taken from the top bits; for small n the bias is nil."""
@@ -72,4 +72,4 @@ class Chance:
 
     def one(self, n: int, purpose: str, tick: int, who: int = 0) -> int:
         """A single number from 0 to n - 1."""
-        return (_mixed_one(self._salt(purpose, tick) + who * _STEP) >> 32) * n >> 32
+        return (mixed_one(self._salt(purpose, tick) + who * STEP) >> 32) * n >> 32

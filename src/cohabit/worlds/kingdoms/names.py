@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from cohabit.model.table_files import read_table
 from cohabit.worlds import words
+from cohabit.worlds.kingdoms.chance import STEP, mixed_one
 from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import SPECIES
 
-_MASK = (1 << 64) - 1
 PUBLIC_ID_BITS = 53
 """Every JSON reader keeps whole numbers of this size."""
 
@@ -51,16 +51,8 @@ def counted(count: int, species: str) -> str:
 
 
 # -- proper names ---------------------------------------------------------------------------------
-def _roll(number: int, salt: int) -> int:
-    """A pseudo-random number from an id."""
-    bits = (number * 0x9E3779B97F4A7C15 + salt * 0xD1B54A32D192ED03) & _MASK
-    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _MASK
-    return bits ^ (bits >> 31)
-
-
 def _pick(words: tuple[str, ...], number: int, salt: int) -> str:
-    return words[_roll(number, salt) % len(words)]
+    return words[mixed_one(number * STEP + salt * 0xD1B54A32D192ED03) % len(words)]
 
 
 def public_id(sim: Sim, purpose: str, number: int) -> int:

@@ -1,5 +1,7 @@
 """The answers of the read commands. They contain only what the given view may see."""
 
+from typing import TypeVar
+
 import numpy as np
 
 from cohabit.worlds.kingdoms import answers
@@ -12,6 +14,7 @@ from cohabit.worlds.kingdoms.sim import City, Kingdom, Sim
 from cohabit.worlds.kingdoms.species import HEALTH, SPECIES, SPECIES_ROW
 from cohabit.worlds.kingdoms.tiles import BUILDINGS, GROUND, TOPS
 
+T = TypeVar("T")
 WILD_KINGDOMS = {"nomads": 1_000_001, "animals": 1_000_002, "monsters": 1_000_003}
 """Ids of the kingdoms under which wild creatures are listed."""
 MAX_NAMES = 20
@@ -20,22 +23,23 @@ _WILD_NAMES = {"civil": "nomads", "monster": "monsters", "undead": "monsters"}
 _WILD_KINGDOM = np.array([WILD_KINGDOMS[_WILD_NAMES.get(kind.temper, "animals")] for kind in SPECIES])
 
 
+def _listed(items: list[T]) -> answers.Listed[T]:
+    return answers.Listed(items, len(items))
+
+
 # -- kinds of things ------------------------------------------------------------------------------
 def tile_kinds() -> answers.Listed[answers.TileKind]:
-    items = [answers.TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND]
-    return answers.Listed(items, len(items))
+    return _listed([answers.TileKind(g.id, g.colour, g.edge, g.biome) for g in GROUND])
 
 
 def top_kinds() -> answers.Listed[answers.TopKind]:
-    items = [answers.TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]]
-    return answers.Listed(items, len(items))
+    return _listed([answers.TopKind(t.id, t.colour, t.burns, t.food) for t in TOPS[1:]])
 
 
 def actor_kinds() -> answers.Listed[answers.ActorKind]:
-    items = [
-        answers.ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES
-    ]
-    return answers.Listed(items, len(items))
+    return _listed(
+        [answers.ActorKind(s.id, s.id, s.temper, s.health, s.damage, 60 // s.pace, s.home != "land") for s in SPECIES]
+    )
 
 
 def power_kinds(for_kings: bool, race: str | None = None) -> answers.Listed[answers.PowerKind]:
@@ -47,7 +51,7 @@ def power_kinds(for_kings: bool, race: str | None = None) -> answers.Listed[answ
         for p in POWERS.values()
         if not for_kings or (p.aim != "god" and (p.family != "spawn" or race in (None, p.id)))
     ]
-    return answers.Listed(items, len(items))
+    return _listed(items)
 
 
 # -- the world through a view ---------------------------------------------------------------------
@@ -75,7 +79,8 @@ def tile(view: View, x: int, y: int) -> answers.Tile:
     sim = view.sim
     land, cell = sim.land, sim.land.cell(x, y)
     if not view.sees(cell):
-        return answers.Tile(x, y, GROUND[land.chart[cell]].id, _charted_height(sim, cell), [], 0, visible=False)
+        height = int(land.chart[cell]) * 255 // (len(GROUND) - 1)  # by the chart: the true height may have changed
+        return answers.Tile(x, y, GROUND[land.chart[cell]].id, height, [], 0, visible=False)
     rows = view.rows()
     c = sim.creatures
     here = rows[(c.x[rows] == x) & (c.y[rows] == y)]
@@ -94,11 +99,6 @@ def tile(view: View, x: int, y: int) -> answers.Tile:
     )
 
 
-def _charted_height(sim: Sim, cell: int) -> int:
-    """A height derived from the kind of ground on the chart: the true height may have changed."""
-    return int(sim.land.chart[cell]) * 255 // (len(GROUND) - 1)
-
-
 def kingdoms(view: View, include_wild: bool) -> answers.Listed[answers.KingdomLine]:
     """Every kingdom. Public on purpose: diplomacy needs to know who exists."""
     sim = view.sim
@@ -110,7 +110,7 @@ def kingdoms(view: View, include_wild: bool) -> answers.Listed[answers.KingdomLi
             answers.KingdomLine(number, f"the {name}", name, 0, int(np.count_nonzero(wild == number)), True)
             for name, number in WILD_KINGDOMS.items()
         ]
-    return answers.Listed(items, len(items))
+    return _listed(items)
 
 
 def _kingdom(view: View, k: Kingdom) -> answers.KingdomLine:
@@ -132,12 +132,8 @@ def _kingdom(view: View, k: Kingdom) -> answers.KingdomLine:
 
 def cities(view: View, kingdom_id: int | None) -> answers.Listed[answers.CityLine]:
     sim = view.sim
-    found = [
-        _city(sim, city)
-        for city in sim.cities.values()
-        if view.knows(city.kingdom) and kingdom_id in (None, city.kingdom)
-    ]
-    return answers.Listed(found, len(found))
+    found = [c for c in sim.cities.values() if view.knows(c.kingdom) and kingdom_id in (None, c.kingdom)]
+    return _listed([_city(sim, city) for city in found])
 
 
 def _city(sim: Sim, city: City) -> answers.CityLine:

@@ -33,7 +33,7 @@ Grid = NDArray[np.uint8]
 
 def resample(game: Game, chosen: dict[str, Choice], body: Body | None, stream: Stream) -> None:
     """Redraw everything that this body does not know; with no body, everything that is not public."""
-    seen = _seen_by(game, body)
+    seen = [] if body is None else [(thing.name, thing.x, thing.y) for thing in view_of(game, body).things]
     game.lands_seed = stream.bits64()
     for name, land in list(game.lands.items()):
         if body is None or not body.explored.get(name):
@@ -48,11 +48,6 @@ def resample(game: Game, chosen: dict[str, Choice], body: Body | None, stream: S
         if body is None or seat != body.seat:
             tiles = {"direction": stream.choice(("left", "right")), "tiles": stream.between(1, 4)}
             chosen[seat] = Choice("move", tiles) if stream.chance(2, 3) else Choice("wait")
-
-
-def _seen_by(game: Game, body: Body | None) -> list[tuple[str, int, int]]:
-    """What the body sees, by name and offset."""
-    return [] if body is None else [(thing.name, thing.x, thing.y) for thing in view_of(game, body).things]
 
 
 def _is_known(body: Body | None, seen: Sequence[tuple[str, int, int]], name: str, x: int, y: int) -> bool:

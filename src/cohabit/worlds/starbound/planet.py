@@ -7,7 +7,8 @@ from cohabit.errors import GameRejected
 from cohabit.model.action import Action
 from cohabit.model.observation import Goal
 from cohabit.world import Eye, Observation, Outcome, Range, Seat, SeatId, Standing, Stream, Told, WorldSpec, query
-from cohabit.worlds.starbound import harm, imagined, saves
+from cohabit.worlds.shifted_view import facts_of
+from cohabit.worlds.starbound import acting, creatures, environment, harm, imagined, quests, saves
 from cohabit.worlds.starbound.body import Body
 from cohabit.worlds.starbound.choices import Choice
 from cohabit.worlds.starbound.drawing.scene import body_scene, system_scene
@@ -16,13 +17,10 @@ from cohabit.worlds.starbound.embodied import MAX_PLAYERS, PlanetBodies
 from cohabit.worlds.starbound.game import Game
 from cohabit.worlds.starbound.legal import NUMBERED, WAIT, sensible
 from cohabit.worlds.starbound.planets import HEIGHT, PLANET_NAMES, WIDTH
-from cohabit.worlds.starbound.quests import goals_of
 from cohabit.worlds.starbound.status import crowd_observation, observation_of
-from cohabit.worlds.starbound.steps import step
 from cohabit.worlds.starbound.terrain import make_terrain
 from cohabit.worlds.starbound.text import changes_text
 from cohabit.worlds.starbound.tiles import TO_LETTERS
-from cohabit.worlds.starbound.travel import TRAVEL
 
 NOT_DONE = "You died before you could do it."
 
@@ -58,7 +56,6 @@ class Planet(PlanetBodies):
         name="planet", version=4, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
-    travel = TRAVEL
 
     def __init__(
         self,
@@ -80,7 +77,7 @@ class Planet(PlanetBodies):
         self.game = Game(seed, self.fighting)
         self.chosen: dict[SeatId, Choice] = {}
         self.totals: dict[SeatId, float] = {}
-        self._acted: dict[SeatId, str] = {}  # of the last step, for `outcome`; not in a snapshot
+        self._acted: dict[SeatId, str] = {}  # why each action of the last step failed, for `outcome`; not in a snapshot
         for seat in seats:
             self._new_body(seat.name if seat.name != seat.id else "")
 
@@ -115,15 +112,36 @@ class Planet(PlanetBodies):
     def resolve(self) -> Sequence[Told]:
         if not self._present():
             return ()  # time stands still while nobody is here
-        chosen, self.chosen = self.chosen, {}
         living = [body for body in self.game.bodies if body.alive]
-        rewards, self._acted = step(self.game, chosen)
-        for seat, reward in rewards.items():
-            self.totals[seat] = self.totals.get(seat, 0.0) + reward
+        self._step()
         self._wake_the_dead()
         return [
             Told(f"{body.name} {harm.CAUSES.get(body.fate.cause, 'died')}") for body in living if body.fate is not None
         ]
+
+    def _step(self) -> None:
+        """One step of time: everybody acts, then nature."""
+        game, chosen = self.game, self.chosen
+        game.step_number += 1
+        self.chosen, self._acted = {}, {}
+        living = game.here()
+        first = game.step_number % len(living) if living else 0
+        for body in living:
+            body.events = []
+        for body in living[first:] + living[:first]:  # everybody comes first at times
+            choice = chosen.get(body.seat)
+            if choice is not None and body.here and body.presence == "awake":
+                self._acted[body.seat] = acting.act(game, body, choice.name, choice.args)
+        for body in living:
+            if body.here:
+                environment.live(game, body)
+        creatures.step(game)
+        for land in game.lands.values():
+            environment.grow(game, land)
+        for body in living:
+            game.explore(body)
+            if reward := quests.settle(body):
+                self.totals[body.seat] = self.totals.get(body.seat, 0.0) + reward
 
     def outcome(self, seat: Seat) -> Outcome:
         body = self._body_of(seat.id)
@@ -151,7 +169,7 @@ class Planet(PlanetBodies):
         return NUMBERED
 
     def goals(self, seat: Seat) -> Sequence[Goal]:
-        return goals_of(self._body_of(seat.id))
+        return quests.goals_of(self._body_of(seat.id))
 
     # -- views ---------------------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
@@ -168,7 +186,7 @@ class Planet(PlanetBodies):
     def changes(self, before: Observation, now: Observation) -> str | None:
         if "map" not in before.status or "map" not in now.status:
             return None
-        return changes_text(_facts(before), _facts(now))
+        return changes_text(facts_of(before), facts_of(now))
 
     @query(sees_all=True, listed=False)
     def chart(self, eye: Eye, planet: Annotated[str, Range(doc="the name of a planet")] = "verdant") -> list[str]:
@@ -219,7 +237,3 @@ class Planet(PlanetBodies):
 
     def restore(self, data: bytes) -> None:
         self.game, self.chosen, self.totals = saves.load_game(data, self.fighting)
-
-
-def _facts(observation: Observation) -> dict[str, Any]:
-    return {**observation.status, "inventory": observation.inventory, "step": observation.step}

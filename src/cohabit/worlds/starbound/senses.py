@@ -181,10 +181,10 @@ def heard(game: Game, body: Body, view: View) -> list[str]:
     if land.kind is None:
         return []  # everybody is alone aboard
     seen = {(thing.name, thing.x, thing.y) for thing in view.things}
-    others = [other for other in game.on(body.place) if other is not body and _is_loud(other)]
+    loud = [other for other in game.on(body.place) if other.presence == "awake" and not other.crouching]
     sources = [
         *((CREATURE[creature.kind].name, creature.x, creature.y) for creature in land.creatures),
-        *((f"player {other.name}", other.x, other.y) for other in others),
+        *((f"player {other.name}", other.x, other.y) for other in loud if other is not body),
     ]
     found = []
     for name, x, y in sources:
@@ -192,10 +192,6 @@ def heard(game: Game, body: Body, view: View) -> list[str]:
         if abs(dx) + abs(dy) <= HEARING and (name, dx, dy) not in seen:
             found.append((abs(dx) + abs(dy), f"{name.partition(' ')[0]} {_side(dx, dy)}"))
     return list(dict.fromkeys(words for _, words in sorted(found)))
-
-
-def _is_loud(body: Body) -> bool:
-    return body.presence == "awake" and not body.crouching
 
 
 def _side(dx: int, dy: int) -> str:

@@ -6,6 +6,7 @@ in lenient mode also as ``"2"``, and a fraction is cut off. Booleans and non-fin
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from math import isinf, isnan
 from typing import Any
 
@@ -69,23 +70,15 @@ class DropLog:
 class AnswerContext:
     """What is needed to read the answer of one nation; reused for the next nation."""
 
-    __slots__ = ("_nations_by_key", "_owners", "_suggestions", "_territories_by_key", "drop_log", "known", "lenient",
-                 "nation", "state")  # fmt: skip
-
     def __init__(self, state: GameState, lenient: bool) -> None:
         self.state = state
         self.known = state.mils
         self.lenient = lenient
-        self.nation = ""
-        self.drop_log: DropLog | None = None  # created on demand, as most answers are valid
-        self._owners: dict[str, str] | None = None
-        self._nations_by_key: Texts | None = None
-        self._territories_by_key: Texts | None = None
-        self._suggestions = 0
+        self.start("")
 
     def start(self, nation: str) -> None:
         self.nation = nation
-        self.drop_log = None
+        self.drop_log: DropLog | None = None  # created on demand, as most answers are valid
         self._suggestions = 0
 
     def drop(self, field: str, reason: str) -> None:
@@ -101,28 +94,26 @@ class AnswerContext:
             self.drop_log = DropLog(self.nation)
         self.drop_log.add(field, reason, kind)
 
-    @property
-    def owners(self) -> dict[str, str]:
+    @cached_property
+    def owners(self) -> Texts:
         """territory -> its owner at the start of the turn."""
-        if self._owners is None:
-            self._owners = owners_of(self.state.territories)
-        return self._owners
+        return owners_of(self.state.territories)
+
+    @cached_property
+    def _nations_by_key(self) -> Texts:
+        return names_by_key(self.known)
+
+    @cached_property
+    def _territories_by_key(self) -> Texts:
+        return names_by_key(self.owners)
 
     def nation_named(self, name: str) -> str | None:
         """The nation of this name, in any case; None if there is none, or several."""
-        if name in self.known:
-            return name
-        if self._nations_by_key is None:
-            self._nations_by_key = names_by_key(self.known)
-        return self._nations_by_key.get(name_key(name))
+        return name if name in self.known else self._nations_by_key.get(name_key(name))
 
     def territory_named(self, name: str) -> str | None:
         """The territory of this name, in any case; None if there is none that has an owner, or several."""
-        if name in self.owners:
-            return name
-        if self._territories_by_key is None:
-            self._territories_by_key = names_by_key(self.owners)
-        return self._territories_by_key.get(name_key(name))
+        return name if name in self.owners else self._territories_by_key.get(name_key(name))
 
     def target_problem(self, name: str, nation: str | None) -> str | None:
         """Why this nation cannot be the target of an order, or None if it can."""

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from cohabit.model.stream import Stream
-from cohabit.worlds.statecraft.pledges import Pledges
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import Amounts, Flows, GameState, Ledgers, TurnResult
 from cohabit.worlds.statecraft.turn import run_turn
@@ -19,20 +18,13 @@ from cohabit.worlds.statecraft.visibility import FLOW_LEDGERS, Visibility
 WORDS = ("peace", "trade", "wait and see", "an alliance", "revenge")
 
 
-class Imagined(msgspec.Struct):
-    """A state of the game, and its last turn, as they could be."""
-
-    state: GameState
-    last: TurnResult | None
-
-
 def imagine(
     state: GameState, last: TurnResult | None, rules: Rules, viewer: Visibility, stream: Stream,
     *, open_messages: bool, is_over: bool,
-) -> Imagined:  # fmt: skip
+) -> tuple[GameState, TurnResult | None]:  # fmt: skip
     """The state and the last turn with everything redrawn that the viewer may not know."""
     if last is None:
-        return Imagined(state, None)  # before the first turn everything is known
+        return state, None  # before the first turn everything is known
     turn = run_turn(_earlier(state, rules, stream), _answers(state, rules, viewer, stream), rules)
     ledgers = _merged(last.ledgers, turn.ledgers, viewer, open_messages)
     known = viewer.outcomes(state.welfare)
@@ -45,7 +37,7 @@ def imagine(
     )
     own = [dropped for dropped in last.dropped if dropped.nation == viewer.nation]
     refused = [cession for cession in last.cessions_refused if cession[0] == viewer.nation]
-    return Imagined(end, TurnResult(end, ledgers, own, last.cessions_done, refused))
+    return end, TurnResult(end, ledgers, own, last.cessions_done, refused)
 
 
 def imagine_ratings(matrix: Flows, viewer: Visibility, stream: Stream) -> Flows:
@@ -54,11 +46,6 @@ def imagine_ratings(matrix: Flows, viewer: Visibility, stream: Stream) -> Flows:
         rater: row if rater == viewer.nation else {rated: stream.between(1, 10) for rated in row}
         for rater, row in matrix.items()
     }
-
-
-def known_pledges(pledges: Pledges, viewer: Visibility, open_messages: bool) -> Pledges:
-    """The pledges that reached the viewer, and its own."""
-    return viewer.by_sender(pledges, open_messages=open_messages)
 
 
 def _earlier(state: GameState, rules: Rules, stream: Stream) -> GameState:

@@ -5,13 +5,14 @@ that earlier phases wrote, and returns the ledgers that it adds, by name.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from cohabit.worlds.statecraft.cessions import Cessions, cede
+from cohabit.worlds.statecraft.cessions import cede
 from cohabit.worlds.statecraft.intake import read_intentions
 from cohabit.worlds.statecraft.rules import Rules
 from cohabit.worlds.statecraft.state import Amounts, Answers, DroppedInput, Flows, GameState, Ledgers, Texts, TurnResult
 
+Summaries = dict[str, list[tuple[int, str]]]
 MAX_SUMMARIES = 64
 """How many turn summaries the state holds per nation, so that a turn costs the same in a long game."""
 
@@ -24,27 +25,22 @@ def run_turn(state: GameState, answers: Answers, rules: Rules) -> TurnResult:
 def carry_out(state: GameState, ledgers: Ledgers, dropped: list[DroppedInput], rules: Rules) -> TurnResult:
     """Run the phases on the intentions of every nation, which are completed to the ledgers of the turn."""
     for phase in PHASES:
-        _write(ledgers, phase(state, ledgers, rules))
-    closing = close_turn(state, ledgers, rules)
-    _write(ledgers, closing.ledgers)
-    notes = store_notes(state, ledgers)
-    gained = ledgers.d_total_welfare_this_turn
+        for name, ledger in phase(state, ledgers, rules).items():
+            setattr(ledgers, name, ledger)
+    territories, ceded, refused = cede(state, ledgers.d_territory_cession)
+    history, summaries = store_notes(state, ledgers)
+    gained, disbanded = ledgers.d_total_welfare_this_turn, ledgers.d_mils_disbanded_voluntary
     end = GameState(
         turn=state.turn + 1,
-        mils=closing.mils,
-        territories=closing.cessions.territories,
+        mils={name: _army(state, ledgers, name) - mils for name, mils in disbanded.items()},
+        territories=territories,
         welfare={name: state.welfare.get(name, 0) + gain for name, gain in gained.items()},
         capitals=state.capitals,
         graph=state.graph,
-        history=notes.history,
-        summaries=notes.summaries,
+        history=history,
+        summaries=summaries,
     )
-    return TurnResult(end, ledgers, dropped, closing.cessions.done, closing.cessions.refused)
-
-
-def _write(ledgers: Ledgers, added: dict[str, Any]) -> None:
-    for name, ledger in added.items():
-        setattr(ledgers, name, ledger)
+    return TurnResult(end, ledgers, dropped, ceded, refused)
 
 
 # -- the phases ---------------------------------------------------------------------------------
@@ -162,44 +158,30 @@ def pay_grants(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, An
     }
 
 
-Phase = Callable[[GameState, Ledgers, Rules], dict[str, Any]]
-PHASES: tuple[Phase, ...] = (
-    earn_income, clamp_attacks, apply_damage, pay_upkeep, buy_mils, destroy_attackers, pay_grants,
-)  # fmt: skip
-"""1 to 7. The next state comes from ``close_turn`` (8) and ``store_notes`` (10). Phase 9, the reports, only reads."""
-
-
-class Closing(NamedTuple):
-    """The ledgers that phase 8 adds, and the armies and cessions of the next state."""
-
-    ledgers: dict[str, Any]
-    mils: Amounts
-    cessions: Cessions
-
-
-def close_turn(state: GameState, ledgers: Ledgers, rules: Rules) -> Closing:
-    """Phase 8: armies after losses, purchases and disbanding; then cessions."""
-    mils: Amounts = {}
+def disband_mils(state: GameState, ledgers: Ledgers, rules: Rules) -> dict[str, Any]:
+    """Phase 8: mils are disbanded as ordered, those that were bought in this turn too."""
     voluntary: Amounts = {}
     total: Amounts = {}
     for name, forced in ledgers.d_mils_disbanded_upkeep.items():
-        survivors = max(state.mils[name] - forced - ledgers.d_mils_lost_by_attacker[name], 0)
-        army = survivors + ledgers.d_mil_purchased[name]
-        voluntary[name] = disbanded = min(ledgers.d_mils_disband_intent[name], army)
-        mils[name] = army - disbanded
+        voluntary[name] = disbanded = min(ledgers.d_mils_disband_intent[name], _army(state, ledgers, name))
         total[name] = forced + disbanded
-    added = {"d_mils_disbanded_voluntary": voluntary, "d_mils_disbanded_total": total}
-    return Closing(added, mils, cede(state, ledgers.d_territory_cession))
+    return {"d_mils_disbanded_voluntary": voluntary, "d_mils_disbanded_total": total}
 
 
-class Notes(NamedTuple):
-    """The texts of the next state."""
+def _army(state: GameState, ledgers: Ledgers, nation: str) -> int:
+    """The army of a nation after losses and purchases."""
+    lost = ledgers.d_mils_disbanded_upkeep[nation] + ledgers.d_mils_lost_by_attacker[nation]
+    return max(state.mils[nation] - lost, 0) + ledgers.d_mil_purchased[nation]
 
-    history: Texts
-    summaries: dict[str, list[tuple[int, str]]]
+
+Phase = Callable[[GameState, Ledgers, Rules], dict[str, Any]]
+PHASES: tuple[Phase, ...] = (
+    earn_income, clamp_attacks, apply_damage, pay_upkeep, buy_mils, destroy_attackers, pay_grants, disband_mils,
+)  # fmt: skip
+"""1 to 8. Then territories are ceded; phase 9, the reports, only reads, and phase 10 is ``store_notes``."""
 
 
-def store_notes(state: GameState, ledgers: Ledgers) -> Notes:
+def store_notes(state: GameState, ledgers: Ledgers) -> tuple[Texts, Summaries]:
     """Phase 10: a history replaces the old one; a summary of the turn before is added. Empty texts are ignored."""
     histories = {name: text for name, text in ledgers.d_history_summary.items() if text}
     summaries = {
@@ -207,7 +189,7 @@ def store_notes(state: GameState, ledgers: Ledgers) -> Notes:
         for name, text in ledgers.d_turn_summary.items()
         if text
     }
-    return Notes({**state.history, **histories}, {**state.summaries, **summaries})
+    return {**state.history, **histories}, {**state.summaries, **summaries}
 
 
 def split_proportionally(units: int, weights: dict[str, int]) -> dict[str, int]:

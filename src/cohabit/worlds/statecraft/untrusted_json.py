@@ -5,10 +5,11 @@ valid answer is removed before parsing; it has the wrong type in any case.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
+
+from cohabit.model.answers import STRING_OR_BRACKET, object_texts
 
 MAX_DEPTH = 24
 MAX_CONTAINERS = 1_000_000
@@ -18,10 +19,6 @@ MAX_OBJECTS = 50
 MAX_INTEGER_DIGITS = 20
 """A longer integer is out of every range, so it is replaced by OUT_OF_RANGE."""
 OUT_OF_RANGE: int = 10**MAX_INTEGER_DIGITS
-
-# An unterminated string runs to the end of the text, so each character is scanned once, whatever the text is.
-_STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
-_START_OF_OBJECT = re.compile(r'\{\s*+["}]')
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -48,26 +45,11 @@ def objects_in_text(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in a text that also has prose or code fences, in order. Invalid objects are skipped whole.
 
     ValueError if there are too many: each costs much more than a character."""
-    start = _START_OF_OBJECT.search(text) if len(text) <= MAX_CHARACTERS else None
-    tried = 0
-    while start:
-        tried += 1
+    for tried, found in enumerate(object_texts(text) if len(text) <= MAX_CHARACTERS else (), 1):
         if tried > MAX_OBJECTS:
             raise ValueError(f"more than {MAX_OBJECTS}")
-        end = _end_of_object(text, start.start())
         with suppress(ValueError):
-            yield parse_json(text[start.start() : end])
-        start = _START_OF_OBJECT.search(text, end)
-
-
-def _end_of_object(text: str, start: int) -> int:
-    """The position after the closing brace; the end of the text if there is none."""
-    depth = 0
-    for match in _STRINGS_AND_BRACKETS.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.end()
-    return len(text)
+            yield parse_json(found)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -93,7 +75,7 @@ def _without_deep_parts(text: str) -> str:
     """The text with the arrays and objects at the maximum depth emptied."""
     kept: list[str] = []
     depth = start = 0
-    for match in _STRINGS_AND_BRACKETS.finditer(text):
+    for match in STRING_OR_BRACKET.finditer(text):
         token = match[0]
         if token in ("[", "{"):
             depth += 1

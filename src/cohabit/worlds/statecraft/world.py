@@ -11,7 +11,7 @@ from cohabit.model.observation import Goal, Observation, one_line
 from cohabit.world import Eye, Outcome, Range, Seat, SeatId, Standing, Stream, Told, World, WorldSpec, action, query
 from cohabit.worlds.statecraft import cessions, observation_text
 from cohabit.worlds.statecraft.agent_input import build_agent_input
-from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings, known_pledges
+from cohabit.worlds.statecraft.imagined import imagine, imagine_ratings
 from cohabit.worlds.statecraft.intake import FIELDS
 from cohabit.worlds.statecraft.maps import make_map, validate_map
 from cohabit.worlds.statecraft.pledges import Pledges, pledge_news, pledge_notes, pledges_in
@@ -390,13 +390,12 @@ class Statecraft(World):
             return
         nation = eye.seat if eye.sees == "own" and eye.seat in self.order else None
         viewer = Visibility(nation, self.observability)
-        imagined = imagine(
+        self.state, self.last = imagine(
             self.state, self.last, self.rules, viewer, stream, open_messages=self.open_messages,
             is_over=self._turns_left() <= 0,
         )  # fmt: skip
-        self.state, self.last = imagined.state, imagined.last
-        self.pledged = known_pledges(self.pledged, viewer, self.open_messages)
-        self.pledges_due = known_pledges(self.pledges_due, viewer, self.open_messages)
+        self.pledged = viewer.by_sender(self.pledged, open_messages=self.open_messages)
+        self.pledges_due = viewer.by_sender(self.pledges_due, open_messages=self.open_messages)
         if not self.publish_ratings:  # the published means tell much about them
             self.keeps_word = imagine_ratings(self.keeps_word, viewer, stream)
             self.aggressor = imagine_ratings(self.aggressor, viewer, stream)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from cohabit.model.stream import Stream
-from cohabit.worlds.whist.rules import SEATS, Card, Hands, Table, sorted_hand, suit_of
+from cohabit.worlds.whist.rules import SEATS, Hands, Table, sorted_hand, suit_of
 
 EXCHANGES = 400
 """Enough that every arrangement of 52 cards is about equally likely."""
@@ -34,7 +34,8 @@ def redealt(table: Table, seen: Collection[int], lacks: Sequence[str], stream: S
 def with_played(hands: Hands, before: Hands, dealt: Hands) -> Hands:
     """The hands as they would have been dealt: ``hands`` instead of ``before``, and the cards that were played."""
     north, east, south, west = (
-        sorted_hand([*now, *_without(first, held)]) for now, held, first in zip(hands, before, dealt, strict=True)
+        sorted_hand([*now, *(card for card in first if card not in held)])
+        for now, held, first in zip(hands, before, dealt, strict=True)
     )
     return north, east, south, west
 
@@ -42,7 +43,3 @@ def with_played(hands: Hands, before: Hands, dealt: Hands) -> Hands:
 def _movable(table: Table, seat: int) -> list[int]:
     """The places of the cards in a hand that others do not know."""
     return [place for place, card in enumerate(table.hands[seat]) if card != table.trump_card]
-
-
-def _without(cards: Sequence[Card], others: Sequence[Card]) -> list[Card]:
-    return [card for card in cards if card not in others]

@@ -1,8 +1,7 @@
 """The ``status`` of an observation: the table as an eye sees it, as values with a JSON Schema."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from cohabit.declare import object_schema
@@ -94,12 +93,6 @@ class Status(Struct, frozen=True, kw_only=True, rename="camel"):
     hands: Annotated[
         Annotated[list[list[CardName]], BySeat] | None, Meta(description="for eyes that see everything, else null")
     ]
-
-
-def as_plain(status: Status) -> dict[str, Any]:
-    """The status as an observation has it."""
-    plain: dict[str, Any] = msgspec.to_builtins(status)
-    return plain
 
 
 STATUS_SCHEMA = object_schema(Status)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -210,7 +211,8 @@ class Whist(World):
         told = [_by_world(f"{NAMES[complete.turn]} takes the trick. Tricks: {text.by_team(table.tricks_won)}")]
         if table.phase == "playing":
             return tuple(told)
-        self.finished.append(self._result(table))
+        cards = table.trump_card, self.dealt, table.tricks_won
+        self.finished.append(Deal(table.hand_number, table.dealer, self.draw.proof(), (), *cards))
         points = rules.hand_points(table.tricks_won)
         result = text.result_text(table.hand_number, table.tricks_won, points)
         told.append(_by_world(f"{result}. Score: {text.by_team(table.scores)}"))
@@ -219,17 +221,10 @@ class Whist(World):
         self._begin_draw()
         return tuple(told)
 
-    def _result(self, table: Table) -> Deal:
-        """The public facts of a deal, after the hand."""
-        return Deal(
-            table.hand_number, table.dealer, self.draw.proof(), trump_card=table.trump_card, hands=self.dealt,
-            tricks_won=table.tricks_won,
-        )  # fmt: skip
-
     # -- observing --------------------------------------------------------------------------------
     def observe(self, eye: Eye) -> Observation:
         seen = self._status(eye)
-        return Observation(status.as_plain(seen), text=text.table_text(seen), step=self.moves, text_says_all=True)
+        return Observation(msgspec.to_builtins(seen), text=text.table_text(seen), step=self.moves, text_says_all=True)
 
     def _status(self, eye: Eye) -> status.Status:
         me = self.order.index(eye.seat) if eye.seat in self.order and eye.sees != "public" else None

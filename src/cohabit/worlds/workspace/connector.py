@@ -50,13 +50,12 @@ BOARD: Final = ".board"
 """The folder of the clone for readers; no member's folder can be called that."""
 
 
-class Job:
+class Job(msgspec.Struct, eq=False):
     """A call that waits for a thread or runs on one. ``member``: in whose clone; None: in the one for readers."""
 
-    def __init__(self, member: str | None) -> None:
-        self.member = member
-        self.cancellation = Cancellation()
-        self.removed = False  # the member was removed meanwhile
+    member: str | None
+    cancellation: Cancellation = msgspec.field(default_factory=Cancellation)
+    removed: bool = False  # the member was removed meanwhile
 
 
 class WorkspaceConnector:

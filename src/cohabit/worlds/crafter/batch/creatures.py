@@ -110,10 +110,6 @@ def _toward(xp: Any, dx: Array, dy: Array, long_axis: Array) -> Array:
     return xp.where(step == 0, STAY, first + xp.astype(step > 0, xp.int64))
 
 
-def _back(xp: Any, direction: Array) -> Array:
-    return xp.where(direction == STAY, STAY, direction ^ 1)
-
-
 def _any_direction(draws: StepDraws, xp: Any, what: int, game: Array, cell: Array) -> Array:
     return xp.astype(draws.bits(what, game, cell) >> 30, xp.int64)
 
@@ -152,7 +148,8 @@ def _skeletons(active: _Active, draws: StepDraws, chosen: Array) -> None:
     dx, dy = active.offsets(chosen)
     distance = xp.abs(dx) + xp.abs(dy)
     flees = distance <= 3
-    away = _back(xp, _toward(xp, dx, dy, happens(purpose.SKELETON_FLEES, 0.6)))
+    nearer = _toward(xp, dx, dy, happens(purpose.SKELETON_FLEES, 0.6))
+    away = xp.where(nearer == STAY, STAY, nearer ^ 1)
     shoots = (distance <= 5) & happens(purpose.SKELETON_SHOOTS, 0.5)
     nears = ~shoots & (distance <= 8) & happens(purpose.SKELETON_NEARS, 0.3)
     moves = ~shoots & ~nears & happens(purpose.SKELETON_MOVES, 0.2)

@@ -6,7 +6,7 @@ from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.creatures import Effect
 from cohabit.worlds.kingdoms.powers import targets
 from cohabit.worlds.kingdoms.powers.power import Cast, Powers, Run
-from cohabit.worlds.kingdoms.powers.targets import affecting
+from cohabit.worlds.kingdoms.powers.targets import affecting, changing
 from cohabit.worlds.kingdoms.rules import life
 from cohabit.worlds.kingdoms.sim import MAX_FAITH, Sim
 from cohabit.worlds.kingdoms.species import GROWN, HEALTH, HUNGERS
@@ -105,13 +105,8 @@ def inspiration(sim: Sim, cast: Cast) -> bool:
     return True
 
 
-@POWERS.power(f"Raises the city's loyalty by {LOYALTY_GIFT}.", "own", faith=20)
-def loyalty(sim: Sim, cast: Cast) -> bool:
-    city = targets.city(sim, cast)
-    if city.loyalty >= 100:
-        raise GameRejected(f"{city.name} already has the maximum loyalty.")
-    city.loyalty = min(100, city.loyalty + LOYALTY_GIFT)
-    return True
+_LOYAL = changing(targets.city, "loyalty", LOYALTY_GIFT, refusal="already has the maximum loyalty.")
+POWERS.add("loyalty", f"Raises the city's loyalty by {LOYALTY_GIFT}.", _LOYAL, "own", faith=20)
 
 
 @POWERS.power("Halves the progress of a siege of the city.", "own", faith=40)
@@ -123,22 +118,11 @@ def relief(sim: Sim, cast: Cast) -> bool:
     return True
 
 
-@POWERS.power(f"Lowers the kingdom's war weariness by {WEARINESS_RELIEF}.", "own", faith=20)
-def spirit(sim: Sim, cast: Cast) -> bool:
-    kingdom = targets.kingdom(sim, cast)
-    if not kingdom.weariness:
-        raise GameRejected(f"{kingdom.name} is not weary of war.")
-    kingdom.weariness = max(0, kingdom.weariness - WEARINESS_RELIEF)
-    return True
-
-
-@POWERS.power(f"Gives the kingdom {FAITH_GIFT} faith.")
-def faith(sim: Sim, cast: Cast) -> bool:
-    kingdom = targets.kingdom(sim, cast)
-    if kingdom.faith >= MAX_FAITH:
-        raise GameRejected(f"{kingdom.name} already has the maximum of {MAX_FAITH} faith.")
-    kingdom.faith = min(MAX_FAITH, kingdom.faith + FAITH_GIFT)
-    return True
+_RESTED = changing(targets.kingdom, "weariness", -WEARINESS_RELIEF, refusal="is not weary of war.")
+POWERS.add("spirit", f"Lowers the kingdom's war weariness by {WEARINESS_RELIEF}.", _RESTED, "own", faith=20)
+_FULL = f"already has the maximum of {MAX_FAITH} faith."
+_DEVOUT = changing(targets.kingdom, "faith", FAITH_GIFT, MAX_FAITH, _FULL)
+POWERS.add("faith", f"Gives the kingdom {FAITH_GIFT} faith.", _DEVOUT)
 
 
 @POWERS.power(f"Raises all other kingdoms' opinions of the kingdom by {OPINION_GIFT}.")

@@ -6,9 +6,9 @@ from cohabit.errors import GameRejected
 from cohabit.worlds.kingdoms.creatures import Effect, Job
 from cohabit.worlds.kingdoms.powers import targets
 from cohabit.worlds.kingdoms.powers.power import Cast, Powers
-from cohabit.worlds.kingdoms.powers.targets import affecting
+from cohabit.worlds.kingdoms.powers.targets import affecting, changing
 from cohabit.worlds.kingdoms.rules import realms
-from cohabit.worlds.kingdoms.sim import Sim
+from cohabit.worlds.kingdoms.sim import MAX_FAITH, Sim
 from cohabit.worlds.kingdoms.species import HEALTH, HUNGERS, LIFE, SPECIES_ROW
 
 POWERS = Powers("curse")
@@ -90,11 +90,8 @@ def poverty(sim: Sim, cast: Cast) -> bool:
     return had > 0
 
 
-@POWERS.power(f"Lowers the city's loyalty by {LOYALTY_LOSS}.")
-def discord(sim: Sim, cast: Cast) -> bool:
-    city = targets.city(sim, cast)
-    had, city.loyalty = city.loyalty, max(0, city.loyalty - LOYALTY_LOSS)
-    return city.loyalty < had
+_DISLOYAL = changing(targets.city, "loyalty", -LOYALTY_LOSS)
+POWERS.add("discord", f"Lowers the city's loyalty by {LOYALTY_LOSS}.", _DISLOYAL)
 
 
 @POWERS.power("Makes the city leave its kingdom.")
@@ -109,18 +106,10 @@ def rebellion(sim: Sim, cast: Cast) -> bool:
     return True
 
 
-@POWERS.power(f"Raises the kingdom's war weariness by {WEARINESS_GAIN}.")
-def weariness(sim: Sim, cast: Cast) -> bool:
-    kingdom = targets.kingdom(sim, cast)
-    had, kingdom.weariness = kingdom.weariness, min(100, kingdom.weariness + WEARINESS_GAIN)
-    return kingdom.weariness > had
-
-
-@POWERS.power(f"Takes {FAITH_LOSS} faith from the kingdom.")
-def doubt(sim: Sim, cast: Cast) -> bool:
-    kingdom = targets.kingdom(sim, cast)
-    had, kingdom.faith = kingdom.faith, max(0, kingdom.faith - FAITH_LOSS)
-    return kingdom.faith < had
+_WEARY = changing(targets.kingdom, "weariness", WEARINESS_GAIN)
+POWERS.add("weariness", f"Raises the kingdom's war weariness by {WEARINESS_GAIN}.", _WEARY)
+_DOUBTING = changing(targets.kingdom, "faith", -FAITH_LOSS, MAX_FAITH)
+POWERS.add("doubt", f"Takes {FAITH_LOSS} faith from the kingdom.", _DOUBTING)
 
 
 @POWERS.power("Takes half of the city's culture.")

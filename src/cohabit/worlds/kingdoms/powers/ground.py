@@ -18,9 +18,7 @@ from cohabit.worlds.kingdoms.terrain import LAND, SEA
 LADDER = tuple(tiles.GROUND_ROW[band.ground] for band in SEA + LAND)
 """The kinds of ground by height, from the deepest to the highest."""
 _LIES_ANYWHERE = ("none", "desert", "snow", "road", "fire", "burnt", "wasteland", "wall", "crystal")
-_PITS = ("pit_deep_ocean", "pit_close_ocean", "pit_shallow_waters")
-
-HOLDS_BUILDINGS = ~(tiles.IS_WATER | tiles.IS_DEADLY | np.array([kind.id in _PITS for kind in tiles.GROUND]))
+HOLDS_BUILDINGS = cities.BUILDABLE
 FITS = tiles.CAN_GROW[:, None] | np.array([kind.id in _LIES_ANYWHERE for kind in tiles.TOPS])[None, :]
 """By row of the ground and row of the top: can this top be on this ground?"""
 FITS[tiles.IS_WATER | tiles.IS_DEADLY, 1:] = False

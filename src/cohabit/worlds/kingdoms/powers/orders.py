@@ -50,6 +50,10 @@ def raid_city(sim: Sim, kingdom: Kingdom, city: int, enemy: int | None = None) -
     owner = sim.kingdoms[target.kingdom]
     if enemy is not None and find_kingdom(sim, enemy) is not owner:
         raise GameRejected(f"{target.name} belongs to {owner.name}. Give its kingdom_id, or leave it out.")
+    return _march(sim, kingdom, target, owner)
+
+
+def _march(sim: Sim, kingdom: Kingdom, target: City, owner: Kingdom) -> str:
     _must_be_at_war(sim, kingdom, owner)
     _attack(kingdom, target, f"{target.name} ({owner.name})")
     return f"The army of {kingdom.name} marches against {target.name} of {owner.name}."
@@ -68,7 +72,8 @@ def raid_kingdom(sim: Sim, kingdom: Kingdom, enemy: int | None) -> str:
     targets = [city for other in enemies for city in sim.cities_of(other.id)]
     if not targets:
         raise GameRejected(f"{whom} has no cities left. Its kingdom ends when its last people are gone.")
-    nearest_city = min(targets, key=lambda city: (_distance(sim, kingdom, city), city.id))
+    own = sim.cities_of(kingdom.id)
+    nearest_city = min(targets, key=lambda t: (min((c.distance(t.x, t.y) for c in own), default=0), t.id))
     _attack(kingdom, nearest_city, enemies[0].name if len(enemies) == 1 else "the nearest enemy city")
     return f"The army of {kingdom.name} marches against {whom}."
 
@@ -84,10 +89,7 @@ def raid_place(sim: Sim, kingdom: Kingdom, x: int, y: int, in_sight: bool) -> st
     if target is None or target.kingdom == kingdom.id:
         seen = f"There is no enemy city at {x},{y}" if in_sight else f"You cannot see {x},{y}"
         raise GameRejected(f"{seen}. Aim at an enemy city in sight, raid a kingdom, or rally soldiers there.")
-    owner = sim.kingdoms[target.kingdom]
-    _must_be_at_war(sim, kingdom, owner)
-    _attack(kingdom, target, f"{target.name} ({owner.name})")
-    return f"The army of {kingdom.name} marches against {target.name} of {owner.name}."
+    return _march(sim, kingdom, target, sim.kingdoms[target.kingdom])
 
 
 def fortify(sim: Sim, kingdom: Kingdom, on: bool) -> str:
@@ -144,7 +146,8 @@ def make_peace(sim: Sim, kingdom: Kingdom, other: Kingdom) -> str:
     _must_be_another(kingdom, other)
     if not sim.are_at_war(kingdom.id, other.id):
         raise GameRejected(f"{kingdom.name} is not at war with {other.name}.")
-    if kingdom.id in other.orders.peace or _accepts_peace(kingdom, other):
+    tired = other.weariness >= WEARY or kingdom.soldiers >= OUTNUMBERED * max(1, other.soldiers)
+    if kingdom.id in other.orders.peace or (tired and not other.claimed):
         _drop_offers(kingdom, other)
         diplomacy.make_peace(sim, kingdom.id, other.id)
         sim.refresh()
@@ -226,11 +229,6 @@ def find_kingdom(sim: Sim, number: int) -> Kingdom:
     return found
 
 
-def _distance(sim: Sim, kingdom: Kingdom, target: City) -> int:
-    """The distance of a city from the nearest city of a kingdom."""
-    return min((c.distance(target.x, target.y) for c in sim.cities_of(kingdom.id)), default=0)
-
-
 def _must_be_dry_land(sim: Sim, kingdom: Kingdom, x: int, y: int, who: str) -> None:
     cell = sim.land.cell(x, y)
     seen = bool(seen_by(sim, kingdom.id)[cell])
@@ -249,11 +247,6 @@ def _must_be_another(kingdom: Kingdom, other: Kingdom) -> None:
         raise GameRejected("That is your own kingdom. Name another one.")
     if not other.alive:
         raise GameRejected(f"{other.name} no longer exists.")
-
-
-def _accepts_peace(kingdom: Kingdom, other: Kingdom) -> bool:
-    """Does a kingdom without a player accept peace? It does if it is weary or much weaker."""
-    return not other.claimed and (other.weariness >= WEARY or kingdom.soldiers >= OUTNUMBERED * max(1, other.soldiers))
 
 
 def _drop_offers(kingdom: Kingdom, other: Kingdom) -> None:

@@ -4,6 +4,8 @@ Every power takes its cells and creatures from here, so the limits of a player's
 are enforced in one place.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cohabit.errors import GameRejected
@@ -107,6 +109,24 @@ def change_opinions(sim: Sim, of: int, change: int) -> bool:
         sim.opinions[other.id, of] = new
         changed |= new != old
     return changed
+
+
+def changing(
+    whose: Callable[[Sim, Cast], City | Kingdom], what: str, by: int, most: int = 100, refusal: str = ""
+) -> Run:
+    """A power that changes a number of a city or a kingdom, which is from 0 to ``most``. At its limit it has no effect,
+    or is refused."""
+
+    def run(sim: Sim, cast: Cast) -> bool:
+        thing = whose(sim, cast)
+        had = getattr(thing, what)
+        now = min(most, max(0, had + by))
+        if now == had and refusal:
+            raise GameRejected(f"{thing.name} {refusal}")
+        setattr(thing, what, now)
+        return bool(now != had)
+
+    return run
 
 
 # -- status effects -------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from cohabit.worlds.statecraft.batch.convert import make_board
 from cohabit.worlds.statecraft.batch.deal import deal, random_numbers
 from cohabit.worlds.statecraft.batch.engine import step
 from cohabit.worlds.statecraft.batch.policies import POLICIES, Decision, Policy, Situation, View
-from cohabit.worlds.statecraft.maps import Graph, generate_map, validate_map
+from cohabit.worlds.statecraft.maps import generate_map, validate_map
 from cohabit.worlds.statecraft.rules import Rules
 
 TERRITORIES_PER_NATION = 5
@@ -75,7 +75,8 @@ def initial_batch_state(
     """The start of a batch: one map, and for each game its own assignment of territories."""
     if games < 1:
         raise BadArgs("games: must be at least 1")
-    shared_map = validate_map(graph) if graph else _default_map(len(nations), seed)
+    default = [f"T{i:03}" for i in range(len(nations) * TERRITORIES_PER_NATION)]
+    shared_map = validate_map(graph) if graph else generate_map(default, seed)
     if len(nations) > len(shared_map):
         raise BadArgs(f"map: {len(nations)} nations need at least as many territories, but there are {len(shared_map)}")
     xp = compatible(xp)
@@ -83,10 +84,6 @@ def initial_batch_state(
     army = arrays.games_last(xp, xp.full((games, len(nations)), mils, dtype=xp.int64))
     board = make_board(nations, list(shared_map), shared_map, xp)
     return arrays.BatchState(board=board, turn=0, mils=army, welfare=army * 0, owner=owner, capitals=capitals)
-
-
-def _default_map(nations: int, seed: int) -> Graph:
-    return generate_map([f"T{i:03}" for i in range(nations * TERRITORIES_PER_NATION)], seed)
 
 
 def _policy(kind: str) -> Policy:
