@@ -17,8 +17,8 @@ from cohabit.house.running.remote import MAX_PENDING_CALLS
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.watchdog import SLOW_FOR_MS
 from cohabit.house.store.identities import TOKEN_LENGTH
+from cohabit.model.refusals import LINES_OF_NEWCOMERS, LINES_PER_MEMBER, REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.access.budget import HOUR_MS
-from cohabit.room.access.refusals import LINES_OF_NEWCOMERS, LINES_PER_MEMBER, REFUSALS_KEPT, WINDOW_MS
 from cohabit.room.commands import MAX_WAIT_MS
 from cohabit.room.replies import KEYS_KEPT
 

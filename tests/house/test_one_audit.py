@@ -201,7 +201,7 @@ async def test_pages_together_are_the_whole_audit_each_line_once_in_order(
 
 
 async def test_refusals_that_are_no_longer_in_memory_are_read_from_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cohabit.room.access.refusals.REFUSALS_KEPT", 3)
+    monkeypatch.setattr("cohabit.model.refusals.REFUSALS_KEPT", 3)
     clock = FakeClock()
     async with open_house(clock=clock) as house:
         who = await make_room(house)

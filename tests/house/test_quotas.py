@@ -12,7 +12,7 @@ from cohabit.house.house import House
 from cohabit.house.running.quotas import FAIR_BYTES, HOUR_MS, RoomQuotas, StorageQuota, WriteShares
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.settings import Settings
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.state import Member
 from cohabit.testing.clock import FakeClock
 

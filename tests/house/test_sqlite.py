@@ -22,7 +22,7 @@ from cohabit.house.store.contract import Write
 from cohabit.house.store.sqlite import ROWS_PER_INSERT, SCHEMA, SQLiteStore
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.record import Line, Record
 
 from .making import make_room, open_house

@@ -13,7 +13,7 @@ from cohabit.house.store.contract import Row, Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.testing.store import CLAIMS, Claim, check_store, threads_read_whole_commits_while_another_commits
 
 Make = Callable[[], Store]

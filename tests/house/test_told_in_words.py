@@ -9,9 +9,9 @@ from msgspec import Meta
 from cohabit.house.calls.command_list import describe
 from cohabit.house.overload import LOG_EVERY_MS, OverloadLog
 from cohabit.house.reading import introduction
+from cohabit.model.tool_names import ToolNames
 from cohabit.room.base import Context
 from cohabit.room.commands import command, command_of
-from cohabit.room.tool_names import ToolNames
 from cohabit.testing.clock import FakeClock
 
 from .making import ANN, BOB, OWL, Client, issue, make_room, open_house

@@ -13,7 +13,7 @@ from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.writer import Writer
 from cohabit.model.identity import Credential
 from cohabit.model.record import Entry
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.record import Line, Record
 
 

@@ -8,7 +8,7 @@ from cohabit.errors import GameCrash, UnknownAsset, UnknownCommand
 from cohabit.house.access.codes import make_code
 from cohabit.house.access.signing import InviteBody, SigningKey
 from cohabit.house.store.identities import make_token
-from cohabit.room.access.refusals import (
+from cohabit.model.refusals import (
     FURTHER,
     LINES_OF_NEWCOMERS,
     LINES_PER_MEMBER,

@@ -5,13 +5,13 @@ import pytest
 from cohabit.errors import UnknownAsset, UnknownCommand
 from cohabit.faces.mcp.render import rendered
 from cohabit.model.seat import Seat
+from cohabit.model.tool_names import ToolNames
 from cohabit.registry import make_world
 from cohabit.room.room import Room
 from cohabit.room.seeing.info import about_world
 from cohabit.room.seeing.looking import END_TURN
 from cohabit.room.seeing.view import MOVERS_SHOWN, seats_text
 from cohabit.room.seeing.visibility import feed
-from cohabit.room.tool_names import ToolNames
 
 from .making import AGENT, BLUE, GOD, HOST, OBSERVER, RED, entries, make_room
 

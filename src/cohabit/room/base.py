@@ -14,11 +14,11 @@ from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.model.action import Action
 from cohabit.model.observation import LastAction, Observation
 from cohabit.model.record import Told
+from cohabit.model.refusals import Audit
 from cohabit.model.seat import Eye, Seat, SeatId
 from cohabit.model.stream import Stream
 from cohabit.model.words import Words, says
 from cohabit.room.access.budget import Budget
-from cohabit.room.access.refusals import Audit
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.decision import Decision, refusal
 from cohabit.room.feature import FeatureSet, Private, answer, dues_of
@@ -166,7 +166,8 @@ class BaseRoom(RecordedRoom):
             if not self._roster_is_known:
                 self._compare_roster()
             over = self.is_over()
-            key = over, tuple(self.to_move()), self._awaited()
+            to_move = tuple(self.to_move())
+            key = over, to_move, self._present(to_move) if self.hooks.absent else to_move
             turn = self._turns.get(key)
             if turn is None:
                 if len(self._turns) >= TURNS_CACHED:
@@ -177,9 +178,8 @@ class BaseRoom(RecordedRoom):
             self._turn = turn
         return turn
 
-    def _awaited(self) -> tuple[SeatId, ...]:
+    def _present(self, to_move: tuple[SeatId, ...]) -> tuple[SeatId, ...]:
         """The seats to move without those of absent players."""
-        to_move = tuple(self.to_move())
         absent = {seat for ask in self.hooks.absent for seat in self.run_hook(ask, self)}
         return tuple(seat for seat in to_move if seat not in absent) or to_move
 

@@ -20,8 +20,8 @@ from cohabit.model.cached import cached
 from cohabit.model.egress import SentKind
 from cohabit.model.grant import Capability, capabilities
 from cohabit.model.suggest import nearest
+from cohabit.model.tool_names import ToolNames
 from cohabit.room.state import Member
-from cohabit.room.tool_names import ToolNames
 from cohabit.world import ActionSpec, Pace, World, marked_methods, overrides
 
 if TYPE_CHECKING:

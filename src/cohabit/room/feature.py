@@ -25,13 +25,13 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import Capability
 from cohabit.model.observation import LastAction
 from cohabit.model.seat import Seat, SeatId
+from cohabit.model.tool_names import ToolNames
 from cohabit.model.words import Words
 from cohabit.room.commands import Command, declared_in
 from cohabit.room.decision import Decision
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState
 from cohabit.room.timers import Due
-from cohabit.room.tool_names import ToolNames
 from cohabit.scenario import Scenario
 from cohabit.world import Arrival, World
 

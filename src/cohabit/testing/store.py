@@ -17,7 +17,7 @@ from cohabit.errors import BadArgs, CohabitError, StorageFailed
 from cohabit.house.store.contract import Row, Store, Write
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
-from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
+from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 from cohabit.room.record import Line, Record
 
 Claim = Callable[[Store], None]

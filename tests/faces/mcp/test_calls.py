@@ -11,8 +11,8 @@ import pytest
 from cohabit import registry
 from cohabit.errors import Busy, CohabitError, every_error
 from cohabit.house.house import House
+from cohabit.model.tool_names import ToolNames
 from cohabit.room.feature import Feature
-from cohabit.room.tool_names import ToolNames
 from cohabit.scenario import AgentSpec, Scenario
 
 KEY = "cohabit/key"

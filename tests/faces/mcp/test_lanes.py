@@ -11,8 +11,8 @@ from cohabit import registry
 from cohabit.faces.mcp.backend import InHouse
 from cohabit.faces.mcp.server import McpFace
 from cohabit.house.house import House
+from cohabit.model.tool_names import ToolNames
 from cohabit.room.feature import Feature
-from cohabit.room.tool_names import ToolNames
 from cohabit.scenario import AgentSpec, Scenario
 
 AT_ONCE, MAY_WAIT = True, False

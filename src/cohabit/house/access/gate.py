@@ -27,8 +27,8 @@ from cohabit.house.store.identities import USED_UP, hashed, make_token, new_iden
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
+from cohabit.model.refusals import NEWCOMER
 from cohabit.model.words import Words
-from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.room import Room
 from cohabit.room.state import handle_of

@@ -24,8 +24,8 @@ from cohabit.house.running.egress import Account, measured
 from cohabit.house.running.runner import RoomRunner
 from cohabit.model.egress import SentKind
 from cohabit.model.identity import Credential
+from cohabit.model.refusals import NEWCOMER
 from cohabit.room.access.budget import Budget
-from cohabit.room.access.refusals import NEWCOMER
 from cohabit.room.commands import Command
 from cohabit.room.decide import decide
 from cohabit.room.decision import refusal

@@ -21,7 +21,7 @@ from cohabit.house.lifecycle.travel_words import DELETED
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.loading import world_from
 from cohabit.model.record import Entry
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.commands import Command
 from cohabit.room.record import GENESIS, Line, Snapshot, read_lines
 from cohabit.room.recorded import MakeWorld

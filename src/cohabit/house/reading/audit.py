@@ -19,7 +19,7 @@ from cohabit.house.streams.cursors import seal, unseal
 from cohabit.model.grant import Capability
 from cohabit.model.record import Entry
 from cohabit.model.redacted import redacted
-from cohabit.room.access.refusals import NEWCOMER, Refusal
+from cohabit.model.refusals import NEWCOMER, Refusal
 from cohabit.room.commands import Resource, command
 from cohabit.room.record import Line
 from cohabit.room.state import HANDLE_SEPARATOR, Member, RoomState, handle_of

@@ -15,7 +15,7 @@ from cohabit.house.overload import OverloadLog
 from cohabit.house.settings import Settings
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.decision import ALLOWED, Decision
 from cohabit.room.record import Line
 from cohabit.room.room import Room

@@ -8,7 +8,7 @@ from cohabit.errors import CohabitError
 from cohabit.house.clock import Clock
 from cohabit.house.running.calls import Call, SystemCall
 from cohabit.house.running.later import Later
-from cohabit.room.access.refusals import WINDOW_MS, Refusal
+from cohabit.model.refusals import WINDOW_MS, Refusal
 from cohabit.room.room import Room
 
 STORE_MS = 1_000

@@ -30,7 +30,7 @@ from cohabit.house.store.contract import Write
 from cohabit.house.streams.fanout import Fanout, Frames
 from cohabit.house.streams.media import MediaRelay
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.command_modules import house_commands as of_features
 from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot

@@ -18,7 +18,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.access.refusals import Refusal
+from cohabit.model.refusals import Refusal
 from cohabit.room.record import Line
 
 Row = tuple[int, bytes, bytes]

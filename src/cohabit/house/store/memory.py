@@ -8,7 +8,7 @@ from copy import copy
 from cohabit.errors import BadArgs, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
+from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
 
 class _Stored:

@@ -15,7 +15,7 @@ from cohabit.errors import BadArgs, CohabitError, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, identities_in
 from cohabit.house.store.disk import make_folder, sync_folder, take_lock
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.room.access.refusals import REFUSALS_KEPT, Refusal
+from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
 DATABASE_NAME = "cohabit.db"
 SCHEMA = 5

@@ -1,8 +1,8 @@
 """The protocol of WorldBox as a feature of rooms: its commands, its names of tools and its speeds."""
 
+from cohabit.model.tool_names import ToolNames
 from cohabit.protocols.worldbox import commands, names
 from cohabit.room.feature import Feature
-from cohabit.room.tool_names import ToolNames
 
 
 class WorldBoxProtocol(Feature):
