@@ -5,11 +5,9 @@ player calls. A game that has not begun waits for players, and so does one that 
 bodies, see ``features/bodies/sleep.py``.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 
-from msgspec import Struct
-
-from cohabit.bodies import DepartMode, EmbodiedWorld
+from cohabit.features.departures import LEFT, can_play_on, game_now
 from cohabit.features.round_results import RESULTS
 from cohabit.model.seat import PUBLIC, Seat, SeatId
 from cohabit.room.base import BaseRoom, Context
@@ -17,21 +15,8 @@ from cohabit.room.commands import system_entry
 from cohabit.room.feature import Feature
 from cohabit.room.play import turns
 from cohabit.room.play.turn_order import ends_turns
-from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState
-from cohabit.room.timers import Due, can_skip
-
-
-class Left(Struct, omit_defaults=True):
-    game: str = ""  # the game that ``seats`` are of
-    seats: list[SeatId] = []  # players have left them; other members may have taken them since
-
-
-LEFT = Slice("absent_players", Left)
-
-
-def _game(state: RoomState) -> str:
-    return f"{state.games} {state.game}"
+from cohabit.room.timers import Due
 
 
 def _is_away(state: RoomState, member: Member) -> bool:
@@ -47,7 +32,7 @@ def _absent(room: BaseRoom) -> set[SeatId]:
     state, left = room.state, LEFT.read(room.state)
     players = {m.seat: m for m in state.members.values() if m.seat is not None}
     absent = {seat for seat, member in players.items() if _is_away(state, member)}
-    if left.game == _game(state):
+    if left.game == game_now(state):
         absent.update(seat for seat in left.seats if seat in room.seats and seat not in players)
     return absent if players.keys() - absent else set()
 
@@ -84,37 +69,25 @@ def moved_without(ctx: Context, seats: list[str]) -> None:
 
 class AbsentPlayersFeature(Feature):
     name = "absent_players"
-    room_slice = LEFT
 
     def active(self, room: BaseRoom) -> bool:
-        if ends_turns(room.state):
-            return True
-        if isinstance(room.world, EmbodiedWorld):
-            return False
-        return room.pace == "rounds" or (room.pace == "turns" and can_skip(room.world))
-
-    def departure_mode(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
-        kept, game = LEFT.change(room.state), _game(room.state)
-        before = [left for left in kept.seats if left != seat.id] if kept.game == game else []
-        kept.game, kept.seats = game, [*before, seat.id]
-        return mode
+        """Once a player has left, or if there is a time limit that one can miss."""
+        return (room.state.turn_ms is not None or LEFT.is_kept(room.state)) and can_play_on(room)
 
     def acted(self, room: BaseRoom, member: Member) -> None:
-        if LEFT.is_kept(room.state) or room.state.turn_ms is not None:
-            room.timers.changed()  # the next to move may be absent
+        room.timers.changed()  # the next to move may be absent
 
     def absent(self, room: BaseRoom) -> Collection[SeatId]:
         return _absent(room)
 
-    def due(self, room: BaseRoom) -> Iterator[Due]:
+    def due(self, room: BaseRoom) -> Sequence[Due]:
         state = room.state
         if state.archived or state.paused:
-            return
+            return ()
         if ends_turns(state):
-            if _is_late(state, turns.late(room)):
-                yield state.turn_started, "turn_timeout", {}
-            return
+            return [(state.turn_started, "turn_timeout", {})] if _is_late(state, turns.late(room)) else ()
         absent = _absent(room) if state.waiting_for else ()
-        if absent and _plays_on(room, absent):
-            seats = [seat for seat in state.waiting_for if seat in absent]
-            yield state.turn_started, "moved_without", {"seats": seats}
+        if not absent or not _plays_on(room, absent):
+            return ()
+        seats = [seat for seat in state.waiting_for if seat in absent]
+        return [(state.turn_started, "moved_without", {"seats": seats})]

@@ -12,8 +12,8 @@ _QUOTED = re.compile(r"'([^']{6,400})'|\"([^\"]{6,400})\"|`([^`]{6,400})`")
 _SEPARATORS = re.compile(r"[\W_]+")
 GROUPS, SIZES, LENGTHS, LONG = 3, range(2, 5), range(8, 11), 16
 """A code has three groups of three characters. One may be missing, or one too many."""
-NOT_IN_CODES = frozenset("ilo")
-"""Letters that no code of the house has: most longer words have one of them."""
+NOT_IN_CODES = frozenset("ilo01")
+"""Characters that no code of the house has: most longer words and names have one of them."""
 
 
 def redacted(text: str) -> str:
@@ -31,7 +31,7 @@ def _like_a_code(quoted: str) -> bool:
     plain = "".join(groups)
     if len(groups) == GROUPS and all(len(group) in SIZES for group in groups):
         return True
+    if len(plain) in LENGTHS:
+        return not plain.isdigit() and NOT_IN_CODES.isdisjoint(plain.lower())
     is_mixed = not plain.isalpha() and not plain.isdigit()
-    if len(plain) not in LENGTHS:
-        return is_mixed and len(plain) > LONG and len(groups) != 1 and " " not in quoted
-    return is_mixed or (plain.isalpha() and NOT_IN_CODES.isdisjoint(plain.lower()))
+    return is_mixed and len(plain) > LONG and len(groups) != 1 and " " not in quoted

@@ -77,12 +77,10 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
 
 
 def by_features(room: BaseRoom, member: Member, command: Command) -> Decision:
-    """Whether the features of the room allow the command."""
-    for refuses in room.hooks.refuses:
-        decision = refuses(room, member, command)
-        if decision is not None:
-            return decision
-    return ALLOWED
+    """Whether the features of the room allow the command. What the member may not do is said before what the game does
+    not allow."""
+    found = [decision for refuses in room.hooks.refuses if (decision := refuses(room, member, command)) is not None]
+    return min(found, key=lambda decision: decision.code != "PERMISSION_DENIED", default=ALLOWED)
 
 
 def _by_seat_and_turn(command: Command, member: Member, room: BaseRoom, via: str | None) -> Decision:

@@ -391,7 +391,7 @@ def _way_in(policy: EntryPolicy, name: str, asked: Asked) -> str:
         if not policy.code:
             raise PermissionDenied("this room has no code; ask a host how to join")
         if asked.matched != policy.code:
-            raise PermissionDenied("wrong code; check it, or ask a host of this room for the code that is valid now")
+            raise PermissionDenied("wrong code; check it, or ask a host for the code of this room")
         return BY_CODE
     if same_name(name) in map(same_name, policy.names):
         return BY_NAME
