@@ -228,7 +228,7 @@ WITHOUT_EFFECT = (
         "A limit is at least one call a second, which one call does not exceed.",
     ),
     WithoutEffect(
-        "room/access/budget.py", "self._hour = -1", "self._hour = -2",
+        "house/running/quotas.py", "self._hour = -1", "self._hour = -2",
         "An hour that is never counted; hours begin at 0.",
     ),
     WithoutEffect(
@@ -267,9 +267,9 @@ WITHOUT_EFFECT = (
         "features/bodies/views.py", "playtime += max(0, ", "playtime += max(1, ",
         "A millisecond of a time that is shown in seconds.",
     ),
-    *(
-        WithoutEffect(file, "self._at = 0", "self._at = 1", "When the time of a room begins that nothing else knows.")
-        for file in ("protocols/wsap/embodied.py", "protocols/wsap/one_seat.py")
+    WithoutEffect(
+        "protocols/wsap/one_seat.py", "self._at = 0", "self._at = 1",
+        "When the time of a room begins that nothing else knows.",
     ),
     *(
         WithoutEffect("room/seeing/visibility.py", was, becomes, "About how many characters a value has.")
@@ -284,7 +284,7 @@ WITHOUT_EFFECT = (
         "It is compared only with an earlier value of itself.",
     ),
     WithoutEffect(
-        "room/access/refusals.py", "default=0) + 1", "default=0) + 2",
+        "model/refusals.py", "default=0) + 1", "default=0) + 2",
         "Numbers of refusals only have to grow, and nobody is shown them.",
     ),
     WithoutEffect(

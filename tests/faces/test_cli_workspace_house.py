@@ -74,8 +74,7 @@ def test_members_who_are_named_later_are_listed_with_the_command_that_invites_th
         for line in lines:
             done = cohabit(*line.split()[2:], home=tmp_path, env={"COHABIT_TOKEN": you})
             assert done.returncode == 0, done.stderr
-            tokens.append(done.stdout.splitlines()[1].strip())
-            call(house, tokens[-1], "join")
+            tokens.append(call(house, done.stdout.splitlines()[1].strip(), "join")["token"])
         assert call(house, tokens[0], "journal_append", summary="Here too")["agent_id"] == "dora"
         assert call(house, tokens[1], "board")["journal"] == []
         refused = cohabit("call", "push", "--url", house.url, home=tmp_path, env={"COHABIT_TOKEN": tokens[1]})

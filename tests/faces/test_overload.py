@@ -565,10 +565,11 @@ async def test_a_client_that_does_not_read_its_replies_is_disconnected_before_th
             await asyncio.Event().wait()
 
         connection = Connection(den.house, receive, send)
-        running = asyncio.ensure_future(connection.run(den.house.identify(den.tokens["ann"])))
+        connection.credential = den.house.identify(den.tokens["ann"])
+        running = asyncio.ensure_future(connection.run())
         await a_moment()
-        for n in range(100):
-            vars(Connection)["_reply"](connection, n, None, "x" * 1_000)
+        for _ in range(100):
+            vars(Connection)["_write_reply"](connection, b"x" * 1_000)
         assert sum(map(len, connection._replies)) < 10_000
         read.set()
         await a_moment()

@@ -12,13 +12,12 @@ from cohabit.house.access.codes import MIN_CHOSEN
 from cohabit.house.access.entry_limits import ARRIVALS, FORGERIES, GUESSES, GUESSES_OF_ALL
 from cohabit.house.lifecycle.saves import MAX_SAVE, MAX_SAVES
 from cohabit.house.overload import LOG_EVERY_MS
-from cohabit.house.running.quotas import FAIR_BYTES
+from cohabit.house.running.quotas import FAIR_BYTES, HOUR_MS
 from cohabit.house.running.remote import MAX_PENDING_CALLS
 from cohabit.house.running.runner import MAX_QUEUED_CALLS_OF_MEMBER
 from cohabit.house.running.watchdog import SLOW_FOR_MS
 from cohabit.house.store.identities import TOKEN_LENGTH
 from cohabit.model.refusals import LINES_OF_NEWCOMERS, LINES_PER_MEMBER, REFUSALS_KEPT, WINDOW_MS
-from cohabit.room.access.budget import HOUR_MS
 from cohabit.room.commands import MAX_WAIT_MS
 from cohabit.room.replies import KEYS_KEPT
 

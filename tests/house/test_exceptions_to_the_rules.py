@@ -40,10 +40,10 @@ EXCEPTIONS: dict[str, tuple[Callable[[Command], bool], set[str]]] = {
         {"agents", "app_schemas", "app_view", "audit", "avatars", "capabilities", "check_inventory", "data_of", "death", "egress", "entry", "events",
          "export_egress", "front_end", "house_egress", "inspect_self", "introduction", "invites", "list_credentials", "list_saves", "list_speeds", "lobby", "my_data", "next_view", "objective_status",
          "observe", "permissions", "picture", "recv_messages", "reports", "requests", "rooms", "roster", "rules", "schemas", "session_info",
-         "view",
+         "view", "view_notes",
          "wait_for_turn", "whoami", "worlds"},
     ),
-    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "my_data", "next_view"}),
+    "not told to models": (lambda command: not command.for_model, {"act_in_app", "forget_me", "front_end", "my_data", "next_view", "view_notes"}),
     "the front end of a world may call it": (
         lambda command: command.for_front_end, {"front_end", "next_view", "picture", "view", "wait_for_turn"},
     ),

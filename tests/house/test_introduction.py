@@ -17,7 +17,7 @@ async def test_a_member_is_told_who_it_is_what_the_world_is_about_and_what_it_ma
     assert (told.room, told.rooms) == ("den", ["den"])
     for part in ("You are 'ann' in room 'den' (role player, seat first)", "takes the last one wins", "- `act` runs"):
         assert part in told.text
-    assert "`act`" not in owls.text  # it may not act, so it is not told how
+    assert "You can watch this room but not act in it." in owls.text
 
 
 @pytest.mark.parametrize(

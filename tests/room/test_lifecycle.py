@@ -100,7 +100,7 @@ def test_a_room_comes_back_from_the_archive_as_it_was_and_no_time_has_passed_in_
     room.call("hostess", "archive", at=4000)
     with pytest.raises(PermissionDenied):
         room.call("ann", "unarchive", at=5000)
-    room.system("presence", {"members": ["ann"], "here": True}, at=500_000)  # the house writes into an archived room, too
+    room.system("presence", {"members": ["ann"], "here": True}, at=500_000)  # the house writes there, too
     room.system("presence", {"members": ["ann"], "here": False}, at=900_000)
     assert not room.call("hostess", "unarchive", at=1_000_000).archived
     assert room.next_deadline() == 1_000_000 + 7000, "bob has what was left of his time"

@@ -82,7 +82,7 @@ def _has_content(room: BaseRoom, member: Member, args: dict[str, Any], via: str 
     check_here=_has_content,
     words=("content", "kind"),
     also={
-        C.SEND_MESSAGE: 'To a member or your team: `to` is a handle or "team:NAME".',
+        C.SEND_MESSAGE: "To a member or your team.",
         C.SEND_BROADCAST: 'To everyone: `to` is "*".',
     },
 )

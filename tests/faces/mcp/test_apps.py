@@ -118,11 +118,11 @@ async def test_a_document_may_call_the_world_and_the_views_and_no_management(peg
     async with client(pegs, "hal", era, profile="full") as hal:
         listed = await tools(hal)
     may = [n for n, tool in listed.items() if "app" in ((tool.meta or {}).get("ui", {}).get("visibility", ["app"]))]
-    assert sorted(may) == ["front_end", "next_view", "palette", "view", "wait_for_turn"]
+    assert sorted(may) == ["front_end", "next_view", "palette", "view", "view_notes", "wait_for_turn"]
     async with client(pegs, "ann", era, profile="full") as ann:
         listed = await tools(ann)
     may = [n for n, tool in listed.items() if "app" in ((tool.meta or {}).get("ui", {}).get("visibility", ["app"]))]
-    assert sorted(may) == ["front_end", "next_view", "paint", "palette", "put", "view", "wait_for_turn"]
+    assert sorted(may) == ["front_end", "next_view", "paint", "palette", "put", "view", "view_notes", "wait_for_turn"]
 
 
 async def test_what_only_a_document_needs_is_not_told_to_models_and_every_member_may_call_it(pegs: Table) -> None:

@@ -23,7 +23,7 @@ READS = [
     ("query_actors", {"in_rect": {"x": 0, "y": 0, "w": 128, "h": 128}}), ("query_actors", {"alive": False}),
     ("query_actors", {"limit": 1, "offset": 3}), ("get_ui_state", {}), ("list_powers", {}), ("view", {}),
     ("wait_for_turn", {"wait_ms": 0}), ("rules", {}), ("objective_status", {}), ("session_info", {}), ("whoami", {}),
-    ("roster", {}), ("picture", {}), ("screenshot", {}), ("health", {}), ("list_speeds", {}), ("recv_messages", {}),
+    ("roster", {}), ("view_notes", {}), ("picture", {}), ("screenshot", {}), ("health", {}), ("list_speeds", {}), ("recv_messages", {}),
 ]  # fmt: skip
 
 

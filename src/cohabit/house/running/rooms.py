@@ -79,7 +79,7 @@ class Rooms(dict[str, RoomRunner]):
         stopped = {
             name: runner.failure
             for name, runner in self.items()
-            if runner.failure is not None and name not in self._reserved
+            if runner.failure is not None and not isinstance(runner.failure, Busy)  # see `rewrite`
         }
         return {**self.broken, **stopped}
 

@@ -44,7 +44,7 @@ class TurnStatus(Struct, frozen=True, gc=False):
 def turn_status(
     state: RoomState, to_move: Iterable[SeatId], movers: list[str], over: bool, runs_by_itself: bool
 ) -> TurnStatus:
-    text = seats_text(state)
+    text = seats_text(state, with_empty=not runs_by_itself)
     if over or not runs_by_itself:
         text += turn_text(movers, over, state.turn_ms, state.rematch_ms)
     if over and not state.rematch_ms and not state.archived:
@@ -80,12 +80,13 @@ def players_of(state: RoomState) -> dict[SeatId, str]:
     return {m.seat: m.handle for m in state.members.values() if m.seat is not None}
 
 
-def seats_text(state: RoomState) -> str:
-    """A line that says who plays which seat, because a world names its seats and the room its members."""
+def seats_text(state: RoomState, with_empty: bool) -> str:
+    """A line that says who plays which seat, because a world names its seats and the room its members. ``with_empty``:
+    also which seats nobody plays, because others wait for their turns."""
     if len(state.seats) > MOVERS_SHOWN:
         return ""
     players = players_of(state)
-    called = [(s.name or s.id, players.get(s.id, "nobody")) for s in state.seats]
+    called = [(s.name or s.id, players.get(s.id, "nobody")) for s in state.seats if with_empty or s.id in players]
     named = [f"{name} = {handle}" for name, handle in called if name != handle]
     return f"Seats: {', '.join(named)}\n" if named else ""
 
