@@ -1028,7 +1028,7 @@ async def test_a_newcomer_with_a_blocked_word_in_its_name_is_told_what_to_do() -
                 await knock(house.door, {"room": "den", "code": code, **args})
         with pytest.raises(PermissionDenied, match="ask a host for an invite or a token with another name"):
             await (await issue(house, "fool", kind="human"))("join")
-        with pytest.raises(PermissionDenied, match="wrong code; check it, or ask a host of this room"):
+        with pytest.raises(PermissionDenied, match="wrong code; check it, or ask a host for the code"):
             await knock(house.door, {"room": "den", "name": "Eve", "code": "AAA-AAA-AAA"})
 
 
