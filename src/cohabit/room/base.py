@@ -350,16 +350,17 @@ class BaseRoom(RecordedRoom):
         ``text=False`` leaves out its text, where the world can.
         """
         eye = self._eyes.get(member.id) or self.eye_of(member)
-        seen: Observation = self.crash_on_bug(self._with_choices, eye, text)
-        return seen
-
-    def _with_choices(self, eye: Eye, text: bool) -> Observation:
-        seen = self._observe(eye) if text else self._observe_data(eye)
-        if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
-            choices = self.world.legal(self.seats[eye.seat])
-            if choices:
-                return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
-        return seen
+        try:
+            seen = self._observe(eye) if text else self._observe_data(eye)
+            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
+                choices = self.world.legal(self.seats[eye.seat])
+                if choices:
+                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
+            return seen
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""
