@@ -161,7 +161,7 @@ def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Out
 
 def _happens_later(awaited: int) -> str:
     if not awaited:
-        return "The round ends now, because it does not wait for those who are absent: `wait_for_turn` shows the result."
+        return "The round ends now, without those who are absent. `wait_for_turn` shows the result."
     players = f"{awaited} player{'' if awaited == 1 else 's'}"
     return f"This happens when the round ends; it waits for {players}. `wait_for_turn` waits for the end of the round."
 
