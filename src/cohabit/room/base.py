@@ -181,7 +181,8 @@ class BaseRoom(RecordedRoom):
     def _present(self, to_move: tuple[SeatId, ...]) -> tuple[SeatId, ...]:
         """The seats to move without those of absent players."""
         absent = {seat for ask in self.hooks.absent for seat in self.run_hook(ask, self)}
-        return tuple(seat for seat in to_move if seat not in absent) or to_move
+        present = tuple(seat for seat in to_move if seat not in absent)
+        return present or (() if self.pace == "rounds" else to_move)  # a round ends without them, a turn is played
 
     def _compare_roster(self) -> None:
         """Forget the turns if they are about other players or time limits. A rematch changes neither."""

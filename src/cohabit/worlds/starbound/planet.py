@@ -53,7 +53,7 @@ class Planet(PlanetBodies):
     """
 
     spec = WorldSpec(
-        name="planet", version=4, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        name="planet", version=5, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
 
