@@ -56,10 +56,11 @@ export class CreateRoomScreen {
   drawChoice() {
     const world = this.worlds.get(this.what.value);
     setText(this.about, world?.description ?? "A ready-made room with its own players.");
-    this.playersPart.hidden = !world;
-    this.seedField.hidden = !world?.takes_seed;
+    const hasGame = world?.players[1] > 0;
+    this.playersPart.hidden = !hasGame;
+    this.seedField.hidden = !hasGame || !world.takes_seed;
     this.players.replaceChildren();
-    if (!world) return;
+    if (!hasGame) return;
     const [fewest, most] = world.players;
     for (let i = 0; i < Math.max(fewest, Math.min(2, most)); i++) this.addPlayer();
   }

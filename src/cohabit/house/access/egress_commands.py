@@ -18,8 +18,9 @@ from cohabit.room.state import handle_of
 C = Capability
 
 
-class EgressCount(Struct):
+class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
+    step: int = 1  # in a sealed room, while its game runs: budgets, and counts of others, are multiples of so many bytes
 
 
 @command(category="meta", where="house")
@@ -40,7 +41,8 @@ async def egress(
     accounts = [ctx.runner.egress.of(about)]
     if C.MANAGE_MEMBERS in me.held and member is None:
         accounts = list(ctx.runner.egress.accounts.values())
-    return EgressCount([_of_account(account, _step(account, me.identity)) for account in accounts])
+    shown = [_of_account(account, _step(account, me.identity)) for account in accounts]
+    return EgressCount(shown, ctx.runner.egress.of(me).step)
 
 
 class ExportedEgress(Struct):

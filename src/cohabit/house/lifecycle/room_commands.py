@@ -99,7 +99,7 @@ async def worlds(ctx: HouseContext) -> Worlds:
         except CohabitError as wrong:  # a broken world of an installed package does not hide the others
             log.warning("the world %s could not be loaded: %s", name, wrong.as_text())
             continue
-        about = (cls.__doc__ or "").strip().split("\n")[0]
+        about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
         spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
         lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
     return Worlds(lines, list(presets()))
