@@ -23,7 +23,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
             return HouseContext(house, credential, command)
         if wanted is None:
-            raise BadArgs(f"{name[:80]} needs a room; pass its id as room (--room ROOM on the command line)")
+            raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
     if credential.room is not None and credential.room != wanted:
         raise unknown_room(wanted)
     runner = runner or house.rooms.runner_of(wanted)
