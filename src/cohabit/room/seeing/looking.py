@@ -35,7 +35,10 @@ WATCH_ONLY = (
     "You can watch this room but not act in it. To play, ask a host to invite you as a player, or to grant you act and "
     "read_own; then take a seat."
 )
-READ_ONLY = "You can read what is said here, but not answer. To take part, ask a host to grant you send_message."
+READ_ONLY = (
+    "You can read what is said here, but not answer. To take part, ask a host to grant you send_broadcast, or "
+    "send_message to write to one member."
+)
 
 
 def watch_only(room: BaseRoom, member: Member) -> str:
