@@ -229,7 +229,8 @@ class MessagesFeature(Feature):
         """The newest messages to this member, in short."""
         found, _ = inbox(member, 0, 2 * INBOX_LIMIT) if INBOX.is_kept(member) else ([], 0)
         lines = [
-            f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): {one_line(m.content)[:MESSAGE_SHOWN]}"
+            f"- {m.seq}. {sender_name(room.state, m.sender)} ({utc(m.sent_at)[11:19]}): "
+            f"{one_line(m.content)[:MESSAGE_SHOWN]}"
             for m in found[-MESSAGES_SHOWN:]
         ]
         where = "`recv_messages` has all; " if room.is_played else ""

@@ -265,7 +265,8 @@ class NexusConnector:
         profile = await self._own(by)
         return {
             "game": msgspec.to_builtins(game_of(runner)),
-            "rules": runner.room.about[1] if runner.room.about is not None else "",
+            # The commands that they name are of the game, not of the Nexus.
+            "rules": runner.room.about[1].replace("`", "") if runner.room.about is not None else "",
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),
