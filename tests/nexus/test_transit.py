@@ -574,6 +574,8 @@ async def test_wherever_the_power_or_the_disk_fails_in_a_journey_nothing_is_made
 
 async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_finds_it_again() -> None:
     world = await Journeys({"camp": "crafter_shared"}).begin()
+    told = (await world("ann", "nexus", "game_details", game_id="camp"))["rules"]
+    assert ("jack_in" in told, "`" in told) == (True, False), "the Nexus does not have the commands of the game"
     for commits in range(0, 14, 2):
         world.store.power = commits
         await world.tried(world("ann", "nexus", "enter_game", game_id="camp"))

@@ -77,7 +77,7 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
     achievements = earned(profile, travel, package, now)
     visit = Visit(
         package.game, package.world, package.at, package.playtime_ms, package.steps, package.reason,
-        tuple(one.id for one in achievements), taught, package.ticket,
+        tuple(one.id for one in achievements), taught, package.ticket, package.deaths,
     )  # fmt: skip
     after = learn(profile, taught, proof)
     after = replace(

@@ -31,7 +31,8 @@ from cohabit.model.refusals import NEWCOMER
 from cohabit.model.words import Words
 from cohabit.room.commands import Backend, WaitMs, command, command_of
 from cohabit.room.room import Room
-from cohabit.room.state import handle_of
+from cohabit.room.seeing.looking import seat_text
+from cohabit.room.state import Member, handle_of
 from cohabit.scenario import check_name, handle_for
 
 C = Capability
@@ -42,6 +43,7 @@ PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
 YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
+WELCOME = "You have other commands now; over MCP, list your tools again."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
 
@@ -81,7 +83,9 @@ Name = Annotated[
 
 @command(
     category="meta", where="house", records=True, joins=True,
-    hint="joins the room, with your invite or by another way that the room allows.", listed=True,
+    hint="joins the room, with your invite or by another way that the room allows. Then list your tools again: there "
+    "are others.",
+    listed=True,
 )  # fmt: skip
 async def join(
     ctx: HouseContext,
@@ -203,7 +207,7 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     member, knock = room.member_of(identity), room.state.knock_of(identity)
     invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = None if token is None else SHARED if invite is not None and invite.shared else YOURS
+        note = _welcome(room, member) if token is None else SHARED if invite is not None and invite.shared else YOURS
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")
@@ -212,6 +216,10 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     if room.state.entry_policy.locked:
         return JoinedRoom(room.id, "locked", token=token, note="This room is locked. A host can unlock it.")
     return JoinedRoom(room.id, "waiting", token=token, note=WAITING)
+
+
+def _welcome(room: Room, member: Member) -> str:
+    return f"{WELCOME} {seat_text(room, member)}".rstrip()
 
 
 def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:

@@ -52,7 +52,10 @@ def _invalid_invite(invite: Invite, credential: Credential) -> Unauthorized:
     if invite.revoked:
         return Unauthorized("this invite was revoked; ask your host for a new one")
     if credential.identity:  # it became the token of a member
-        return Unauthorized("this token was revoked, and its invite has been used up; ask your host for a new one")
+        return Unauthorized(
+            "this token was revoked, as happens when you leave, and its invite has been used up; ask your host for a "
+            "new one"
+        )
     if invite.uses < 1:
         return Unauthorized(USED_UP)
     return Unauthorized("this invite has expired; ask your host for a new one")

@@ -100,7 +100,7 @@ class Planet(PlanetBodies):
     def _choose(self, by: Seat, name: str, **args: Any) -> Outcome:
         body = self._body_of(by.id)
         if not body.alive and name != "wait":
-            raise GameRejected("you are dead; respawn, or wait")
+            raise GameRejected("you are dead; `respawn` brings you back, or wait")
         before = self.chosen.get(by.id)
         self.chosen[by.id] = Choice(name, args)
         instead = "" if before is None else f" instead of {before.name}"
