@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
+from cohabit.house.access.gate import knock
 from cohabit.house.house import House
 from cohabit.house.store.contract import Store, Write
 from cohabit.registry import make_world
@@ -218,6 +219,30 @@ async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path
         counts = await counted()
         assert "bob" in counts
         assert "annabella" not in counts
+
+
+async def test_a_forgotten_person_is_out_of_archived_rooms_and_lobbies_and_the_record_verifies(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, ANNABELLA, BOB, HOST)
+        ann, bob, host = members["annabella"], members["bob"], members["hostess"]
+        await host("set_entry", {"open": True, "lobby": True})
+        waits = await knock(house.door, {"room": "den", "name": "Quentin"})
+        assert [line.name for line in (await host("lobby")).waiting] == ["Quentin"]
+        quentin = Client(house, "den", "Quentin", waits.token)
+        reader = await bob.reader()  # so the record is not written again yet
+        assert (await quentin("forget_me", {"confirm": "Quentin"})).later == ["den"]
+        assert (await host("lobby")).waiting == []
+        await host("archive")
+        assert (await ann("forget_me", {"confirm": "Annabella Smith"})).later == ["den"]
+        assert [member.handle for member in (await host("roster")).members] == ["bob", "hostess"]
+        reader.sub.close()
+        assert (await bob("leave")).left == "bob"
+        await host("unarchive")
+        assert [member.handle for member in (await host("roster")).members] == ["hostess"]
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        await house.retention.sweep()
+        assert found_in(tmp_path, "annabella", "Annabella Smith", "Quentin") == []
+        assert replays(house.store, "den").digest() == house.rooms["den"].room.digest()
 
 
 NAMES = [

@@ -14,7 +14,7 @@ from cohabit.house.access.codes import Attempts
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten, words_of
-from cohabit.house.running.calls import Call
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
@@ -207,15 +207,16 @@ class Forgetting:
             return await self._clean(gone)
 
     async def _leave(self, who: Identity) -> dict[str, str]:
-        """Leave every room. Returns the id that it had in each."""
+        """Leave every room and every lobby. Returns the id that it had in each room."""
         found: dict[str, str] = {}
         for room_id, runner in list(self._house.rooms.items()):
             member = runner.room.member_of(who.id)
             if member is not None:
                 found[room_id] = member.id
+            if member is not None or runner.room.state.knock_of(who.id) is not None:
                 try:
-                    await runner.submit(Call(member.id, "leave"))
-                except CohabitError as refused:  # of an archived or quarantined room it stays a member, without a token
+                    await runner.submit(SystemCall("withdrawn", {"identity": who.id}))
+                except CohabitError as refused:  # of a quarantined room it stays a member, without a token
                     log.info("room %s: a deleted identity could not leave: %s", room_id, refused.as_text())
         return found
 

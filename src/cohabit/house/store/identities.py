@@ -22,8 +22,6 @@ log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
 USED_UP = "this invite has been used up; ask your host for a new one"
-UNUSED = 2**53
-"""When a token expires that was not used yet: never."""
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
@@ -89,7 +87,7 @@ class Identities:
         found = self._credentials.get(sha256(token.encode("utf-8", "replace")).digest())  # inlined `hashed`
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
-        if found.revoked or found.expires_at is not None:
+        if found.revoked or found.expires_at is not None or found.hash in self._unused:
             return self.check(found, at)
         return found
 
@@ -161,7 +159,6 @@ class Identities:
     def put_unused(self, credential: Credential, invite: Invite) -> None:
         """Register a token that was made for an invite with one use. The reply that has it may be lost, so the invite
         can be accepted again until this token is used."""
-        credential.expires_at = UNUSED  # `identify` takes a closer look; what is stored does not have it
         self.drop_unused(invite)
         self._unused[credential.hash] = invite
         self.put_credential(credential)
@@ -177,8 +174,6 @@ class Identities:
 
     def _used(self, credential: Credential) -> None:
         invite = self._unused.pop(credential.hash)
-        if credential.expires_at == UNUSED:
-            credential.expires_at = None
         known = self._credentials.get(invite.hash)
         if known is not None:
             self.revoke([known])
