@@ -143,7 +143,7 @@ def test_a_revoked_token_signs_out_at_once_and_says_why(house: Running, visit: V
     page = visit(house.link("bob"))
     expect(turn(page)).to_be_visible()
     house.call("hal", "revoke_token", member="bob")
-    message = "You were signed out: this token was revoked, as happens when you leave; ask your host for a new one."
+    message = "You were signed out: this token was revoked; ask your host for a new one."
     expect(page.get_by_role("alert").filter(has_text=message)).to_be_visible()
     expect(page.get_by_label("Your token")).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0

@@ -216,6 +216,10 @@ async def test_an_invitee_whose_reply_was_lost_joins_again_and_is_the_same_membe
         assert len((await who["hostess"]("lobby")).waiting) == lobby
         with pytest.raises(Unauthorized, match="used up"):
             await invited("join")
+        operator = house.identify(house.operator_token())
+        listed = (await house.call(operator, None, "list_credentials")).credentials
+        assert sorted(line.state for line in listed if line.name == "eve") == ["good", "revoked", "revoked"]
+        assert {one.expires_at for one in (*listed, *house.store.credentials())} == {None}
 
 
 async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -> None:

@@ -40,9 +40,9 @@ def http_routes(house: House) -> list[Route]:
     """All routes of this interface."""
 
     async def call(request: Request) -> Response:
-        credential = house.identify(bearer(request.headers))
         room = request.path_params.get("room")
         name = request.path_params["command"]
+        credential = house.identify(bearer(request.headers), name)
         key, has_body = request.headers.get("idempotency-key"), request.method != "HEAD"
         try:
             if request.method != "POST":  # GET or HEAD

@@ -36,6 +36,8 @@ class Credential(Struct, omit_defaults=True):
     created_at: int = 0
     expires_at: int | None = None
     revoked: bool = False
+    ended: Literal["", "left", "removed", "blocked"] = ""
+    """Why it was revoked, if its member is gone. Until it expires, it shows and deletes the data of its owner."""
 
 
 class Invite(Struct, frozen=True, omit_defaults=True):

@@ -70,8 +70,7 @@ def by_credential(credential: Credential | None, at: int) -> Decision:
     """Whether the credential is still valid."""
     if credential is not None:
         if credential.revoked:
-            why = "this token was revoked, as happens when you leave; ask your host for a new one"
-            return Decision("UNAUTHORIZED", why)
+            return Decision("UNAUTHORIZED", "this token was revoked; ask your host for a new one")
         if credential.expires_at is not None and at >= credential.expires_at:
             return Decision("UNAUTHORIZED", "this token has expired; ask your host for a new one")
     return ALLOWED

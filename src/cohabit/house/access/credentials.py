@@ -180,9 +180,11 @@ async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -
 
 def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> None:
     """Revoke the credentials of removed members for this room."""
+    state, now = runner.room.state, house.clock.now()
     for member in members:
-        held = house.identities.of(member.identity, runner.id) if member.identity else []
-        gone = house.identities.revoke(held)
+        who = member.identity
+        why = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
+        gone = house.identities.end(who, runner.id, why, now) if who else []
         if gone:
             house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
 
@@ -236,7 +238,7 @@ async def list_credentials(ctx: HouseContext) -> Credentials:
 
 def _state(credential: Credential, now: int) -> str:
     if credential.revoked:
-        return "revoked"
+        return credential.ended or "revoked"
     return "good" if by_credential(credential, now) else "expired"
 
 

@@ -272,7 +272,10 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         if invite is not None:
             house.identities.take_use(invite, -1)
         raise
-    house.identities.revoke(dropped)
+    for one in dropped:
+        house.identities.end(one.identity, ctx.room.id, "removed", house.clock.now())
+    if dropped:
+        await house.writer.submit(Write(credentials=dropped))
     house.identities.put(me)
     _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
