@@ -29,6 +29,7 @@ from cohabit.scenario import check_handle
 
 log = logging.getLogger("cohabit")
 C = Capability
+WAIT = "it has a seat in a running game there, and that room is sealed; wait until the game is over"
 ExpiresIn = Annotated[
     Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="the token expires after this many seconds")
 ]
@@ -75,7 +76,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         if C.MANAGE_MEMBERS not in author.held:
             raise PermissionDenied("replacing another member's token requires manage_members")
         if member is not None:
-            _check_private(room, member)
+            _check_private(ctx, other.identity, room.id)
             check_grantable(author, member.held | member.role_grant, member.handle)
 
     check(ctx.room, 0)
@@ -91,9 +92,33 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.id, ends, check))
 
 
-def _check_private(room: Room, member: Member | None) -> None:
-    if member is not None and (why := room.kept_private(member, "token")):
-        raise PermissionDenied(why)
+def _check_private(ctx: HouseContext, identity: str, here: str | None) -> None:
+    """Refuse a token of somebody who sees what a room keeps for its player, in whatever room: a token for one room can
+    lead to another one (`resume_game` of the Nexus, `join` of a guest)."""
+    for runner in list(ctx.house.rooms.values()) if identity else ():
+        room, state = runner.room, runner.room.state
+        member = room.member_of(identity)
+        if member is not None:
+            why = room.kept_private(member, "token")
+        else:  # it was removed, and can come back to its seat
+            is_running = identity in state.played and identity not in state.former and state.over_since is None
+            why = WAIT if is_running and room.kept_private(None, "token") else ""
+        if why:
+            raise PermissionDenied(why if room.id == here else f"{_name(ctx, identity)} plays in another room: {why}")
+
+
+def _name(ctx: HouseContext, identity: str) -> str:
+    known = ctx.house.identities.get(identity)
+    return known.name if known is not None else identity
+
+
+async def _close_earlier_games(ctx: HouseContext, identity: str) -> None:
+    """Somebody else gets a token of this identity: the games that it has played must not come back from saves."""
+    for runner in list(ctx.house.rooms.values()):
+        state = runner.room.state
+        played = any(identity in seats for seats in (state.played, *state.played_before.values()))
+        if played and runner.room.kept_private(None, "token"):
+            await runner.submit(SystemCall("token_known", {"identity": identity}))
 
 
 class TokensRevoked(Struct):
@@ -139,6 +164,8 @@ async def _change(
 ) -> int:  # fmt: skip
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
+    if new and ctx.credential.identity not in (OPERATOR.id, identity):
+        await _close_earlier_games(ctx, identity)
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
@@ -294,13 +321,8 @@ def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -
     if identity.id == OPERATOR.id:
         raise PermissionDenied("the operator's token is only in the data folder of this house")
 
-    def check(room: Room, at: int) -> None:
-        _check_private(room, room.member_of(identity.id))
-
-    rooms = ctx.house.rooms
-    for runner in rooms.values() if room is None else [rooms[room]]:
-        check(runner.room, 0)
-    return check
+    _check_private(ctx, identity.id, room)
+    return lambda _, at: _check_private(ctx, identity.id, room)
 
 
 def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, list[Credential]]:
