@@ -9,7 +9,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from cohabit.errors import CohabitError, GameRejected, PermissionDenied, Quarantined, Unauthorized, UnknownAsset, Unreachable
+from cohabit.errors import (
+    CohabitError,
+    GameRejected,
+    PermissionDenied,
+    Quarantined,
+    Unauthorized,
+    UnknownAsset,
+    Unreachable,
+)
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.credentials import revoke_and_store

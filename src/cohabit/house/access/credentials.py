@@ -29,7 +29,6 @@ from cohabit.scenario import check_handle
 
 log = logging.getLogger("cohabit")
 C = Capability
-WAIT = "it has a seat in a running game there, and that room is sealed; wait until the game is over"
 ExpiresIn = Annotated[
     Annotated[int, Meta(ge=1, le=10**9)] | None, Meta(description="the token expires after this many seconds")
 ]
@@ -95,21 +94,14 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
 def _check_private(ctx: HouseContext, identity: str, here: str | None) -> None:
     """Refuse a token of somebody who sees what a room keeps for its player, in whatever room: a token for one room can
     lead to another one (`resume_game` of the Nexus, `join` of a guest)."""
-    for runner in list(ctx.house.rooms.values()) if identity else ():
-        room, state = runner.room, runner.room.state
-        member = room.member_of(identity)
-        if member is not None:
-            why = room.kept_private(member, "token")
-        else:  # it was removed, and can come back to its seat
-            is_running = identity in state.played and identity not in state.former and state.over_since is None
-            why = WAIT if is_running and room.kept_private(None, "token") else ""
-        if why:
-            raise PermissionDenied(why if room.id == here else f"{_name(ctx, identity)} plays in another room: {why}")
-
-
-def _name(ctx: HouseContext, identity: str) -> str:
     known = ctx.house.identities.get(identity)
-    return known.name if known is not None else identity
+    if known is None:
+        return
+    removed = Member(known.name, known.kind, identity=identity)  # where it is no member, but may come back to its seat
+    for runner in list(ctx.house.rooms.values()):
+        member = runner.room.member_of(identity) or removed
+        if why := runner.room.kept_private(member, "token"):
+            raise PermissionDenied(why if runner.id == here else f"{member.handle} plays in another room: {why}")
 
 
 async def _close_earlier_games(ctx: HouseContext, identity: str) -> None:
