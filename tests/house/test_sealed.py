@@ -228,6 +228,28 @@ async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -
             await invited("join")
 
 
+async def test_the_creator_of_a_room_has_no_token_of_a_person_who_has_opened_its_link() -> None:
+    async with open_house() as house:
+        boss = await issue(house, "boss", host=True)
+        for world, sealed in (("whist", True), ("nim", False)):
+            names = ["ada", "bob", "bot", "cy"][: 4 if sealed else 2]
+            wanted = {"world": world, "players": names, "people": ["ada"], "room": world}
+            tokens = (await boss("create_room", wanted)).tokens
+            ada, bob = [Client(house, world, name, tokens[name]) for name in ("ada", "bob")]
+            assert [(await who("rooms")).rooms[0].token_known for who in (ada, bob)] == [sealed, False]
+            assert (await ada("join", {"keep_token": True})).token is None, "a client that cannot change it"
+            own = await ada.join()
+            assert ((await own("join")).token, (await bob("join")).token) == (None, None)
+            assert (own.token == ada.token, (await own("whoami")).handle) == (not sealed, "ada")
+            if sealed:
+                for command in ("view", "join", "rotate_token"):
+                    with pytest.raises(Unauthorized):
+                        await ada(command)
+                assert (await told(own))[-1] == "you replaced your token"
+                again = Client(house, world, "ada", (await own("rotate_token")).token)
+                assert not (await again("rooms")).rooms[0].token_known
+
+
 # -- seats ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("removal", ["remove_member", "revoke_invite"])
 async def test_the_seat_of_a_removed_player_is_for_nobody_else_before_the_next_game(removal: str) -> None:

@@ -16,7 +16,7 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import OPERATOR, TEMPORARY, hashed, make_token, new_identity
+from cohabit.house.store.identities import FOR_A_PERSON, OPERATOR, TEMPORARY, hashed, make_token, new_identity
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Kind
 from cohabit.model.suggest import nearest
@@ -135,6 +135,14 @@ def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | N
     return None if None in ends else max((end for end in ends if end is not None), default=None)
 
 
+async def own_token(ctx: HouseContext) -> str | None:
+    """A token that nobody else knows, for a person who came with a link that the creator of the room has seen."""
+    me = ctx.identity
+    if me is None or ctx.credential.label != FOR_A_PERSON:
+        return None
+    return await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
+
+
 async def _replace(
     ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None,
     others: Sequence[Credential] = (),
@@ -143,9 +151,8 @@ async def _replace(
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
-    made = Credential(
-        hashed(token), identity.id, room, label=old[-1].label if old else "", created_at=now, expires_at=ends
-    )
+    label = old[-1].label if old and old[-1].label != FOR_A_PERSON else ""
+    made = Credential(hashed(token), identity.id, room, label, now, ends)
     await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check)
     return token
 

@@ -26,6 +26,8 @@ UNUSED = 2**53
 """When a token expires that was not used yet: never."""
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+FOR_A_PERSON = "link for a person"
+"""The label of a token in the link that the creator of a sealed room gives to a person. `join` replaces it."""
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 """The owner of the data folder."""
 
