@@ -9,7 +9,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
+from cohabit.errors import (
+    CohabitError,
+    GameRejected,
+    PermissionDenied,
+    Quarantined,
+    Unauthorized,
+    UnknownAsset,
+    Unreachable,
+)
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.credentials import revoke_and_store
@@ -736,3 +744,27 @@ async def test_nobody_reads_the_profile_the_avatars_or_the_tokens_of_another() -
         for room in ("nexus", "caves"):
             record = msgspec.json.encode([line.entry for line in world.room(room).record.tail])
             assert not [token for tokens in world.tokens.values() for token in tokens if token.encode() in record]
+
+
+async def test_a_host_gets_no_token_of_an_agent_who_plays_in_a_sealed_game_of_another_room() -> None:
+    async with journeys() as world:
+        await world.make("table", "whist", [{"id": "host", "role": "host", "kind": "human"}])
+        await world("host", "table", "open_to_nexus", description="cards")
+        operator = world.house.identify(world.house.operator_token())
+        made = await world.house.call(operator, None, "issue_credential", {"name": "boss", "host": True})
+        boss = world.house.identify(made.token)
+        await world.house.call(boss, "nexus", "join", {})
+        for game in ("zoo", "table"):
+            await world("ann", "nexus", "enter_game", game_id=game)
+            for room, command, args in (
+                ("nexus", "rotate_token", {"member": "ann"}),
+                (None, "issue_credential", {"name": "ann", "room": "nexus"}),
+                (None, "rotate_credential", {"name": "ann", "room": "nexus"}),
+            ):
+                with pytest.raises(PermissionDenied, match="plays in another room: this room is sealed"):
+                    await world.house.call(boss, room, command, args)
+            await world("ann", game, "exit_game")
+            await world.rest()
+        line = next(item for item in (await world("host", "table", "audit", kinds=["tokens"])).lines)
+        assert line.text == "ann created a token for ann"
+        assert (await world.house.call(boss, "nexus", "rotate_token", {"member": "ann"})).member == "ann"

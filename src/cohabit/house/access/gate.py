@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs, to_builtins
 
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
 from cohabit.house.access import signing
-from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.credentials import own_token, revoke_and_store
 from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
 from cohabit.house.access.invites import check_inviter, record_invite
 from cohabit.house.access.signing import HouseKey
@@ -157,7 +157,7 @@ class Asked(Struct):
 async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
     """Make the caller a member, or put it into the lobby. Returns its identity, and its token if it is a new one."""
     if ctx.maybe_member is not None:
-        return ctx.member.identity, None
+        return ctx.member.identity, None if asked.keep_token else await own_token(ctx)
     state = ctx.room.state
     knock = state.knock_of(ctx.credential.identity) if ctx.credential.identity else None
     if knock is not None:

@@ -34,6 +34,8 @@ ENDED = {
     "removed": "you were removed from this room; ask a host for a new invite",
     "blocked": "you were removed from this room and blocked; a host can unblock you",
 }
+FOR_A_PERSON = "link for a person"
+"""The label of a token in the link that the creator of a sealed room gives to a person. `join` replaces it."""
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 """The owner of the data folder."""
 
