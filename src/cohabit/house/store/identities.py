@@ -7,7 +7,7 @@ writer.
 import logging
 import secrets
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Literal
 
@@ -29,7 +29,8 @@ OWN_DATA = ("my_data", "forget_me")
 """What the token of somebody who has left can still call."""
 OWN_DATA_MS = 30 * DAY_MS
 """For how long."""
-ENDED = {
+Ended = Literal["left", "removed", "blocked"]
+ENDED: Mapping[str, str] = {
     "left": "you have left this room",
     "removed": "you were removed from this room; ask a host for a new invite",
     "blocked": "you were removed from this room and blocked; a host can unblock you",
@@ -253,7 +254,7 @@ class Identities:
                 self._used(credential)
         return changed
 
-    def end(self, identity: str, room: str, why: Literal["left", "removed", "blocked"], at: int) -> list[Credential]:
+    def end(self, identity: str, room: str, why: Ended, at: int) -> list[Credential]:
         """Revoke the credentials of somebody who is no longer in a room, who can still see and delete its data with
         them, but not with earlier ones. Returns what has changed; the caller stores it."""
         held = self.of(identity, room)
