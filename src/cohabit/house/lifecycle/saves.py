@@ -82,7 +82,8 @@ async def save(ctx: HouseContext, name: str, compress: bool) -> Saved:
 
 def _packed(compress: bool, room: Room) -> bytes:
     state = room.state
-    return room.crash_on_bug(saves.pack, room.world, compress, state.game, state.played, room.record.seq)
+    data: bytes = room.crash_on_bug(saves.pack, room.world, compress, state.game, state.played, room.record.seq)
+    return data
 
 
 def _sees_everything(ctx: HouseContext) -> bool:
