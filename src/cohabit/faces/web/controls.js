@@ -89,13 +89,13 @@ export function actionLabel({ action, params }, status = {}) {
   const { x, y, ...others } = params ?? {};
   const place = x !== undefined && y !== undefined && nameWhere(status, () => true, (entry) => entry.x === x && entry.y === y);
   const values = Object.entries(place ? others : params ?? {});
-  const texts = values.map(([name, value]) => (values.length > 1 ? `${inWords(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
-  return [inWords(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
+  const texts = values.map(([name, value]) => (values.length > 1 ? `${spaced(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
+  return [spaced(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
 }
 
 const ID = /_id$/;
 
-function inWords(name) {
+function spaced(name) {
   return name.replaceAll("_", " ");
 }
 
