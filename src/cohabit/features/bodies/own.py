@@ -74,7 +74,7 @@ def why_no_seat(room: BaseRoom, me: Member) -> str:
     which is a new one for this member."""
     own = {avatar.seat for avatar in avatars_of(room, owner_of(me))}
     why = why_no_body(room, owner_of(me), to_take(room, owner_of(me)))
-    if not why and any(seat not in own for seat in open_to(room, me)) and why_no_body(room, owner_of(me), None):
+    if not why and any(seat not in own for seat in open_to(room)) and why_no_body(room, owner_of(me), None):
         why = "you have a body of your own here, and get no other one: return to yours (`jack_in`)"
     return why
 

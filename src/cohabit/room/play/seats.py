@@ -84,12 +84,12 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     remember_seat(room, me)
 
 
-def open_to(room: BaseRoom, me: Member) -> list[SeatId]:
-    """The seats that a member can take now."""
+def open_to(room: BaseRoom, me: Member | None = None) -> list[SeatId]:
+    """The seats that somebody can take now; with ``me``, those that this member can take."""
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
-    played = seat_in_game(room.state, me)
-    free = [seat.id for seat in room.state.seats if seat.id not in taken and played in (None, seat.id)]
-    return [seat for seat in free if not _closed(room, me, seat)]
+    free = [seat.id for seat in room.state.seats if seat.id not in taken]
+    played = seat_in_game(room.state, me) if me is not None else None
+    return [seat for seat in free if me is None or (played in (None, seat) and not _closed(room, me, seat))]
 
 
 def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
