@@ -167,7 +167,9 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     assert here.call("pip", "whoami").grant["through"] == "first"
     expect(turn(ann)).to_have_text("It is your turn.")
     expect(turn(pip)).to_have_text("You see what ann sees. To move: ann.")
-    expect(pip.locator(".you dl")).to_contain_text("Allowed by its playerwhat seat first sees; until the next game begins")
+    expect(pip.locator(".you dl")).to_contain_text(
+        "Allowed by its playerwhat seat first sees; until the next game begins"
+    )
     expect(pip.locator(".world-text")).to_contain_text("you: first")
     expect(pip.locator(".world-text")).not_to_contain_text("your turn")
     assert "It is your turn." in here.call("ann", "view").text

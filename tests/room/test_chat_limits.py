@@ -283,7 +283,16 @@ def test_a_word_is_found_in_any_spelling_and_not_inside_another_word() -> None:
     room = make_room(RED, PAT | {"claim": None, "role": None}, HOST)
     room.call("hostess", "set_chat_limits", {"blocked_words": ["bad word", "ass"]}, at=1)
     for number, text in enumerate(
-        ("BAD  word", "b\u00e1d-word", "ba\u200bd\tword", "\uff22\uff41\uff44 word", "Ass!", "_ass_", "\u202essa", "\u2067a")
+        (
+            "BAD  word",
+            "b\u00e1d-word",
+            "ba\u200bd\tword",
+            "\uff22\uff41\uff44 word",
+            "Ass!",
+            "_ass_",
+            "\u202essa",
+            "\u2067a",
+        )
     ):
         with pytest.raises(PermissionDenied, match="does not allow"):
             room.call("pat", "say", {"text": text}, at=10 + number)
