@@ -1,6 +1,6 @@
 // The audit: refused calls, and changes of permissions, members, invites and tokens, newest first.
 
-import { escapeInvisible, h, inWords, memberName, throttled, timestamp } from "./dom.js";
+import { escapeInvisible, h, memberName, throttled, timestamp, withoutHints } from "./dom.js";
 
 const SHOWN = 100;
 const NEWCOMER = "(newcomer)";
@@ -77,5 +77,5 @@ function refusal({ member, command, code, text, count = 1 }) {
 }
 
 function change({ what, text }) {
-  return [h("span", { class: "badge soft" }, what), h("p", {}, escapeInvisible(inWords(text)))];
+  return [h("span", { class: "badge soft" }, what), h("p", {}, escapeInvisible(withoutHints(text)))];
 }

@@ -1,6 +1,6 @@
 // The parts of a room that act: buttons for actions and seats, and the message form.
 
-import { card, escapeInvisible, h, inWords, setText } from "./dom.js";
+import { card, escapeInvisible, h, setText, withoutHints } from "./dom.js";
 
 const MAX_CHOICES = 60;
 const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
@@ -173,7 +173,7 @@ export class MessageForm {
       this.content.value = "";
     } catch (error) {
       this.result.classList.add("error");
-      setText(this.result, inWords(error.message));
+      setText(this.result, withoutHints(error.message));
     } finally {
       this.button.disabled = false;
     }

@@ -33,7 +33,7 @@ export function escapeInvisible(name) {
 }
 
 /** A sentence of the house without hints at commands, for people who use buttons: "(see `reports`)". */
-export function inWords(text) {
+export function withoutHints(text) {
   return text.replace(/ \(see `\w+`\)/g, "").replace(/`(\w+)`/g, "$1").replace(/(?<![\d.,])1 (repl(?=ies)|pushed frames|bytes)(ies)?/g, (_, word) => `1 ${word === "repl" ? "reply" : word.slice(0, -1)}`);
 }
 

@@ -1,6 +1,6 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
-import { card, escapeInvisible, h, inWords, memberName, timestamp } from "./dom.js";
+import { card, escapeInvisible, h, memberName, timestamp, withoutHints } from "./dom.js";
 import { reportForm } from "./report.js";
 
 const MAX_EVENTS = 500;
@@ -90,7 +90,7 @@ function eventLine(item, recipients) {
 /** The author and the text; many texts begin with the name of their author already. Those about members are sentences. */
 function action({ by, via, text, kind, do: command, args }) {
   if (kind === "roster" || kind === "account") {
-    text = inWords(text) + (command === "set_chat_limits" ? limitsIn(args) : "");
+    text = withoutHints(text) + (command === "set_chat_limits" ? limitsIn(args) : "");
     if (!text.startsWith(`${by} `)) by = null;
   }
   const builtIn = via && h("span", { class: "via", title: "played by a built-in player" }, via);

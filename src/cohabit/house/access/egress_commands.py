@@ -20,7 +20,7 @@ C = Capability
 
 class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
-    step: int = 1  # budgets, and counts of others, are multiples of so many bytes, while the game of a sealed room runs
+    step: int = 1  # bytes; more in a sealed room while its game runs: budgets and counts of others are multiples
 
 
 @command(category="meta", where="house")
