@@ -20,7 +20,7 @@ C = Capability
 
 class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
-    step: int = 1  # bytes; more in a sealed room while its game runs: budgets and counts of others are multiples
+    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of so many bytes
 
 
 @command(category="meta", where="house")
@@ -42,7 +42,8 @@ async def egress(
     if C.MANAGE_MEMBERS in me.held and member is None:
         accounts = list(ctx.runner.egress.accounts.values())
     shown = [_of_account(account, _step(account, me.identity)) for account in accounts]
-    return EgressCount(shown, ctx.runner.egress.of(me).step)
+    step = ctx.runner.egress.of(me).step
+    return EgressCount(shown, step if step > 1 else 0)
 
 
 class ExportedEgress(Struct):
