@@ -32,8 +32,8 @@ from cohabit.house.access.entry_limits import (
     PAUSE_MS,
     STALE_MS,
 )
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.scenario import check_handle, handle_for
 from cohabit.testing.clock import FakeClock

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import InviteBody, SigningKey
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.reading import audit as reading
 from cohabit.house.running import history

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
 from cohabit.faces.http import http_routes
-from cohabit.house.access.gate import knock
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.store.identities import OWN_DATA_MS

@@ -8,8 +8,8 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
 from cohabit.features import sealed
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import SigningKey, verify_egress
+from cohabit.house.access.strangers import knock
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall

@@ -23,7 +23,7 @@ from cohabit.faces.guard import answering, bearer
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
-from cohabit.house.access.gate import knock
+from cohabit.house.access.strangers import knock
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call

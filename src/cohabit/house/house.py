@@ -11,8 +11,8 @@ from typing import Any
 from cohabit.feature_registry import load_features
 from cohabit.house.access import credentials
 from cohabit.house.access.entry_limits import Gate
-from cohabit.house.access.gate import note_invalid_invite
 from cohabit.house.access.signing import HouseKey
+from cohabit.house.access.strangers import note_invalid_invite
 from cohabit.house.agents.agent_status import AgentStatuses
 from cohabit.house.agents.bots import Bots
 from cohabit.house.agents.brains import check_allowed
