@@ -264,10 +264,14 @@ def _change(entry: Entry, what: str, seq: int, wanted: Wanted) -> Found | None:
     args: dict[str, Any] = entry.args if isinstance(entry.args, dict) else {}
     by, text = entry.by or args.get("by"), _text(entry)
     by, member = handle_of(by) if by else None, _member(args, what, text)
-    if wanted.about is not None and not _concerns(entry, wanted.about):
-        # A host who asks for a member reads of its admission too, though the entry may have only the id of its knock.
-        if not wanted.reads_all or kind != "admissions" or not member or member != wanted.about.handle:
-            return None
+    # A host who asks for a member reads of its admission too, though the entry may have only the id of its knock.
+    admits = wanted.reads_all and kind == "admissions" and member
+    if (
+        wanted.about is not None
+        and not _concerns(entry, wanted.about)
+        and (not admits or member != wanted.about.handle)
+    ):
+        return None
     if kind == "admissions" and by and by not in text:
         text = f"{text} (by {by})"
     invite = args.get("invite") or args.get("admission", {}).get("invite") or ""
@@ -275,8 +279,8 @@ def _change(entry: Entry, what: str, seq: int, wanted: Wanted) -> Found | None:
 
 
 def _member(args: dict[str, Any], what: str, text: str) -> str | None:
-    """The handle of the member that a change is about. Of somebody in the lobby: the one that it wants, or would get for
-    its name."""
+    """The handle of the member that a change is about. Of somebody in the lobby: the one that it wants, or would get
+    for its name."""
     if what == "joined" and JOINED in text:  # it may have got another handle than it wanted
         return text.partition(JOINED)[0]
     if what == "denied" and (found := DENIED.search(text)):
