@@ -18,7 +18,7 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR, TEMPORARY, hashed, make_token, new_identity
 from cohabit.model.grant import Capability
-from cohabit.model.identity import Credential, Identity, Kind
+from cohabit.model.identity import Credential, Ended, Identity, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.access.grants import check_grantable
 from cohabit.room.commands import command
@@ -183,7 +183,7 @@ def members_removed(house: Services, runner: RoomRunner, members: Sequence[Membe
     state, now = runner.room.state, house.clock.now()
     for member in members:
         who = member.identity
-        why = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
+        why: Ended = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
         gone = house.identities.end(who, runner.id, why, now) if who else []
         if gone:
             house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)

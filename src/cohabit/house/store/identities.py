@@ -9,13 +9,12 @@ import secrets
 import string
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import Literal
 
 from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.house.clock import DAY_MS, Clock
-from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
 
@@ -251,7 +250,7 @@ class Identities:
                 self._used(credential)
         return changed
 
-    def end(self, identity: str, room: str, why: Literal["left", "removed", "blocked"], at: int) -> list[Credential]:
+    def end(self, identity: str, room: str, why: Ended, at: int) -> list[Credential]:
         """Revoke the credentials of somebody who is no longer in a room, who can still see and delete its data with
         them, but not with earlier ones. Returns what has changed; the caller stores it."""
         held = self.of(identity, room)
