@@ -16,9 +16,9 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import FOR_A_PERSON, OPERATOR, TEMPORARY, Ended, hashed, make_token, new_identity
+from cohabit.house.store.identities import FOR_A_PERSON, OPERATOR, TEMPORARY, hashed, make_token, new_identity
 from cohabit.model.grant import Capability
-from cohabit.model.identity import Credential, Identity, Kind
+from cohabit.model.identity import Credential, Ended, Identity, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.access.grants import check_grantable
 from cohabit.room.commands import command

@@ -250,6 +250,7 @@ class Door:
         """Run a house command, or one that waits, to completion."""
         try:
             call.result = await self._result(call, room)
+            self._count_for_member(call)
         except CohabitError as wrong:
             call.error = wrong
         except asyncio.CancelledError:
@@ -258,6 +259,16 @@ class Door:
         except Exception as bug:
             call.error = internal_error(bug, call.name)
         call.settle()
+
+    def _count_for_member(self, call: Call) -> None:
+        """The reply to somebody who has just joined counts as sent to the new member."""
+        command = self.services.commands.get(call.name)
+        if command is None or not command.joins:
+            return
+        runner = self.services.rooms.get(call.result.room)
+        member = runner.room.state.with_handle(call.result.member) if runner is not None else None
+        if runner is not None and member is not None:
+            call.leaves_by = runner.egress.of(member).line
 
     async def _result(self, call: Call, room: str | None) -> Any:
         """The result of a call, repeated until it is not empty or its wait has timed out."""

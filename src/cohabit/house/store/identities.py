@@ -9,13 +9,12 @@ import secrets
 import string
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import Literal
 
 from msgspec import structs
 
 from cohabit.errors import Unauthorized
 from cohabit.house.clock import DAY_MS, Clock
-from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
 
@@ -29,8 +28,7 @@ OWN_DATA = ("my_data", "forget_me")
 """What the token of somebody who has left can still call."""
 OWN_DATA_MS = 30 * DAY_MS
 """For how long."""
-Ended = Literal["left", "removed", "blocked"]
-ENDED: Mapping[str, str] = {
+ENDED: Mapping[Ended, str] = {
     "left": "you have left this room",
     "removed": "you were removed from this room; ask a host for a new invite",
     "blocked": "you were removed from this room and blocked; a host can unblock you",
