@@ -78,7 +78,7 @@ async def test_the_same_question_has_the_same_answer() -> None:
     assert games[0][0].result().head == games[1][0].result().head
 
 
-@pytest.mark.parametrize("face", ["websocket", "mcp 2025-11-25"])
+@pytest.mark.parametrize("face", [pytest.param("websocket", marks=pytest.mark.soak), "mcp 2025-11-25"])
 async def test_the_local_model_plays_in_a_house_over_the_network(face: str, tmp_path: Path) -> None:
     agents = [{"id": name, "role": "player", "claim": f"auto:{i}"} for i, name in enumerate(("ann", "bob"))]
     scenario = parse_scenario(json.dumps({"world": "nim", "agents": agents, "config": {"stones": 6}}))
