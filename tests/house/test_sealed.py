@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized, UnknownRoom
 from cohabit.features import sealed
 from cohabit.house.access.signing import SigningKey, verify_egress
 from cohabit.house.access.strangers import knock
@@ -242,6 +242,10 @@ async def test_the_creator_of_a_room_has_no_token_of_a_person_who_has_opened_its
             ada, bob = [Client(house, world, name, tokens[name]) for name in ("ada", "bob")]
             assert [(await who("rooms")).rooms[0].token_known for who in (ada, bob)] == [sealed, False]
             assert (await ada("join", {"keep_token": True})).token is None, "a client that cannot change it"
+            assert ((await ada("join")).token is not None) == sealed, "this reply is lost"
+            if sealed:
+                with pytest.raises(UnknownRoom, match=r"call `join` again$"):
+                    await ada("view")
             own = await ada.join()
             assert ((await own("join")).token, (await bob("join")).token) == (None, None)
             assert (own.token == ada.token, (await own("whoami")).handle) == (not sealed, "ada")
@@ -598,7 +602,10 @@ async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:
         ann, hostess = who["ann"], who["hostess"]
         for _ in range(20):
             await ann("hide", {"n": hidden})
-        for budget in (0, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 65_535, 65_536):
+        for budget in (500, 65_535):
+            with pytest.raises(BadArgs, match="steps of 65536 bytes"):
+                await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
+        for budget in (0, 65_536, 100_000, 131_071):
             await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
             with suppress(CohabitError):
                 await ann("view")

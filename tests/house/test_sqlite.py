@@ -622,14 +622,19 @@ def test_a_backup_comes_to_an_end_however_much_is_written_meanwhile(
         assert copy.execute("select count(*) from entries where room = 'big'").fetchone() == (4000,)
 
 
-def test_a_folder_made_without_the_index_of_identities_gets_it_when_it_is_opened(tmp_path: Path) -> None:
-    who = f"i-{7:016x}"
+@pytest.mark.parametrize(
+    "change", ["delete from meta where key = 'named'", "update meta set value = 1 where key = 'named'"]
+)
+def test_a_folder_with_no_index_of_identities_or_an_early_one_gets_it_when_it_is_opened(
+    tmp_path: Path, change: str
+) -> None:
+    who = "i-key-" + "aB-_3" * 8 + "abc"
     with closing(SQLiteStore(tmp_path)) as store:
         store.commit([Write("den", [Record().append(Entry(0, 0, "noted", None, {"who": who}))], (0, b"s"))])
         store.commit([Write("attic", lines(2), (1, who.encode()))])
     with closing(sqlite3.connect(tmp_path / "cohabit.db")) as db:
-        db.execute("drop table named")
-        db.execute("delete from meta where key = 'named'")
+        db.execute("delete from named")
+        db.execute(change)
         db.commit()
     with closing(SQLiteStore(tmp_path)) as store:
         assert store.rooms_naming(who) == ["attic", "den"]

@@ -102,7 +102,8 @@ class Settings(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     egress_budget: Annotated[
         int,
         _doc(
-            "bytes that may be sent to a member of a room in all, unless its host sets another budget; 0: no limit",
+            "bytes that may be sent to a member of a room in all, unless its host sets another budget; 0: no limit. "
+            "Sealed rooms count in steps of 65536 bytes",
             ge=0,
         ),
     ] = 0

@@ -363,7 +363,7 @@ def a_forgotten_identity_is_gone_with_its_credentials_its_profile_and_what_was_s
 
 
 def the_rooms_that_name_an_identity_are_known_until_they_are_deleted_or_written_again(store: Store) -> None:
-    who, other = f"i-{7:016x}", f"i-{8:016x}"
+    who, other = f"i-{7:016x}", "i-key-" + "aB-_3" * 8 + "abc"
     named = [Record().append(Entry(0, 0, "noted", None, {"who": who, "others": [other]}))]
     store.commit([Write(room, named, (0, b"s")) for room in ("attic", "cellar", "den")])
     store.commit([Write("porch", _lines(3), (2, who.encode()))])

@@ -34,7 +34,7 @@ StoredEgress = tuple[str, bytes]
 opaque to the store."""
 
 
-_IDENTITY = re.compile(rb"i-[0-9a-f]{16}")
+_IDENTITY = re.compile(rb"i-(?:[0-9a-f]{16}|key-[\w-]{43}|operator)")
 
 
 def identities_in(body: bytes) -> set[str]:

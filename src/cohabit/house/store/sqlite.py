@@ -47,8 +47,9 @@ create table if not exists named (
     identity text not null, room text not null, primary key (identity, room)) without rowid;
 """
 """Tables that data folders of the same schema may lack. They are made when such a folder is opened."""
-NAMED = "named"
-"""This key is missing until the identities of all entries are in the table ``named``."""
+NAMED, NAMED_VERSION = "named", 2
+"""Until the identities of all entries are in the table ``named``, this key is missing, or has a lower value: the first
+version did not find the identities of agents with keys."""
 _TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "leases", "egress", "named")
 ROWS_PER_INSERT = 100
 COLUMNS = 4  # of entries
@@ -101,13 +102,14 @@ class SQLiteStore:
         return _connect_read_only(self.path) if self._read_only else _connect(self.path)
 
     def _index_old_entries(self) -> None:
-        """Once, for a folder that was made without this index."""
-        if self._db.execute("select 1 from meta where key = ?", (NAMED,)).fetchone() is None:
+        """Once, for a folder that was made without this index, or with an earlier version of it."""
+        known = self._db.execute("select value from meta where key = ?", (NAMED,)).fetchone()
+        if known is None or known[0] < NAMED_VERSION:
             with self._transaction():
                 for table in ("entries", "snapshots"):
                     for room, body in self._db.execute(f"select room, body from {table}"):
                         self._index((one, room) for one in identities_in(body))
-                self._db.execute("insert into meta values (?, 1)", (NAMED,))
+                self._db.execute("replace into meta values (?, ?)", (NAMED, NAMED_VERSION))
 
     # -- writing ----------------------------------------------------------------------------------
     def commit(self, writes: Sequence[Write]) -> None:
