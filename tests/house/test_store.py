@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from cohabit.errors import BadArgs
 from cohabit.house.store.contract import Row, Store, Write
@@ -101,23 +102,50 @@ class OverlooksNumbersInTheSameCommit(MemoryStore):
 
 
 class IgnoresLeases(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return True
+    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+        return dict.fromkeys(rooms, 1)
 
 
-class LeasesNeverExpire(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return super().lease(room, house, 0, until)
+class LeasesNeverEnd(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+        return super().lease(rooms, house, 100)
 
 
-class RefusesToRenewALease(MemoryStore):
-    def lease(self, room: str, house: str, now: int, until: int) -> bool:
-        return room not in self._leases and super().lease(room, house, now, until)
+class RaisesTheEpochWhenALeaseIsRenewed(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+        mine = super().lease(rooms, house, ms)
+        super().release(list(mine), house)
+        return super().lease(list(mine), house, ms)
 
 
 class AnybodyReleasesALease(MemoryStore):
-    def release(self, room: str, house: str) -> None:
-        self._leases.pop(room, None)
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        for room in rooms:
+            self._leases.forget(room)
+
+
+class ChecksNoHolder(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([structs.replace(write, holder=None) for write in writes])
+
+
+class ChecksTheHolderOfEntriesOnly(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([write if write.lines else structs.replace(write, holder=None) for write in writes])
+
+
+class WritesAfterALeaseHasEndedIfNobodyTookIt(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        for house in {write.holder[0] for write in writes if write.holder}:
+            self.lease([], house, 100)
+        super().commit(writes)
+
+
+class LosesSavesWhenARoomIsWrittenAgain(MemoryStore):
+    def _write(self, write: Write, appended: bool) -> None:
+        if write.rewrite:
+            self._of(write.room).saves = {}
+        super()._write(write, appended)
 
 
 class DeletesCredentialsOfOtherRooms(MemoryStore):
@@ -141,10 +169,10 @@ class LeavesInvitesOfADeletedRoom(MemoryStore):
 
 class LeavesTheLeaseOfADeletedRoom(MemoryStore):
     def _delete(self, room: str) -> None:
-        lease = self._leases.get(room)
+        lease = self._leases._held.get(room)
         super()._delete(room)
         if lease is not None:
-            self._leases[room] = lease
+            self._leases._held[room] = lease
 
 
 class DeletesRoomsAfterEverythingElse(MemoryStore):
@@ -237,10 +265,14 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (HalfCommits, "a failed commit deletes nothing"),
     (AcceptsNumbersTwice, "a commit with a number that is taken leaves nothing"),
     (OverlooksNumbersInTheSameCommit, "a number given twice in one commit is refused"),
-    (IgnoresLeases, "a lease keeps other houses out until it expires"),
+    (IgnoresLeases, "a lease keeps other houses out until it ends"),
     (IgnoresLeases, "one of many houses gets the lease"),
-    (LeasesNeverExpire, "a lease keeps other houses out until it expires"),
-    (RefusesToRenewALease, "a lease can be renewed"),
+    (LeasesNeverEnd, "a lease keeps other houses out until it ends"),
+    (RaisesTheEpochWhenALeaseIsRenewed, "all leases of a house are renewed together and keep their epochs"),
+    (ChecksNoHolder, "a house whose lease has ended writes nothing"),
+    (ChecksTheHolderOfEntriesOnly, "a house whose lease has ended writes nothing"),
+    (WritesAfterALeaseHasEndedIfNobodyTookIt, "a house whose lease has ended writes nothing"),
+    (LosesSavesWhenARoomIsWrittenAgain, "saves are kept by room and name and replaced"),
     (AnybodyReleasesALease, "a lease is released by its holder alone"),
     (DeletesCredentialsOfOtherRooms, "a deletion forgets everything of that room and nothing else"),
     (DeletesCredentialsOfNoRoom, "a deletion forgets everything of that room and nothing else"),

@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
 from cohabit.errors import CohabitError, StorageFailed
-from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.contract import Holder, Store, Write
 
 Job = tuple[Write, "asyncio.Future[None]"]
 Outcome = tuple["asyncio.Future[None]", CohabitError | None]
@@ -22,6 +23,7 @@ class Writer:
         self._store = store
         self.size_of = store.size
         self.lines_of = store.lines
+        self.holder_of: Callable[[str], Holder] | None = None  # of a room; set by a house that leases its rooms
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -33,6 +35,8 @@ class Writer:
     def submit(self, write: Write) -> "asyncio.Future[None]":
         """A future that resolves when the write is durable or fails with STORAGE_FAILED. Call it on the event loop."""
         done: asyncio.Future[None] = self._loop.create_future()
+        if write.room and self.holder_of is not None:
+            write.holder = self.holder_of(write.room)
         with self._lock:  # so nothing is queued after the stop marker
             if self._closed:
                 done.set_exception(StorageFailed("the house is closed; nothing was written"))

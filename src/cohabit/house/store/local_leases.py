@@ -1,0 +1,55 @@
+"""Leases in a store that only one process has open. They end with the process at the latest, so they are in memory."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from cohabit.house.store.contract import Holder, Write, not_held
+
+Now = Callable[[], int]
+"""The clock by which leases end, in ms."""
+
+
+def standing() -> int:
+    """A clock under which no lease ends. A single house that was suspended for an hour goes on."""
+    return 0
+
+
+class LocalLeases:
+    """See ``Store.lease``. The store calls it under the lock of its commits, so that no house gets a room while another
+    one is still writing to it."""
+
+    def __init__(self, now: Now = standing) -> None:
+        self._now = now
+        self._until: dict[str, int] = {}  # by house
+        self._held: dict[str, Holder] = {}  # by room
+        self._last = 0
+
+    def take(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+        now = self._now()
+        self._until[house] = now + ms
+        for room in rooms:
+            holder = self._held.get(room, ("", 0))[0]
+            if holder != house and not self._is_live(holder, now):
+                self._last += 1
+                self._held[room] = house, self._last
+        return {room: held[1] for room in rooms if (held := self._held.get(room)) and held[0] == house}
+
+    def release(self, rooms: Sequence[str], house: str) -> None:
+        for room in rooms:
+            if self._held.get(room, ("", 0))[0] == house:
+                del self._held[room]
+
+    def forget(self, room: str) -> None:
+        """It was deleted."""
+        self._held.pop(room, None)
+
+    def check(self, writes: Iterable[Write]) -> None:
+        """Raise STORAGE_FAILED if one of the writes is of a house that may not write to its room."""
+        now = self._now()
+        for write in writes:
+            if write.is_fenced and (
+                self._held.get(write.room) != write.holder or not self._is_live(write.holder[0], now)
+            ):
+                raise not_held(write.room)
+
+    def _is_live(self, house: str, now: int) -> bool:
+        return self._until.get(house, now) > now
