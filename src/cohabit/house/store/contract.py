@@ -177,6 +177,16 @@ class Store(Protocol):
         """Release files and locks. Calling it again does nothing."""
 
 
+class LastingStore(Store, Protocol):
+    """A store that is there when no house is running."""
+
+    place: str
+    """Where it is, for messages."""
+
+    def problems(self) -> list[str]:
+        """What is wrong with the stored data as a whole, in words."""
+
+
 # -- for stores that keep tables -------------------------------------------------------------------
 def in_parts(writes: Sequence[Write]) -> Iterator[list[Write]]:
     """Split the writes after each deletion, so a deletion does not affect later writes, and before each rewriting."""

@@ -5,7 +5,8 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ import msgspec
 
 from cohabit.errors import CohabitError, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, in_parts, named_in
-from cohabit.house.store.disk import make_folder, take_lock
+from cohabit.house.store.disk import make_folder, sync_folder, take_lock, unlock
 from cohabit.house.store.local_leases import LocalLeases, Now, standing
 from cohabit.house.store.save_files import delete_saves, saves_in
 from cohabit.house.store.sqlite_opening import (
@@ -26,10 +27,10 @@ from cohabit.house.store.sqlite_opening import (
     prepare,
     primary_code,
 )
+from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
 
-_TABLES_WITH_ROOM = ("entries", "snapshots", "refusals", "credentials", "invites", "egress", "named", "saves")
 COLUMNS = 4  # of entries
 ROWS_PER_READ = 1000
 
@@ -47,6 +48,7 @@ class SQLiteStore:
     def __init__(self, folder: Path, lock: bool = True, now: Now = standing) -> None:
         self.folder = folder
         self.path = folder / DATABASE_NAME
+        self.place = str(folder)
         self._read_only = not lock
         self._writing = threading.Lock()
         self._reading = threading.Lock()  # separate connection, so reads never wait for a sync
@@ -74,11 +76,6 @@ class SQLiteStore:
                 migrate(self._db)
                 self._adopt_files()
             undo.pop_all()
-
-    @property
-    def place(self) -> str:
-        """Where the store is, for messages."""
-        return str(self.folder)
 
     def _connect(self) -> sqlite3.Connection:
         return connect_read_only(self.path) if self._read_only else connect(self.path)
@@ -178,7 +175,7 @@ class SQLiteStore:
         for identity in write.forget_egress:
             self._db.execute("delete from egress where substr(key, 1, ?) = ?", (len(identity) + 1, f"{identity}\n"))
         if write.delete:
-            for table in _TABLES_WITH_ROOM:
+            for table in TABLES_WITH_ROOM:
                 self._db.execute(f"delete from {table} where room = ?", (room,))
 
     def _keep_snapshot(self, room: str, snapshot: tuple[int, bytes]) -> None:
@@ -313,6 +310,23 @@ class SQLiteStore:
               for room, count in strays),
         ]  # fmt: skip
 
+    # -- moving everything ------------------------------------------------------------------------
+    @contextmanager
+    def taking(self) -> Iterator[Rows]:
+        yield partial(_all_rows, self._reader)
+        self.close()
+        self.path.replace(_unused(self.path.with_name(f"{DATABASE_NAME}.moved")))
+        sync_folder(self.folder)
+
+    @contextmanager
+    def filling(self) -> Iterator[tuple[Insert, Rows]]:
+        def insert(table: str, rows: Sequence[StoredRow]) -> None:
+            marks = ", ".join("?" * len(TABLES[table].columns))
+            self._db.executemany(f"insert into {table} values ({marks})", rows)
+
+        with self._transaction():
+            yield insert, partial(_all_rows, self._db)
+
     # -- deleting for ever ------------------------------------------------------------------------
     def scrub(self) -> None:
         """Deleted data is overwritten in the database, but the log still has it: write the log back and empty it.
@@ -347,9 +361,20 @@ class SQLiteStore:
             self._unlock()
 
     def _unlock(self) -> None:
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+        unlock(self._lock_file)
+        self._lock_file = None
+
+
+def _all_rows(db: sqlite3.Connection, table: str) -> Iterator[StoredRow]:
+    kind = TABLES[table]
+    columns, order = ", ".join(kind.columns), ", ".join(kind.columns[: kind.keys])
+    yield from db.execute(f"select {columns} from {table} order by {order}")
+
+
+def _unused(path: Path) -> Path:
+    """This path, or with a number if there is such a file."""
+    numbered = (path.with_name(f"{path.name}.{number}") for number in count(1))
+    return next(each for each in chain([path], numbered) if not each.exists())
 
 
 @lru_cache(maxsize=ROWS_PER_INSERT)

@@ -1,0 +1,193 @@
+"""Connections to PostgreSQL: one that writes, a few that read, and what to do when one is lost."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from cohabit.errors import BadArgs, StorageFailed
+
+try:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+except ImportError:
+    raise BadArgs(
+        "PostgreSQL needs a package that is not installed; run `pip install 'cohabit[postgres]'` and start again"
+    ) from None
+
+READERS = 4
+RECONNECT_S = 10.0
+"""How long a write waits for a database that restarts, and for the outcome of a commit."""
+PAUSE_S = 0.1
+_SERVER_OPTIONS = {
+    # A process that is paused inside a transaction keeps the leases it has checked. The server ends it then.
+    "idle_in_transaction_session_timeout": 5_000,
+    "lock_timeout": 20_000,
+}
+_OPTIONS = {
+    "application_name": "cohabit", "connect_timeout": 5, "keepalives_idle": 5, "keepalives_interval": 2,
+    "keepalives_count": 3, "tcp_user_timeout": 10_000,
+}  # fmt: skip
+Db = psycopg.Connection[Any]
+
+
+class Lost(Exception):
+    """The connection was lost, and it is not known whether the last transaction was committed."""
+
+
+class Connections:
+    """``write`` is called by one thread at a time, the rest by any."""
+
+    def __init__(self, url: str, read_only: bool = False) -> None:
+        try:
+            given = conninfo_to_dict(url)
+        except psycopg.Error as wrong:
+            raise BadArgs(f"store: this is not an address of a PostgreSQL database: {str(wrong).strip()}") from None
+        self.place = f"the PostgreSQL database {given.get('dbname', '')} at {given.get('host', 'this machine')}"
+        self._info = make_conninfo("", **{**_OPTIONS, **given})
+        self._read_only = read_only
+        self._writer: Db | None = None
+        self._idle: list[Db] = []
+        self._lock = threading.Lock()
+        self._free = threading.Semaphore(READERS)
+        self._closed = False
+        self._is_down = False
+
+    def _connect(self) -> Db:
+        if self._closed:
+            raise StorageFailed(f"{self.place} was closed")
+        db = psycopg.connect(self._info, autocommit=True)
+        try:
+            for name, value in _SERVER_OPTIONS.items():
+                db.execute(f"set {name} = {value}")
+            db.execute("set synchronous_commit = on")  # an answered call survives a power failure
+            if self._read_only:
+                db.execute("set default_transaction_read_only = on")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    # -- reading ----------------------------------------------------------------------------------
+    @contextmanager
+    def reading(self) -> Iterator[Db]:
+        """A connection that nobody else uses meanwhile."""
+        with self._free:
+            with self._lock:
+                db = self._idle.pop() if self._idle and not self._closed else None
+            db = db or self._connect()
+            try:
+                yield db
+            except BaseException:
+                if db.closed:  # after a restart of the server, the others are lost too
+                    self._close_idle()
+                raise
+            finally:
+                self._put_back(db)
+
+    def _put_back(self, db: Db) -> None:
+        usable = not db.closed and db.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        with self._lock:
+            if usable and not self._closed:
+                self._idle.append(db)
+                return
+        db.close()
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for db in idle:
+            db.close()
+
+    def fetch(self, sql: str, args: tuple[Any, ...]) -> list[Any]:
+        """The rows of a statement, which is run again if an idle connection turns out to be lost."""
+        try:
+            with self.reading() as db:
+                return db.execute(sql, args).fetchall()
+        except psycopg.OperationalError as wrong:
+            if wrong.sqlstate is not None and not wrong.sqlstate.startswith("57P"):  # the server is there
+                raise
+            with self.reading() as db:
+                return db.execute(sql, args).fetchall()
+
+    # -- writing ----------------------------------------------------------------------------------
+    def write(self, work: Callable[[Db], None], has_landed: Callable[[Db], bool]) -> None:
+        """One transaction. If the connection is lost before the commit, it is run again. If it is lost during the
+        commit, the outcome is looked up; raises ``Lost`` if that is not possible."""
+        until = time.monotonic() + (0 if self._is_down else RECONNECT_S)
+        while True:
+            number = ""
+            sent = False
+            try:
+                db = self._writing_connection()
+                begun = db.execute("begin; select pg_current_xact_id()::text")
+                begun.nextset()
+                number = str((begun.fetchone() or ("",))[0])
+                work(db)
+                sent = True
+                db.execute("commit")
+                self._is_down = False
+                return
+            except psycopg.Error:
+                if self._writer is not None and not self._writer.closed:  # the server has refused it
+                    self._roll_back()
+                    raise
+                self._drop_writer()
+                if sent:
+                    if self._was_committed(number, has_landed, until):
+                        return
+                elif time.monotonic() >= until:
+                    self._is_down = True
+                    raise
+                time.sleep(PAUSE_S)
+            except BaseException:
+                self._roll_back()
+                raise
+
+    def _writing_connection(self) -> Db:
+        if self._writer is None or self._writer.closed:
+            self._writer = self._connect()
+        return self._writer
+
+    def _roll_back(self) -> None:
+        if self._writer is not None:
+            try:
+                self._writer.execute("rollback")
+            except psycopg.Error:
+                self._drop_writer()
+
+    def _drop_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _was_committed(self, number: str, has_landed: Callable[[Db], bool], until: float) -> bool:
+        """Whether the transaction with this number was committed."""
+        why = "the connection was lost during a commit"
+        while True:
+            try:
+                db = self._writing_connection()
+                row = db.execute("select pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                status = row[0] if row is not None else None
+                if status == "committed":
+                    return has_landed(db)
+                if status == "aborted":
+                    return False
+            except psycopg.errors.InvalidParameterValue:  # in the future: this server has never seen it
+                return False
+            except psycopg.Error as wrong:
+                self._drop_writer()
+                why = str(wrong).strip().partition("\n")[0]
+            if time.monotonic() >= until:
+                self._is_down = True
+                raise Lost(f"{why}; it is not known whether the last changes were written")
+            time.sleep(PAUSE_S)
+
+    # -- closing ----------------------------------------------------------------------------------
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        self._close_idle()
+        with suppress(psycopg.Error):
+            self._drop_writer()
