@@ -234,7 +234,7 @@ def _open_store(settings: Settings) -> Store:
     if settings.store:
         from cohabit.house.store.postgres import PostgresStore
 
-        return PostgresStore(settings.store, settings.folder)
+        return PostgresStore(settings.store, settings.folder if settings.data else None)
     return SQLiteStore(settings.folder) if settings.data else MemoryStore()
 
 

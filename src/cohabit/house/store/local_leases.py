@@ -46,10 +46,11 @@ class LocalLeases:
         """Raise STORAGE_FAILED if one of the writes is of a house that may not write to its room."""
         now = self._now()
         for write in writes:
-            if write.is_fenced and (
-                self._held.get(write.room) != write.holder or not self._is_live(write.holder[0], now)
-            ):
+            if write.is_fenced and not self._may_write(write.room, write.holder, now):
                 raise not_held(write.room)
+
+    def _may_write(self, room: str, holder: Holder | None, now: int) -> bool:
+        return holder is not None and self._held.get(room) == holder and self._is_live(holder[0], now)
 
     def _is_live(self, house: str, now: int) -> bool:
         return self._until.get(house, now) > now

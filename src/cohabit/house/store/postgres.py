@@ -17,7 +17,7 @@ import msgspec
 from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
 from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, in_parts, named_in, not_held
 from cohabit.house.store.disk import make_folder, take_lock, unlock
-from cohabit.house.store.postgres_connections import Connections, Db, Lost, psycopg
+from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError
 from cohabit.house.store.postgres_schema import prepare
 from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
@@ -55,7 +55,9 @@ class PostgresStore:
     def __init__(self, url: str, folder: Path | None = None, read_only: bool = False) -> None:
         self._connections = Connections(url, read_only)
         self.place = self._connections.place
+        self._houses: set[str] = set()  # those that got leases here
         self._writing = threading.Lock()
+        self._doubting = threading.Lock()
         self._doubtful: set[tuple[str, str]] = set()  # house and room of a write with an unknown outcome
         self._id = secrets.token_hex(8)
         self._lock_file: int | None = None
@@ -68,7 +70,7 @@ class PostgresStore:
                     db.execute("delete from houses where place = %s or until < now() - interval '1 day'", (self._id,))
         except BaseException as wrong:
             self.close()
-            if isinstance(wrong, psycopg.Error):
+            if isinstance(wrong, PgError):
                 raise self._failure("cannot be opened", wrong) from wrong
             raise
 
@@ -93,9 +95,10 @@ class PostgresStore:
             try:
                 self._connections.write(lambda db: self._write(db, writes), lambda db: _has_landed(db, writes))
             except Lost as unknown:
-                self._doubtful |= {(write.holder[0], write.room) for write in writes if write.holder is not None}
+                with self._doubting:
+                    self._doubtful |= {(write.holder[0], write.room) for write in writes if write.holder is not None}
                 raise StorageFailed(f"{self.place} could not be reached: {unknown}") from unknown
-            except psycopg.Error as wrong:
+            except PgError as wrong:
                 raise self._failure("could not be written", wrong, "; nothing was changed") from wrong
 
     def _write(self, db: Db, writes: Sequence[Write]) -> None:
@@ -163,6 +166,7 @@ class PostgresStore:
     # -- leases -----------------------------------------------------------------------------------
     def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
         wanted = list(dict.fromkeys(rooms))
+        self._houses.add(house)
         try:
             with self._connections.reading() as db, db.transaction():
                 self._give_up_doubtful(db, wanted, house)
@@ -174,7 +178,7 @@ class PostgresStore:
                     db.execute(_TAKE, (house, [room for room in wanted if room not in held]))
                     held = self._held(db, wanted, house)
                 return held
-        except psycopg.Error as wrong:
+        except PgError as wrong:
             raise self._failure("could not be written", wrong) from wrong
 
     def _held(self, db: Db, rooms: list[str], house: str) -> dict[str, int]:
@@ -182,7 +186,7 @@ class PostgresStore:
 
     def _give_up_doubtful(self, db: Db, rooms: list[str], house: str) -> None:
         """This house has rolled back a write that may be stored. So it gives the room up, and loads it again."""
-        with self._writing:
+        with self._doubting:
             mine = [room for room in rooms if (house, room) in self._doubtful]
             if mine:
                 db.execute("delete from leases where house = %s and room = any(%s)", (house, mine))
@@ -260,7 +264,7 @@ class PostgresStore:
         """One statement. It may run twice if the connection is lost, so it must do no harm then."""
         try:
             return self._connections.fetch(sql, args)
-        except psycopg.Error as wrong:
+        except PgError as wrong:
             raise self._failure("cannot be read", wrong) from wrong
 
     def problems(self) -> list[str]:
@@ -297,7 +301,7 @@ class PostgresStore:
                         f"a house is running on {self.place}; stop it first. If it was killed, try again in ten seconds"
                     )
                 yield db
-        except psycopg.Error as wrong:
+        except PgError as wrong:
             raise self._failure("could not be read or written", wrong, "; nothing was changed") from wrong
 
     # -- the rest ---------------------------------------------------------------------------------
@@ -308,7 +312,7 @@ class PostgresStore:
             with self._connections.reading() as db:
                 for table in TABLES:
                     db.execute(f"vacuum {table}")
-        except psycopg.Error as wrong:
+        except PgError as wrong:
             raise self._failure("could not be written", wrong) from wrong
 
     def backup(self, path: str) -> None:
@@ -316,14 +320,14 @@ class PostgresStore:
 
     def close(self) -> None:
         with self._writing:
-            if self._lock_file is not None:
-                with suppress(CohabitError):  # they end by themselves
-                    self._read("delete from houses where place = %s returning house", (self._id,))
+            if self._houses:
+                with suppress(CohabitError):  # their leases end by themselves
+                    self._read("delete from houses where house = any(%s) returning house", (list(self._houses),))
             self._connections.close()
             unlock(self._lock_file)
             self._lock_file = None
 
-    def _failure(self, problem: str, wrong: psycopg.Error, then: str = "") -> CohabitError:
+    def _failure(self, problem: str, wrong: PgError, then: str = "") -> CohabitError:
         """RECORD_CORRUPT if the database is damaged, STORAGE_FAILED if it cannot be used now."""
         text = str(wrong).strip().partition("\n")[0]
         damaged = (wrong.sqlstate or "") in _DAMAGE

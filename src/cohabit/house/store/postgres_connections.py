@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 from cohabit.errors import BadArgs, StorageFailed
 
@@ -20,16 +20,17 @@ READERS = 4
 RECONNECT_S = 10.0
 """How long a write waits for a database that restarts, and for the outcome of a commit."""
 PAUSE_S = 0.1
-_SERVER_OPTIONS = {
+_SERVER_OPTIONS: dict[str, str | int] = {
     # A process that is paused inside a transaction keeps the leases it has checked. The server ends it then.
     "idle_in_transaction_session_timeout": 5_000,
     "lock_timeout": 20_000,
 }
-_OPTIONS = {
+_OPTIONS: dict[str, str | int] = {
     "application_name": "cohabit", "connect_timeout": 5, "keepalives_idle": 5, "keepalives_interval": 2,
     "keepalives_count": 3, "tcp_user_timeout": 10_000,
 }  # fmt: skip
-Db = psycopg.Connection[Any]
+Db: TypeAlias = "psycopg.Connection[Any]"
+PgError = psycopg.Error
 
 
 class Lost(Exception):
@@ -45,7 +46,7 @@ class Connections:
         except psycopg.Error as wrong:
             raise BadArgs(f"store: this is not an address of a PostgreSQL database: {str(wrong).strip()}") from None
         self.place = f"the PostgreSQL database {given.get('dbname', '')} at {given.get('host', 'this machine')}"
-        self._info = make_conninfo("", **{**_OPTIONS, **given})
+        self._info = make_conninfo(url, **{name: value for name, value in _OPTIONS.items() if name not in given})
         self._read_only = read_only
         self._writer: Db | None = None
         self._idle: list[Db] = []
@@ -103,13 +104,16 @@ class Connections:
     def fetch(self, sql: str, args: tuple[Any, ...]) -> list[Any]:
         """The rows of a statement, which is run again if an idle connection turns out to be lost."""
         try:
-            with self.reading() as db:
-                return db.execute(sql, args).fetchall()
+            return self._fetch(sql, args)
         except psycopg.OperationalError as wrong:
             if wrong.sqlstate is not None and not wrong.sqlstate.startswith("57P"):  # the server is there
                 raise
-            with self.reading() as db:
-                return db.execute(sql, args).fetchall()
+            return self._fetch(sql, args)
+
+    def _fetch(self, sql: str, args: tuple[Any, ...]) -> list[Any]:
+        with self.reading() as db:
+            rows: list[Any] = db.execute(sql, args).fetchall()
+            return rows
 
     # -- writing ----------------------------------------------------------------------------------
     def write(self, work: Callable[[Db], None], has_landed: Callable[[Db], bool]) -> None:
