@@ -42,9 +42,16 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-m", mode, "stop")
 
-    def url(self, schema: str = "") -> str:
+    def url(self, schema: str = "", database: str = "postgres") -> str:
         path = f"?options={quote(f'-csearch_path={schema}')}" if schema else ""
-        return f"postgresql://cohabit@{quote(str(self.home), safe='')}/postgres{path}"
+        return f"postgresql://cohabit@{quote(str(self.home), safe='')}/{database}{path}"
+
+    def new_database(self) -> str:
+        """The address of an empty database. It takes longer than a schema."""
+        name = f"d{next(_numbers)}"
+        with psycopg.connect(self.url(), autocommit=True) as db:
+            db.execute(f"create database {name}")
+        return self.url(database=name)
 
     def new_schema(self) -> str:
         """The address of an empty schema."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -93,6 +94,18 @@ async def test_the_moved_house_goes_on_in_postgresql(folder: Path, url: str) -> 
         assert (await house.call(ann, "den", "hide", {"n": 2})).success
     async with House.open(settings, clock=FakeClock()) as house:
         assert (await house.call(house.identify(token), "den", "numbers"))["red"] == [1, 2]
+
+
+def test_a_dump_of_the_database_is_a_backup_of_the_house(
+    folder: Path, postgres: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, restored, dump = postgres.new_database(), postgres.new_database(), str(tmp_path / "monday.dump")
+    assert main(["move", "--data", str(folder), "--to", here]) == 0
+    subprocess.run([postgres.bin / "pg_dump", "--format=custom", f"--file={dump}", here], check=True)
+    subprocess.run([postgres.bin / "pg_restore", "--no-owner", f"--dbname={restored}", dump], check=True)
+    capsys.readouterr()
+    assert main(["verify", "--data", str(folder), "--store", restored]) == 0
+    assert "den: ok" in capsys.readouterr().out
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:

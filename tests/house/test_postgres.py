@@ -14,11 +14,12 @@ import psycopg
 import pytest
 from tests.postgres import Server
 
-from cohabit.errors import BadArgs, Conflict, RecordCorrupt, StorageFailed
+from cohabit.errors import BadArgs, Conflict, Quarantined, RecordCorrupt, StorageFailed
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store import postgres_connections
 from cohabit.house.store.contract import Write
+from cohabit.house.store.leases import LEASE_MS
 from cohabit.house.store.postgres import PostgresStore
 from cohabit.house.store.postgres_schema import SCHEMA
 from cohabit.model.identity import Identity
@@ -382,3 +383,29 @@ async def test_a_house_that_lost_a_room_to_another_writes_nothing_to_it(url: str
         with pytest.raises(StorageFailed, match="lease of room den"):
             await who["ann"]("hide", {"n": 1})
         assert await asyncio.to_thread(store.head, "den") == head
+
+
+async def test_a_room_with_a_write_of_unknown_outcome_stops_and_opens_again_with_what_was_stored(
+    url: str, tmp_path: Path, soon: None
+) -> None:
+    clock = FakeClock()
+    async with House.open(Settings(store=url, data=str(tmp_path)), clock=clock) as house:
+        who = await make_room(house)
+        await asyncio.gather(*(runner.drained() for runner in house.rooms.running()))
+        store: Any = house.store
+        break_next_commit(store, commits=True)
+        connect = store._connections._connect
+
+        def unreachable() -> Any:
+            raise psycopg.OperationalError("connection refused")
+
+        store._connections._connect = unreachable
+        with pytest.raises(StorageFailed, match="not known whether"):
+            await who["ann"]("hide", {"n": 1})
+        store._connections._connect = connect
+        await clock.advance(LEASE_MS)
+        await asyncio.wait([house.rooms.leases.renewing])
+        with pytest.raises(Quarantined, match="lost its lease"):
+            await who["ann"]("hide", {"n": 2})
+        await house.reopen_room("den")
+        assert (await who["ann"]("numbers"))["red"] == [1], "it was stored, and nobody had been told"

@@ -134,6 +134,11 @@ class ChecksTheHolderOfEntriesOnly(MemoryStore):
         super().commit([write if write.lines else structs.replace(write, holder=None) for write in writes])
 
 
+class ChecksNoHolderWithoutARoom(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        super().commit([write if write.room else structs.replace(write, holder=None) for write in writes])
+
+
 class WritesAfterALeaseHasEndedIfNobodyTookIt(MemoryStore):
     def commit(self, writes: Sequence[Write]) -> None:
         for house in {write.holder[0] for write in writes if write.holder}:
@@ -270,6 +275,7 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (LeasesNeverEnd, "a lease keeps other houses out until it ends"),
     (RaisesTheEpochWhenALeaseIsRenewed, "all leases of a house are renewed together and keep their epochs"),
     (ChecksNoHolder, "a house whose lease has ended writes nothing"),
+    (ChecksNoHolderWithoutARoom, "a house whose lease has ended writes nothing"),
     (ChecksTheHolderOfEntriesOnly, "a house whose lease has ended writes nothing"),
     (WritesAfterALeaseHasEndedIfNobodyTookIt, "a house whose lease has ended writes nothing"),
     (LosesSavesWhenARoomIsWrittenAgain, "saves are kept by room and name and replaced"),

@@ -5,9 +5,9 @@ alone, on its own thread; the other methods may be called from several threads a
 event loop. A store keeps copies: an object that changes after its commit does not change the stored one.
 
 A room is leased by one house at a time, and each change of its holder raises the epoch. A write that names its holder
-is checked in the same transaction: a house whose lease has ended, or of a room that another house has, writes nothing.
-Leases end by the clock of the store, so houses need no common clock. Even without a holder, a record cannot be forked:
-two entries with the same number are refused.
+is checked in the same transaction: a house whose leases have ended writes nothing, and a room that another house has is
+not written to. Leases end by the clock of the store, so houses need no common clock. Even without a holder, a
+record cannot be forked: two entries with the same number are refused.
 
 Errors: STORAGE_FAILED if the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT if the
 stored data is damaged.
@@ -83,7 +83,9 @@ class Write(Struct):
     forget_egress: Sequence[str] = ()  # delete what is stored of the egress of these identities, in every room
     egress: Sequence[StoredEgress] = ()
     saves: Sequence[StoredSave] = ()
-    holder: Holder | None = None  # refuse this write unless this house has the room, in this epoch; None: no check
+    holder: Holder | None = None
+    """Refuse this write unless this house has the room, in this epoch. Without a room, the leases of the house must not
+    have ended, and the epoch does not matter. None: no check."""
 
     @property
     def is_fenced(self) -> bool:
@@ -208,7 +210,7 @@ def named_in(writes: Iterable[Write]) -> set[tuple[str, str]]:
 
 
 def not_held(room: str) -> StorageFailed:
+    what = f"the lease of room {room}" if room else "a lease"
     return StorageFailed(
-        f"this house does not have the lease of room {room} any more, so nothing was written; try again, or ask the "
-        "house that has the room now"
+        f"this house does not have {what} any more, so nothing was written; try again, or ask the house that has it now"
     )

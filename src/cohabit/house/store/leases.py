@@ -41,7 +41,8 @@ class Leases:
         self._timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_soon)
 
     def holder_of(self, room_id: str) -> Holder:
-        """What a write to this room has to name. A room that this house does not have cannot be written to."""
+        """What a write to this room has to name, or one without a room (""). A room that this house does not have
+        cannot be written to."""
         return self._house_id, self._epochs.get(room_id, NO_EPOCH)
 
     def acquire(self, room_id: str) -> None:

@@ -50,7 +50,9 @@ class LocalLeases:
                 raise not_held(write.room)
 
     def _may_write(self, room: str, holder: Holder | None, now: int) -> bool:
-        return holder is not None and self._held.get(room) == holder and self._is_live(holder[0], now)
+        if holder is None or not self._is_live(holder[0], now):
+            return False
+        return not room or self._held.get(room) == holder
 
     def _is_live(self, house: str, now: int) -> bool:
         return self._until.get(house, now) > now

@@ -35,6 +35,7 @@ select leases.room from leases join houses using (house)
 join unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch) using (room, house, epoch)
 where houses.until > clock_timestamp() for share of leases
 """
+_LIVE = "select house from houses where house = any(%s) and until > clock_timestamp()"
 _RENEW = """
 insert into houses values (%s, %s, clock_timestamp() + %s * interval '1 millisecond')
 on conflict (house) do update set until = excluded.until
@@ -118,11 +119,16 @@ class PostgresStore:
     def _check_holders(self, db: Db, writes: Sequence[Write]) -> None:
         """Until the end of the transaction, no other house gets these rooms."""
         wanted = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
-        if wanted:
-            held = {row[0] for row in db.execute(_HELD, _columns(wanted))}
-            for room, _, _ in wanted:
+        rooms = {each for each in wanted if each[0]}
+        if rooms:
+            held = {row[0] for row in db.execute(_HELD, _columns(rooms))}
+            for room, _, _ in rooms:
                 if room not in held:
                     raise not_held(room)
+        if houses := {house for room, house, _ in wanted if not room}:
+            live = db.execute(_LIVE, (list(houses),)).fetchall()
+            if len(live) < len(houses):
+                raise not_held("")
 
     def _write_rest(self, db: Db, write: Write) -> None:
         """Write everything except the lines, which are already inserted."""

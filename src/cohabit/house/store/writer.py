@@ -23,7 +23,7 @@ class Writer:
         self._store = store
         self.size_of = store.size
         self.lines_of = store.lines
-        self.holder_of: Callable[[str], Holder] | None = None  # of a room; set by a house that leases its rooms
+        self.holder_of: Callable[[str], Holder] | None = None  # of a room, or of none; set by a house that has leases
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -35,7 +35,7 @@ class Writer:
     def submit(self, write: Write) -> "asyncio.Future[None]":
         """A future that resolves when the write is durable or fails with STORAGE_FAILED. Call it on the event loop."""
         done: asyncio.Future[None] = self._loop.create_future()
-        if write.room and self.holder_of is not None:
+        if self.holder_of is not None:
             write.holder = self.holder_of(write.room)
         with self._lock:  # so nothing is queued after the stop marker
             if self._closed:
