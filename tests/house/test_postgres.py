@@ -1,9 +1,11 @@
 """The store on a real PostgreSQL: the contract, two houses on one database, and lost connections."""
 
 import asyncio
+import random
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -171,6 +173,7 @@ def test_what_cannot_be_decoded_and_what_is_missing_is_damage(store: PostgresSto
 # -- two houses -------------------------------------------------------------------------------------
 PAUSED = """
 import sys
+import threading
 from pathlib import Path
 from cohabit.house.store.contract import Write
 from cohabit.house.store.postgres import PostgresStore
@@ -293,6 +296,7 @@ def test_connections_that_are_ended_by_the_server_are_made_again(store: Postgres
                 "select pg_terminate_backend(pid, 10000) from pg_stat_activity "
                 "where application_name = 'cohabit' and pid <> pg_backend_pid()"
             )
+        assert store.lease(["den"], "house 1", LONG_MS).keys() == {"den"}
         assert store.head("den") == start + 1
     write(lines(1, start=4))
     assert store.head("den") == 4
@@ -409,3 +413,38 @@ async def test_a_room_with_a_write_of_unknown_outcome_stops_and_opens_again_with
             await who["ann"]("hide", {"n": 2})
         await house.reopen_room("den")
         assert (await who["ann"]("numbers"))["red"] == [1], "it was stored, and nobody had been told"
+
+
+@pytest.mark.soak
+def test_no_answered_write_is_lost_or_doubled_while_connections_and_the_server_are_killed(
+    store: PostgresStore, postgres: Server
+) -> None:
+    done = threading.Event()
+
+    def disturb() -> None:
+        dice = random.Random(1)
+        while not done.is_set():
+            if dice.random() < 0.1:
+                postgres.stop()
+                postgres.start()
+            else:
+                with psycopg.connect(postgres.url(), autocommit=True) as db:
+                    db.execute(
+                        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'cohabit'"
+                    )
+            done.wait(dice.random() / 10)
+
+    record = Record()
+    answered: list[bytes] = []
+    holder = "house 1", store.lease(["den"], "house 1", LONG_MS)["den"]
+    with ThreadPoolExecutor(1) as pool:
+        disturbing = pool.submit(disturb)
+        try:
+            for number in range(1000):
+                line = record.append(Entry(number, number, "noted", "m1", {"n": number}))
+                store.commit([Write("den", [line], holder=holder)])
+                answered.append(line.digest)
+        finally:
+            done.set()
+        disturbing.result()
+    assert [row[2] for row in store.lines("den", -1)] == answered

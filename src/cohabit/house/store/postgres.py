@@ -174,29 +174,34 @@ class PostgresStore:
         wanted = list(dict.fromkeys(rooms))
         self._houses.add(house)
         try:
-            with self._connections.reading() as db, db.transaction():
-                self._give_up_doubtful(db, wanted, house)
-                db.execute(_RENEW, (house, self._id, ms))
-                held = self._held(db, wanted, house)
-                if len(held) < len(wanted):
-                    # One at a time: otherwise the insert does not see that the house it waited for has just begun.
-                    db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
-                    db.execute(_TAKE, (house, [room for room in wanted if room not in held]))
-                    held = self._held(db, wanted, house)
-                return held
+            return self._connections.run(lambda db: self._lease(db, wanted, house, ms))
         except PgError as wrong:
             raise self._failure("could not be written", wrong) from wrong
+
+    def _lease(self, db: Db, wanted: list[str], house: str, ms: int) -> dict[str, int]:
+        with db.transaction():
+            given_up = self._give_up_doubtful(db, wanted, house)
+            db.execute(_RENEW, (house, self._id, ms))
+            held = self._held(db, wanted, house)
+            if len(held) < len(wanted):
+                # One at a time: otherwise the insert does not see that the house it waited for has just begun.
+                db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
+                db.execute(_TAKE, (house, [room for room in wanted if room not in held]))
+                held = self._held(db, wanted, house)
+        with self._doubting:
+            self._doubtful -= {(house, room) for room in given_up}
+        return held
 
     def _held(self, db: Db, rooms: list[str], house: str) -> dict[str, int]:
         return dict(db.execute("select room, epoch from leases where house = %s and room = any(%s)", (house, rooms)))
 
-    def _give_up_doubtful(self, db: Db, rooms: list[str], house: str) -> None:
+    def _give_up_doubtful(self, db: Db, rooms: list[str], house: str) -> list[str]:
         """This house has rolled back a write that may be stored. So it gives the room up, and loads it again."""
         with self._doubting:
             mine = [room for room in rooms if (house, room) in self._doubtful]
-            if mine:
-                db.execute("delete from leases where house = %s and room = any(%s)", (house, mine))
-                self._doubtful -= {(house, room) for room in mine}
+        if mine:
+            db.execute("delete from leases where house = %s and room = any(%s)", (house, mine))
+        return mine
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         self._read("delete from leases where house = %s and room = any(%s) returning room", (house, list(rooms)))
@@ -269,7 +274,7 @@ class PostgresStore:
     def _read(self, sql: str, args: tuple[Any, ...] = ()) -> list[Any]:
         """One statement. It may run twice if the connection is lost, so it must do no harm then."""
         try:
-            return self._connections.fetch(sql, args)
+            return self._connections.run(lambda db: _rows(db, sql, args))
         except PgError as wrong:
             raise self._failure("cannot be read", wrong) from wrong
 
@@ -356,6 +361,11 @@ def _insert(db: Db, table: str, rows: Iterable[tuple[Any, ...]], conflict: str =
         arrays = ", ".join(f"%s::{kind}[]" for kind in TABLES[table].types)
         ending = f" on conflict {conflict}" if conflict else ""
         db.execute(f"insert into {table} select * from unnest({arrays}){ending}", columns)
+
+
+def _rows(db: Db, sql: str, args: tuple[Any, ...]) -> list[Any]:
+    found: list[Any] = db.execute(sql, args).fetchall()
+    return found
 
 
 def _all_rows(db: Db, table: str) -> Iterator[StoredRow]:

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from cohabit.errors import BadArgs, StorageFailed
 
@@ -31,6 +31,7 @@ _OPTIONS: dict[str, str | int] = {
 }  # fmt: skip
 Db: TypeAlias = "psycopg.Connection[Any]"
 PgError = psycopg.Error
+T = TypeVar("T")
 
 
 class Lost(Exception):
@@ -101,19 +102,17 @@ class Connections:
         for db in idle:
             db.close()
 
-    def fetch(self, sql: str, args: tuple[Any, ...]) -> list[Any]:
-        """The rows of a statement, which is run again if an idle connection turns out to be lost."""
+    def run(self, work: Callable[[Db], T]) -> T:
+        """What ``work`` returns. It is called again if an idle connection turns out to be lost, so it must do no harm
+        then."""
         try:
-            return self._fetch(sql, args)
+            with self.reading() as db:
+                return work(db)
         except psycopg.OperationalError as wrong:
             if wrong.sqlstate is not None and not wrong.sqlstate.startswith("57P"):  # the server is there
                 raise
-            return self._fetch(sql, args)
-
-    def _fetch(self, sql: str, args: tuple[Any, ...]) -> list[Any]:
-        with self.reading() as db:
-            rows: list[Any] = db.execute(sql, args).fetchall()
-            return rows
+            with self.reading() as db:
+                return work(db)
 
     # -- writing ----------------------------------------------------------------------------------
     def write(self, work: Callable[[Db], None], has_landed: Callable[[Db], bool]) -> None:
