@@ -18,6 +18,7 @@ from cohabit.house.store.contract import Write
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 MAX_SAVE = 64 * 1024 * 1024
@@ -67,12 +68,16 @@ async def save(ctx: HouseContext, name: str, compress: bool) -> Saved:
     names = await _names(ctx)
     if name not in names and len(names) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
-    data = await ctx.runner.submit(
-        PeekCall(lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played))
-    )
+    data = await ctx.runner.submit(PeekCall(partial(_packed, compress)))
     await ctx.house.writer.submit(Write(ctx.room.id, saves=[(name, _small_enough(data))]))
     size = len(data) if _sees_everything(ctx) else None
     return Saved(saved=True, name=name, compressed=compress, bytes=size)
+
+
+def _packed(compress: bool, room: Room) -> bytes:
+    state = room.state
+    made: bytes = room.crash_on_bug(saves.pack, room.world, compress, state.game, state.played, room.record.seq)
+    return made
 
 
 def _sees_everything(ctx: HouseContext) -> bool:
@@ -114,8 +119,15 @@ async def load(ctx: HouseContext, name: str | None, bytes_b64: str | None) -> Lo
         data = _small_enough(found)
     else:
         raise BadArgs("give either name, the name of a save, or bytes_b64")
-    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
+    check = partial(_check_may_load, saves.read(data))
+    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()}, check=check)
     return Loaded(True, name, len(data) if _sees_everything(ctx) else None)
+
+
+def _check_may_load(save: saves.Save, room: Room, at: int) -> None:
+    for closes in room.hooks.closes_save:
+        if why := closes(room, save.game, save.seq):
+            raise GameRejected(why)
 
 
 class SaveList(Struct):
