@@ -4,23 +4,30 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
 
+from cohabit.house.store.contract import Store, Write
+from cohabit.model.record import Entry
+from cohabit.room.record import Line, Record
+
+LONG_MS = 600_000
 _numbers = itertools.count()
 
 
 class Server:
-    """``bin``: the folder with ``initdb`` and ``pg_ctl``. It listens on a Unix socket only."""
+    """``bin``: the folder with ``initdb`` and ``pg_ctl``. It listens on a Unix socket only. ``fsync``: as in earnest,
+    what is committed survives a power failure."""
 
-    def __init__(self, bin_: Path, home: Path) -> None:
-        self.bin, self.home = bin_, home
+    def __init__(self, bin_: Path, home: Path, fsync: bool = False) -> None:
+        self.bin, self.home, self.fsync = bin_, home, fsync
         self.user = _unprivileged() if os.geteuid() == 0 else None
         if self.user is not None:
             os.chown(home, *self.user)
@@ -35,12 +42,30 @@ class Server:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def start(self) -> None:
-        options = f"-c listen_addresses= -c unix_socket_directories={self.home} -c fsync=off"
+        options = f"-c listen_addresses= -c unix_socket_directories={self.home}"
+        options += "" if self.fsync else " -c fsync=off"
         # Without a file for its output, the server keeps the pipe open.
         self._run("pg_ctl", "-w", "-l", str(self.home / "log"), "-o", options, "start")
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-m", mode, "stop")
+
+    def kill(self) -> None:
+        """SIGKILL for all its processes at once."""
+        first = self.pid
+        os.kill(first, signal.SIGSTOP)  # so that it starts no others
+        everyone = [first, *(pid for pid, (_, parent) in _processes().items() if parent == first)]
+        for pid in everyone:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(_processes().get(pid, ("Z", 0))[0] != "Z" for pid in everyone):
+            pass
+        for left in (self.home / "data/postmaster.pid", *self.home.glob(".s.PGSQL.*")):
+            left.unlink()
+
+    @property
+    def pid(self) -> int:
+        return int((self.home / "data/postmaster.pid").read_text().split()[0])
 
     def url(self, schema: str = "", database: str = "postgres") -> str:
         path = f"?options={quote(f'-csearch_path={schema}')}" if schema else ""
@@ -61,6 +86,16 @@ class Server:
         return self.url(name)
 
 
+def _processes() -> dict[int, tuple[str, int]]:
+    """The state of each process, and its parent."""
+    found: dict[int, tuple[str, int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            found[int(folder.name)] = state, int(parent)
+    return found
+
+
 def _unprivileged() -> tuple[int, int]:
     """PostgreSQL refuses to run as root."""
     for name in ("postgres", "nobody"):
@@ -73,10 +108,10 @@ def _unprivileged() -> tuple[int, int]:
 
 
 @contextmanager
-def running(bin_: Path) -> Iterator[Server]:
+def running(bin_: Path, fsync: bool = False) -> Iterator[Server]:
     home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # short: it is part of the path of a socket
     try:
-        server = Server(bin_, home)
+        server = Server(bin_, home, fsync)
         server.start()
         try:
             yield server
@@ -84,3 +119,14 @@ def running(bin_: Path) -> Iterator[Server]:
             server.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def lines(count: int, start: int = 0) -> list[Line]:
+    record = Record(start - 1)
+    return [record.append(Entry(start + i, i, "noted", "m1", {"n": i})) for i in range(count)]
+
+
+def writing(store: Store, room: str, house: str = "house 1") -> Callable[[Sequence[Line]], None]:
+    """Writes entries to a room as the house that has it."""
+    holder = house, store.lease([room], house, LONG_MS)[room]
+    return lambda added: store.commit([Write(room, added, holder=holder)])

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from cohabit.errors import BadArgs
-from cohabit.house.store.contract import Row, Store, Write
+from cohabit.house.store.contract import NO_ROOM, Row, Store, Write
 from cohabit.house.store.memory import MemoryStore
 from cohabit.house.store.sqlite import SQLiteStore
 from cohabit.model.identity import Credential, Identity, Invite
@@ -102,20 +102,39 @@ class OverlooksNumbersInTheSameCommit(MemoryStore):
 
 
 class IgnoresLeases(MemoryStore):
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
-        return dict.fromkeys(rooms, 1)
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return dict.fromkeys([NO_ROOM, *rooms], 1)
 
 
 class LeasesNeverEnd(MemoryStore):
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
-        return super().lease(rooms, house, 100)
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return super().lease(rooms, house, 100, epoch)
 
 
 class RaisesTheEpochWhenALeaseIsRenewed(MemoryStore):
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
-        mine = super().lease(rooms, house, ms)
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        mine = super().lease(rooms, house, ms, epoch).keys() - {NO_ROOM}
         super().release(list(mine), house)
-        return super().lease(list(mine), house, ms)
+        return super().lease(list(mine), house, ms, epoch)
+
+
+class LeasesToAHouseThatIsOut(MemoryStore):
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
+        return super().lease(rooms, house, ms)
+
+
+class ChecksNoEpochOfAHouse(MemoryStore):
+    def commit(self, writes: Sequence[Write]) -> None:
+        for write in writes:
+            if write.holder and not write.room and write.holder[0] in self._leases._houses:
+                write.holder = write.holder[0], self._leases._houses[write.holder[0]][1]
+        super().commit(writes)
+
+
+class ForgetsARoomWhenItsOldEntriesGo(MemoryStore):
+    def _forget(self, room: str, before: int) -> None:
+        super()._forget(room, before)
+        self._of(room).named = set()
 
 
 class AnybodyReleasesALease(MemoryStore):
@@ -278,6 +297,12 @@ BROKEN: list[tuple[type[MemoryStore], str]] = [
     (ChecksNoHolderWithoutARoom, "a house whose lease has ended writes nothing"),
     (ChecksTheHolderOfEntriesOnly, "a house whose lease has ended writes nothing"),
     (WritesAfterALeaseHasEndedIfNobodyTookIt, "a house whose lease has ended writes nothing"),
+    (LeasesToAHouseThatIsOut, "a house from which another took a room is out until it begins again"),
+    (ChecksNoEpochOfAHouse, "a house from which another took a room is out until it begins again"),
+    (
+        ForgetsARoomWhenItsOldEntriesGo,
+        "the rooms that name an identity are known until they are deleted or written again",
+    ),
     (LosesSavesWhenARoomIsWrittenAgain, "saves are kept by room and name and replaced"),
     (AnybodyReleasesALease, "a lease is released by its holder alone"),
     (DeletesCredentialsOfOtherRooms, "a deletion forgets everything of that room and nothing else"),

@@ -14,7 +14,7 @@ from itertools import repeat
 from pathlib import Path
 
 from cohabit.errors import BadArgs, CohabitError, StorageFailed
-from cohabit.house.store.contract import Holder, Row, Store, Write
+from cohabit.house.store.contract import NO_ROOM, Holder, Row, Store, Write
 from cohabit.model.identity import Credential, Identity, Invite
 from cohabit.model.record import Entry
 from cohabit.model.refusals import REFUSALS_KEPT, Refusal
@@ -267,7 +267,7 @@ def identities_credentials_and_invites_are_kept_and_replaced(store: Store) -> No
     _expect(store.identities(), [ann, bob], "the identities, sorted by id")
     _expect(store.credentials(), [key, other], "the credentials, sorted by hash")
     _expect(store.invites(), [invite, last], "the invites, sorted by id")
-    ann, key = Identity("i1", "Anna"), Credential(b"\x00\xff", "i1", None, revoked=True)
+    ann, key = Identity("i1", "Anna"), Credential(b"\x00\xff", "i1", None, revoked=True, ended="left")
     invite = Invite("v1", b"\x02", "den", "m1", "cat", uses=0, revoked=True)
     store.commit([Write("den", identities=[ann], credentials=[key], invites=[invite])])
     _expect(store.identities(), [ann, bob], "the identities after one was replaced")
@@ -355,10 +355,12 @@ def a_rewritten_room_has_only_the_new_record_and_keeps_its_invites(store: Store)
     _expect((store.snapshots("den"), store.refusals("den")), ([b"new"], _refusals([4], "new")), "the rest of it")
     _expect(_of_room(store, "other"), other, "another room")
     _expect([invite.id for invite in store.invites()], ["v-den", "v-other"], "the invites")
+    _expect(store.egress("den"), [b"a", b"den"], "what left a room that was written again")
 
 
 def a_forgotten_identity_is_gone_with_its_credentials_its_profile_and_what_was_sent_to_it(store: Store) -> None:
     store.commit([_full_room("den"), _full_room("other"), Write(profiles=[("i-den", b"mine"), ("i-other", b"theirs")])])
+    store.commit([Write(credentials=[Credential(b"any-other", "i", label="for i-den")])])
     store.commit(
         [Write("den", egress=[("i-den\nx", b"1"), ("i-den2\nx", b"2")]), Write("other", egress=[("i-den\n", b"3")])]
     )
@@ -384,12 +386,15 @@ def the_rooms_that_name_an_identity_are_known_until_they_are_deleted_or_written_
     store.commit([Write("cellar", delete=True), Write("attic", _lines(2), (1, b"s"), rewrite=True)])
     _expect((store.rooms_naming(who), store.rooms_naming(other)), (["den"], ["den"]), "the rooms that still name it")
     _expect(store.rooms_naming("i-"), [], "the rooms that name nobody")
+    store.commit([Write("den", _lines(2, start=1), (1, b"s"))])
+    store.commit([Write("den", (), (2, b"s"), forget_before=2)])
+    _expect((_numbers(store, "den"), store.rooms_naming(who)), ([2], ["den"]), "a room whose old entries named it")
 
 
 # -- leases ---------------------------------------------------------------------------------------
 def _got(store: Store, house: str, *rooms: str, ms: int = LONG_MS) -> list[str]:
     """The rooms that a house gets."""
-    return sorted(store.lease(rooms, house, ms))
+    return sorted(store.lease(rooms, house, ms).keys() - {NO_ROOM})
 
 
 def a_lease_keeps_other_houses_out_until_it_ends(store: Store) -> None:
@@ -403,10 +408,11 @@ def a_lease_keeps_other_houses_out_until_it_ends(store: Store) -> None:
 
 def all_leases_of_a_house_are_renewed_together_and_keep_their_epochs(store: Store) -> None:
     first = store.lease(["den", "attic"], "house 1", LONG_MS)
-    _expect(sorted(first), ["attic", "den"], "two leases")
-    store.lease([], "house 1", 0)
-    renewed = store.lease(["den"], "house 1", LONG_MS)
-    _expect(renewed, {"den": first["den"]}, "a lease that has ended, that nobody else took, and that was renewed")
+    _expect(sorted(first), [NO_ROOM, "attic", "den"], "two leases, and the house")
+    store.lease([], "house 1", 0, first[NO_ROOM])
+    renewed = store.lease(["den"], "house 1", LONG_MS, first[NO_ROOM])
+    wanted = {NO_ROOM: first[NO_ROOM], "den": first["den"]}
+    _expect(renewed, wanted, "a lease that has ended, that nobody else took, and that was renewed")
     _expect(_got(store, "house 2", "den", "attic"), [], "the leases of another house after one of both was renewed")
 
 
@@ -427,13 +433,30 @@ def one_of_many_houses_gets_the_lease(store: Store) -> None:
     for room in (f"r{i}" for i in range(10)):
         with ThreadPoolExecutor(len(houses)) as pool:
             got = list(pool.map(store.lease, repeat([room]), houses, repeat(LONG_MS)))
-        _expect(sum(map(len, got)), 1, f"houses that got the lease of room {room}")
+        _expect(sum(room in each for each in got), 1, f"houses that got the lease of room {room}")
+
+
+def a_house_from_which_another_took_a_room_is_out_until_it_begins_again(store: Store) -> None:
+    first = store.lease(["den", "other"], "house 1", LONG_MS)
+    store.lease([], "house 1", 0, first[NO_ROOM])
+    _expect(_got(store, "house 2", "den"), ["den"], "a lease that has ended")
+    _expect(store.lease(["other"], "house 1", LONG_MS, first[NO_ROOM]), {}, "the leases of the house that is out")
+    of_no_room = Write(identities=[Identity("i-new", "N")], holder=("house 1", first[NO_ROOM]))
+    _expect_failure(store, [of_no_room], "the epoch of a house that is out, and no room")
+    again = store.lease(["den", "other"], "house 1", LONG_MS)
+    _expect(sorted(again), [NO_ROOM, "other"], "the leases of the house after it began again")
+    _expect(again[NO_ROOM] > first[NO_ROOM] and again["other"] > first["other"], True, "its epochs are higher")
+    _expect_failure(store, [of_no_room], "the epoch that a house had before it was out, and no room")
+    _expect_failure(store, [Write("other", _lines(1), holder=("house 1", first["other"]))], "the epoch from before")
+    _expect(store.identities(), [], "the identities")
+    store.commit([Write(identities=[Identity("i-new", "N")], holder=("house 1", again[NO_ROOM]))])
+    _expect(len(store.identities()), 1, "the identities after a write of the house that began again")
 
 
 def a_house_whose_lease_has_ended_writes_nothing(store: Store) -> None:
     """As if it had been paused, with the next writes ready."""
     epoch = store.lease(["den", "other"], "house 1", LONG_MS)
-    mine = {room: ("house 1", epoch[room]) for room in epoch}
+    mine = {room: ("house 1", epoch[room]) for room in ("den", "other")}
     store.commit([_held_by(_full_room("den"), mine["den"]), _held_by(_full_room("other"), mine["other"])])
     before = _everything(store, ["den", "other"])
     late = [
@@ -455,18 +478,20 @@ def a_house_whose_lease_has_ended_writes_nothing(store: Store) -> None:
 
     nothing_is_written(("house 2", epoch["den"]), "a holder that never had the room")
     nothing_is_written(("house 1", epoch["den"] + 1), "an epoch that never was")
-    store.lease([], "house 1", 0)
-    of_no_room = _held_by(Write(credentials=[Credential(b"late", "i")]), ("house 1", 0))
+    of_no_room = _held_by(Write(credentials=[Credential(b"late", "i")]), ("house 1", epoch[NO_ROOM]))
+    wrong = _held_by(Write(credentials=[Credential(b"late", "i")]), ("house 1", epoch[NO_ROOM] + 1000))
+    _expect_failure(store, [wrong], "an epoch that the house never had, and no room")
+    store.lease([], "house 1", 0, epoch[NO_ROOM])
     _expect_failure(store, [of_no_room], "a house whose leases have ended, and no room")
     nothing_is_written(mine["den"], "a lease that has ended")
     store.commit([_held_by(Write("den"), mine["den"])])  # a write of nothing waits, and is no write to the room
     taken = store.lease(["den"], "house 2", LONG_MS)
-    store.lease([], "house 1", LONG_MS)
+    again = store.lease(["other"], "house 1", LONG_MS)
     nothing_is_written(mine["den"], "a lease that another house has taken")
-    store.commit([of_no_room])
+    store.commit([_held_by(of_no_room, ("house 1", again[NO_ROOM]))])
     _expect(b"late" in {credential.hash for credential in store.credentials()}, True, "a write of a house with leases")
     theirs = _held_by(Write("den", _lines(1, start=10)), ("house 2", taken["den"]))
-    store.commit([theirs, _held_by(Write("other", _lines(1, start=10)), mine["other"])])
+    store.commit([theirs, _held_by(Write("other", _lines(1, start=10)), ("house 1", again["other"]))])
     _expect((store.head("den"), store.head("other")), (10, 10), "the heads after each holder wrote to its room")
 
 

@@ -6,8 +6,10 @@ event loop. A store keeps copies: an object that changes after its commit does n
 
 A room is leased by one house at a time, and each change of its holder raises the epoch. A write that names its holder
 is checked in the same transaction: a house whose leases have ended writes nothing, and a room that another house has is
-not written to. Leases end by the clock of the store, so houses need no common clock. Even without a holder, a
-record cannot be forked: two entries with the same number are refused.
+not written to. Leases end by the clock of the store, so houses need no common clock. As soon as another house takes a
+room of a house whose leases have ended, that house is out: it loses its own epoch and all rooms, and none of its
+transactions is under way any more. Even without a holder, a record cannot be forked: two entries with the same number
+are refused.
 
 Errors: STORAGE_FAILED if the store cannot be read or written now (a full disk, a closed store), RECORD_CORRUPT if the
 stored data is damaged.
@@ -40,7 +42,9 @@ opaque to the store."""
 StoredSave = tuple[str, bytes]
 """The name of a save of a room, and its bytes."""
 Holder = tuple[str, int]
-"""The house that holds the lease of a room, and the epoch of that lease."""
+"""The house that holds the lease of a room, and the epoch of that lease; or of no room, and the epoch of the house."""
+NO_ROOM = ""
+"""The room of a write that concerns none. In what ``lease`` returns, the epoch of the house has this key."""
 
 
 _IDENTITY = re.compile(rb"i-[0-9a-f]{16}")
@@ -84,8 +88,8 @@ class Write(Struct):
     egress: Sequence[StoredEgress] = ()
     saves: Sequence[StoredSave] = ()
     holder: Holder | None = None
-    """Refuse this write unless this house has the room, in this epoch. Without a room, the leases of the house must not
-    have ended, and the epoch does not matter. None: no check."""
+    """Refuse this write unless this house has the room, in this epoch, and its leases have not ended. Without a room,
+    the epoch is that of the house. None: no check."""
 
     @property
     def is_fenced(self) -> bool:
@@ -115,7 +119,12 @@ class Store(Protocol):
     """See the module."""
 
     def commit(self, writes: Sequence[Write]) -> None:
-        """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible."""
+        """Make all of these durable, in this order, or none of them. STORAGE_FAILED if that is not possible: then
+        nothing was written. If the connection to the store is lost, it waits until it knows the outcome.
+        OUTCOME_UNKNOWN only after ``give_up``."""
+
+    def give_up(self) -> None:
+        """The house is closing: no commit waits any longer for a store that cannot be reached."""
 
     def rooms(self) -> list[str]:
         """The ids of the rooms that have a snapshot, sorted."""
@@ -160,10 +169,11 @@ class Store(Protocol):
     def save(self, room: str, name: str) -> bytes | None:
         """A save of a room; None: there is none of this name."""
 
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
         """Let all leases of a house end this long from now, by the clock of the store, and lease it these rooms too.
-        Returns the epoch of each of these rooms that it has; another house has the others, and its leases have not
-        ended. The epoch of a room stays the same until another house has it, or it is released."""
+        Returns the epoch of the house (``NO_ROOM``), and of each of these rooms that it has; another house has the
+        others, and its leases have not ended. The epoch of a room stays the same until another house has it, or it is
+        released. ``epoch``: that of the house, if it has one. Nothing is leased or returned if the house is out."""
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         """Release the leases of these rooms that this house has."""

@@ -1,5 +1,6 @@
 """Room leases: a room is open in one house at a time. A house renews its leases while it runs, and stops a room whose
-lease another house has taken."""
+lease another house has taken. A house that is out, because another one has taken over from it, must start again: what
+it knows of identities may be old."""
 
 import asyncio
 import logging
@@ -9,13 +10,14 @@ from typing import Protocol
 
 from cohabit.errors import CohabitError, Conflict, Quarantined
 from cohabit.house.clock import Clock, Timer
-from cohabit.house.store.contract import Holder, Store
+from cohabit.house.store.contract import NO_ROOM, Holder, Store
 from cohabit.house.threads import run_in_thread
 
 log = logging.getLogger("cohabit")
 NO_EPOCH = 0
 LEASE_MS = 10_000
 """Duration of the leases of a house; renewed every third of it, all at once."""
+OUT = "this house was cut off for longer than its lease, and another house has taken over; start this house again"
 
 
 class Leased(Protocol):
@@ -35,7 +37,7 @@ class Leases:
         self._house_id = house_id
         self._clock = clock
         self._rooms = rooms
-        self._epochs: dict[str, int] = {}  # of the rooms that this house has
+        self._epochs: dict[str, int] = {}  # of the rooms that this house has, and its own
         self.renewing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.renewing.set_result(None)
         self._timer: Timer = clock.call_at(clock.now() + LEASE_MS // 3, self._renew_soon)
@@ -47,10 +49,15 @@ class Leases:
 
     def acquire(self, room_id: str) -> None:
         """Acquire the lease of a room, or raise CONFLICT. Call it off the event loop."""
-        held = self._store.lease([room_id], self._house_id, LEASE_MS)
+        held = self._lease([room_id])
+        if NO_ROOM not in held:
+            raise Conflict(OUT)
         if room_id not in held:
             raise Conflict(f"room {room_id} is open in another house; close it there first")
         self._epochs.update(held)
+
+    def _lease(self, rooms: Sequence[str]) -> dict[str, int]:
+        return self._store.lease(rooms, self._house_id, LEASE_MS, self._epochs.get(NO_ROOM))
 
     def release(self, rooms: Sequence[str]) -> None:
         """Give leases back. Call it off the event loop."""
@@ -76,13 +83,13 @@ class Leases:
         """Renew the leases. Returns the rooms that another house has, or had in the meantime."""
         before = {name: self._epochs.get(name) for name in rooms}
         try:
-            held = self._store.lease(list(rooms), self._house_id, LEASE_MS)
+            held = self._lease(list(rooms))
         except CohabitError as failed:  # the store may recover before they end
             log.error("the leases could not be renewed: %s", failed.as_text())
             return []
         lost = [name for name, epoch in before.items() if held.get(name) != epoch]
         if lost:
-            log.error("lost the leases of these rooms: %s", ", ".join(lost))
+            log.error("lost the leases of these rooms: %s%s", ", ".join(lost), "" if NO_ROOM in held else f" ({OUT})")
             self.release(lost)
         return [rooms[name] for name in lost]
 

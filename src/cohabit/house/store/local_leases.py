@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from cohabit.house.store.contract import Holder, Write, not_held
+from cohabit.house.store.contract import NO_ROOM, Holder, Write, not_held
 
 Now = Callable[[], int]
 """The clock by which leases end, in ms."""
@@ -19,19 +19,33 @@ class LocalLeases:
 
     def __init__(self, now: Now = standing) -> None:
         self._now = now
-        self._until: dict[str, int] = {}  # by house
+        self._houses: dict[str, tuple[int, int]] = {}  # when its leases end, and its epoch
         self._held: dict[str, Holder] = {}  # by room
         self._last = 0
 
-    def take(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+    def take(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None) -> dict[str, int]:
         now = self._now()
-        self._until[house] = now + ms
+        known = self._houses.get(house, (0, None))[1]
+        if epoch is not None and epoch != known:
+            return {}
+        own = self._next() if known is None else known
+        self._houses[house] = now + ms, own
         for room in rooms:
-            holder = self._held.get(room, ("", 0))[0]
+            holder = self._held.get(room, (house, 0))[0]
             if holder != house and not self._is_live(holder, now):
-                self._last += 1
-                self._held[room] = house, self._last
-        return {room: held[1] for room in rooms if (held := self._held.get(room)) and held[0] == house}
+                self._end(holder)
+            if room not in self._held:
+                self._held[room] = house, self._next()
+        mine = {room: held[1] for room in rooms if (held := self._held[room])[0] == house}
+        return {NO_ROOM: own, **mine}
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    def _end(self, house: str) -> None:
+        self._houses.pop(house, None)
+        self._held = {room: holder for room, holder in self._held.items() if holder[0] != house}
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         for room in rooms:
@@ -52,7 +66,7 @@ class LocalLeases:
     def _may_write(self, room: str, holder: Holder | None, now: int) -> bool:
         if holder is None or not self._is_live(holder[0], now):
             return False
-        return not room or self._held.get(room) == holder
+        return self._held.get(room) == holder if room else self._houses[holder[0]][1] == holder[1]
 
     def _is_live(self, house: str, now: int) -> bool:
-        return self._until.get(house, now) > now
+        return self._houses.get(house, (now, 0))[0] > now

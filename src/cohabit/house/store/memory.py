@@ -225,15 +225,18 @@ class MemoryStore:
             return stored.saves.get(name) if stored is not None else None
 
     # -- leases -----------------------------------------------------------------------------------
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
         with self._lock:
-            return self._leases.take(rooms, house, ms)
+            return self._leases.take(rooms, house, ms, epoch)
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         with self._lock:
             self._leases.release(rooms, house)
 
     # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        pass
+
     def backup(self, path: str) -> None:
         raise BadArgs("a house without a data folder cannot be backed up; start it with --data FOLDER")
 

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, RecordCorrupt, StorageFailed
-from cohabit.house.store.contract import SNAPSHOTS_KEPT, Row, Write, in_parts, named_in, not_held
+from cohabit.errors import BadArgs, CohabitError, Conflict, OutcomeUnknown, RecordCorrupt, StorageFailed
+from cohabit.house.store.contract import NO_ROOM, SNAPSHOTS_KEPT, Row, Write, in_parts, named_in, not_held
 from cohabit.house.store.disk import make_folder, take_lock, unlock
-from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError
+from cohabit.house.store.postgres_connections import Connections, Db, Lost, PgError, name_of
 from cohabit.house.store.postgres_schema import prepare
 from cohabit.house.store.tables import TABLES, TABLES_WITH_ROOM, Insert, Rows, StoredRow
 from cohabit.model.identity import Credential, Identity, Invite
@@ -31,19 +31,36 @@ ID_FILE = "store-id"
 _encode = msgspec.msgpack.Encoder().encode
 _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
 _HELD = """
-select leases.room from leases join houses using (house)
-join unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch) using (room, house, epoch)
-where houses.until > clock_timestamp() for share of leases
+with live as (select house from houses where house = any(%s) and until > clock_timestamp() for key share)
+select leases.room from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
+join leases on (leases.room, leases.house, leases.epoch) = (mine.room, mine.house, mine.epoch)
+join live on live.house = mine.house
+for share of leases
+"""  # a house is locked before its leases, as in `_take`
+_LIVE = """
+select houses.house from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
+join houses on (houses.house, houses.epoch) = (mine.house, mine.epoch)
+where until > clock_timestamp() for key share of houses
 """
-_LIVE = "select house from houses where house = any(%s) and until > clock_timestamp()"
+_BEGIN = """
+insert into houses values (%s, %s, clock_timestamp() + %s * interval '1 millisecond', nextval('epochs'))
+on conflict (house) do update set until = excluded.until returning epoch
+"""
 _RENEW = """
-insert into houses values (%s, %s, clock_timestamp() + %s * interval '1 millisecond')
-on conflict (house) do update set until = excluded.until
+update houses set until = clock_timestamp() + %s * interval '1 millisecond' where house = %s and epoch = %s
+returning epoch
+"""
+_ENDED = "until <= clock_timestamp() and house in (select house from leases where room = any(%s)) and house <> %s"
+_DISCONNECT = f"""
+select pg_terminate_backend(pid) from pg_stat_activity join houses on application_name = %s || place
+where datname = current_database() and usename = current_user and place <> %s and {_ENDED}
+"""
+_TIDY = """
+delete from houses where house in
+(select house from houses where until < now() - interval '1 day' for update skip locked)
 """
 _TAKE = """
-insert into leases select room, %s, nextval('epochs') from unnest(%s::text[]) as wanted (room)
-on conflict (room) do update set house = excluded.house, epoch = excluded.epoch
-where not exists (select from houses where houses.house = leases.house and until > clock_timestamp())
+insert into leases select room, %s, nextval('epochs') from unnest(%s::text[]) as wanted (room) on conflict do nothing
 """
 
 
@@ -58,17 +75,18 @@ class PostgresStore:
         self.place = self._connections.place
         self._houses: set[str] = set()  # those that got leases here
         self._writing = threading.Lock()
-        self._doubting = threading.Lock()
-        self._doubtful: set[tuple[str, str]] = set()  # house and room of a write with an unknown outcome
         self._id = secrets.token_hex(8)
         self._lock_file: int | None = None
         try:
             if folder is not None:
                 self._lock(folder)
+            self._connections.place_id = self._id
             with self._connections.reading() as db:
                 prepare(db, self.place, create=not read_only)
                 if not read_only:
-                    db.execute("delete from houses where place = %s or until < now() - interval '1 day'", (self._id,))
+                    db.execute("delete from houses where place = %s", (self._id,))
+                    db.execute(_TIDY)
+                    db.execute("insert into commits values (%s, '')", (self._connections.session,))
         except BaseException as wrong:
             self.close()
             if isinstance(wrong, PgError):
@@ -94,11 +112,9 @@ class PostgresStore:
             return
         with self._writing:
             try:
-                self._connections.write(lambda db: self._write(db, writes), lambda db: _has_landed(db, writes))
+                self._connections.write(lambda db: self._write(db, writes))
             except Lost as unknown:
-                with self._doubting:
-                    self._doubtful |= {(write.holder[0], write.room) for write in writes if write.holder is not None}
-                raise StorageFailed(f"{self.place} could not be reached: {unknown}") from unknown
+                raise OutcomeUnknown(f"{self.place} could not be reached: {unknown}") from unknown
             except PgError as wrong:
                 raise self._failure("could not be written", wrong, "; nothing was changed") from wrong
 
@@ -117,18 +133,18 @@ class PostgresStore:
                     self._write_rest(db, write)
 
     def _check_holders(self, db: Db, writes: Sequence[Write]) -> None:
-        """Until the end of the transaction, no other house gets these rooms."""
+        """Until the end of the transaction, no other house gets these rooms, and these houses are not out."""
         wanted = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
         rooms = {each for each in wanted if each[0]}
         if rooms:
-            held = {row[0] for row in db.execute(_HELD, _columns(rooms))}
+            columns = _columns(rooms)
+            held = {row[0] for row in db.execute(_HELD, [list(set(columns[1])), *columns])}
             for room, _, _ in rooms:
                 if room not in held:
                     raise not_held(room)
-        if houses := {house for room, house, _ in wanted if not room}:
-            live = db.execute(_LIVE, (list(houses),)).fetchall()
-            if len(live) < len(houses):
-                raise not_held("")
+        houses = wanted - rooms
+        if houses and len(db.execute(_LIVE, _columns(houses)).fetchall()) < len(houses):
+            raise not_held(NO_ROOM)
 
     def _write_rest(self, db: Db, write: Write) -> None:
         """Write everything except the lines, which are already inserted."""
@@ -170,38 +186,39 @@ class PostgresStore:
                 db.execute(f"delete from {table} where room = %s", (room,))
 
     # -- leases -----------------------------------------------------------------------------------
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
         wanted = list(dict.fromkeys(rooms))
         self._houses.add(house)
         try:
-            return self._connections.run(lambda db: self._lease(db, wanted, house, ms))
+            return self._connections.run(lambda db: self._lease(db, wanted, house, ms, epoch))
         except PgError as wrong:
             raise self._failure("could not be written", wrong) from wrong
 
-    def _lease(self, db: Db, wanted: list[str], house: str, ms: int) -> dict[str, int]:
-        with db.transaction():
-            given_up = self._give_up_doubtful(db, wanted, house)
-            db.execute(_RENEW, (house, self._id, ms))
+    def _lease(self, db: Db, wanted: list[str], house: str, ms: int, epoch: int | None) -> dict[str, int]:
+        if epoch is None:
+            own = db.execute(_BEGIN, (house, self._id, ms)).fetchone()
+        else:
+            own = db.execute(_RENEW, (ms, house, epoch)).fetchone()
+        if own is None:
+            return {}
+        held = self._held(db, wanted, house)
+        if len(held) < len(wanted):
+            self._take(db, [room for room in wanted if room not in held], house)
             held = self._held(db, wanted, house)
-            if len(held) < len(wanted):
-                # One at a time: otherwise the insert does not see that the house it waited for has just begun.
-                db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
-                db.execute(_TAKE, (house, [room for room in wanted if room not in held]))
-                held = self._held(db, wanted, house)
-        with self._doubting:
-            self._doubtful -= {(house, room) for room in given_up}
-        return held
+        return {NO_ROOM: own[0], **held}
 
     def _held(self, db: Db, rooms: list[str], house: str) -> dict[str, int]:
         return dict(db.execute("select room, epoch from leases where house = %s and room = any(%s)", (house, rooms)))
 
-    def _give_up_doubtful(self, db: Db, rooms: list[str], house: str) -> list[str]:
-        """This house has rolled back a write that may be stored. So it gives the room up, and loads it again."""
-        with self._doubting:
-            mine = [room for room in rooms if (house, room) in self._doubtful]
-        if mine:
-            db.execute("delete from leases where house = %s and room = any(%s)", (house, mine))
-        return mine
+    def _take(self, db: Db, rooms: list[str], house: str) -> None:
+        """Take the rooms that no live house has. Houses whose leases have ended are deleted with all their leases,
+        which waits for the ends of their transactions."""
+        with db.transaction():
+            # One at a time: otherwise the insert does not see that the house it waited for has just begun.
+            db.execute("select pg_advisory_xact_lock(hashtext('cohabit leases ' || current_schema()))")
+            db.execute(_DISCONNECT, (name_of(""), self._id, rooms, house))
+            db.execute(f"delete from houses where {_ENDED}", (rooms, house))
+            db.execute(_TAKE, (house, rooms))
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         self._read("delete from leases where house = %s and room = any(%s) returning room", (house, list(rooms)))
@@ -311,11 +328,15 @@ class PostgresStore:
                     raise Conflict(
                         f"a house is running on {self.place}; stop it first. If it was killed, try again in ten seconds"
                     )
+                db.execute("delete from houses")  # one that is paused cannot go on
                 yield db
         except PgError as wrong:
             raise self._failure("could not be read or written", wrong, "; nothing was changed") from wrong
 
     # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        self._connections.giving_up.set()
+
     def scrub(self) -> None:
         """Deleted rows can no longer be read; their space is reused. The database's own log and backups keep them as
         long as it is set up to."""
@@ -334,6 +355,7 @@ class PostgresStore:
             if self._houses:
                 with suppress(CohabitError):  # their leases end by themselves
                     self._read("delete from houses where house = any(%s) returning house", (list(self._houses),))
+                    self._read("delete from commits where session = %s returning session", (self._connections.session,))
             self._connections.close()
             unlock(self._lock_file)
             self._lock_file = None
@@ -390,19 +412,3 @@ def _forget_identity(db: Db, identity: str) -> None:
     held = db.execute("select hash, body from credentials where position(%s::bytea in body) > 0", (identity.encode(),))
     mine = [key for key, body in held if msgspec.msgpack.decode(body, type=Credential).identity == identity]
     db.execute("delete from credentials where hash = any(%s)", (mine,))
-
-
-def _has_landed(db: Db, writes: Sequence[Write]) -> bool:
-    """Whether each record of these writes has its last new entry. After a failover to a copy that lags behind, another
-    transaction can have the number of ours, so that number alone proves nothing."""
-    deleted = {write.room for write in writes if write.delete}
-    for write in writes:
-        if write.lines and write.room not in deleted:
-            last = write.lines[-1]
-            found = db.execute(
-                "select digest from entries where room = %s and seq = %s", (write.room, last.seq)
-            ).fetchone()
-            pruned = write.forget_before is not None and last.seq < write.forget_before
-            if (found is None and not pruned) or (found is not None and found[0] != last.digest):
-                return False
-    return True

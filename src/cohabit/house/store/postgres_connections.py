@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: one that writes, a few that read, and what to do when one is lost."""
 
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,16 +19,17 @@ except ImportError:
 
 READERS = 4
 RECONNECT_S = 10.0
-"""How long a write waits for a database that restarts, and for the outcome of a commit."""
+"""How long a write waits for a database that restarts. It waits longer for the outcome of a commit."""
 PAUSE_S = 0.1
 _SERVER_OPTIONS: dict[str, str | int] = {
-    # A process that is paused inside a transaction keeps the leases it has checked. The server ends it then.
+    # A process that is paused inside a transaction keeps the leases it has checked. The server ends it then. It does
+    # not while half a statement has arrived, so a house that takes over ends it too.
     "idle_in_transaction_session_timeout": 5_000,
     "lock_timeout": 20_000,
 }
 _OPTIONS: dict[str, str | int] = {
-    "application_name": "cohabit", "connect_timeout": 5, "keepalives_idle": 5, "keepalives_interval": 2,
-    "keepalives_count": 3, "tcp_user_timeout": 10_000,
+    "connect_timeout": 5, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
 }  # fmt: skip
 Db: TypeAlias = "psycopg.Connection[Any]"
 PgError = psycopg.Error
@@ -38,8 +40,14 @@ class Lost(Exception):
     """The connection was lost, and it is not known whether the last transaction was committed."""
 
 
+def name_of(place: str) -> str:
+    """The name by which the server knows the connections of one store."""
+    return f"cohabit {place}"
+
+
 class Connections:
-    """``write`` is called by one thread at a time, the rest by any."""
+    """``write`` is called by one thread at a time, the rest by any. ``place_id``: of the store whose connections
+    these are. ``session`` has a row in the table ``commits``. Once ``giving_up``, nothing is waited for."""
 
     def __init__(self, url: str, read_only: bool = False) -> None:
         try:
@@ -49,6 +57,9 @@ class Connections:
         self.place = f"the PostgreSQL database {given.get('dbname', '')} at {given.get('host', 'this machine')}"
         self._info = make_conninfo(url, **{name: value for name, value in _OPTIONS.items() if name not in given})
         self._read_only = read_only
+        self.place_id = ""
+        self.session = secrets.token_hex(8)
+        self.giving_up = threading.Event()
         self._writer: Db | None = None
         self._idle: list[Db] = []
         self._lock = threading.Lock()
@@ -59,7 +70,7 @@ class Connections:
     def _connect(self) -> Db:
         if self._closed:
             raise StorageFailed(f"{self.place} was closed")
-        db = psycopg.connect(self._info, autocommit=True)
+        db = psycopg.connect(self._info, application_name=name_of(self.place_id), autocommit=True)
         try:
             for name, value in _SERVER_OPTIONS.items():
                 db.execute(f"set {name} = {value}")
@@ -115,20 +126,20 @@ class Connections:
                 return work(db)
 
     # -- writing ----------------------------------------------------------------------------------
-    def write(self, work: Callable[[Db], None], has_landed: Callable[[Db], bool]) -> None:
+    def write(self, work: Callable[[Db], None]) -> None:
         """One transaction. If the connection is lost before the commit, it is run again. If it is lost during the
-        commit, the outcome is looked up; raises ``Lost`` if that is not possible."""
+        commit, nothing is done until the outcome is known; raises ``Lost`` if ``giving_up`` ends that."""
         until = time.monotonic() + (0 if self._is_down else RECONNECT_S)
         while True:
-            number = ""
-            sent = False
+            token = secrets.token_hex(8)
+            sent = 0  # the process of the server that got the commit
             try:
                 db = self._writing_connection()
-                begun = db.execute("begin; select pg_current_xact_id()::text")
-                begun.nextset()
-                number = str((begun.fetchone() or ("",))[0])
+                db.execute(
+                    f"begin; update commits set token = '{token}' where session = '{self.session}'", prepare=False
+                )
                 work(db)
-                sent = True
+                sent = db.info.backend_pid
                 db.execute("commit")
                 self._is_down = False
                 return
@@ -138,12 +149,12 @@ class Connections:
                     raise
                 self._drop_writer()
                 if sent:
-                    if self._was_committed(number, has_landed, until):
+                    if self._was_committed(token, sent):
                         return
-                elif time.monotonic() >= until:
+                elif time.monotonic() >= until or self.giving_up.is_set():
                     self._is_down = True
                     raise
-                time.sleep(PAUSE_S)
+                self.giving_up.wait(PAUSE_S)
             except BaseException:
                 self._roll_back()
                 raise
@@ -165,27 +176,26 @@ class Connections:
             self._writer.close()
             self._writer = None
 
-    def _was_committed(self, number: str, has_landed: Callable[[Db], bool], until: float) -> bool:
-        """Whether the transaction with this number was committed."""
-        why = "the connection was lost during a commit"
+    def _was_committed(self, token: str, process: int) -> bool:
+        """Whether the transaction with this token was committed. The number that the server gives to a transaction
+        would not tell: after a crash, another one may get the same number."""
         while True:
             try:
                 db = self._writing_connection()
-                row = db.execute("select pg_xact_status(%s::text::xid8)", (number,)).fetchone()
-                status = row[0] if row is not None else None
-                if status == "committed":
-                    return has_landed(db)
-                if status == "aborted":
-                    return False
-            except psycopg.errors.InvalidParameterValue:  # in the future: this server has never seen it
-                return False
+                db.execute(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where pid = %s and application_name = %s",
+                    (process, name_of(self.place_id)),
+                )
+                # For update: it waits for the end of the transaction if that is still under way.
+                row = db.execute("select token from commits where session = %s for update", (self.session,)).fetchone()
+                self._is_down = False
+                return row is not None and bool(row[0] == token)
             except psycopg.Error as wrong:
                 self._drop_writer()
                 why = str(wrong).strip().partition("\n")[0]
-            if time.monotonic() >= until:
+            if self.giving_up.wait(PAUSE_S):
                 self._is_down = True
                 raise Lost(f"{why}; it is not known whether the last changes were written")
-            time.sleep(PAUSE_S)
 
     # -- closing ----------------------------------------------------------------------------------
     def close(self) -> None:

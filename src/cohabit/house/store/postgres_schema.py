@@ -29,8 +29,12 @@ _FIRST_TABLES = (
     """create table saves (
         room text collate "C" not null, name text collate "C" not null, body bytea not null,
         primary key (room, name))""",
-    """create table houses (house text primary key, place text not null, until timestamptz not null)""",
-    """create table leases (room text collate "C" primary key, house text not null, epoch bigint not null)""",
+    """create table houses (
+        house text primary key, place text not null, until timestamptz not null, epoch bigint not null)""",
+    """create table leases (
+        room text collate "C" primary key, house text not null references houses on delete cascade,
+        epoch bigint not null)""",
+    "create table commits (session text primary key, token text not null)",
     "create sequence epochs",
     "create index on credentials (room)",
     "create index on invites (room)",

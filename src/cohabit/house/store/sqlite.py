@@ -212,11 +212,11 @@ class SQLiteStore:
         self._db.executemany("delete from credentials where hash = ?", mine)
 
     # -- leases -----------------------------------------------------------------------------------
-    def lease(self, rooms: Sequence[str], house: str, ms: int) -> dict[str, int]:
+    def lease(self, rooms: Sequence[str], house: str, ms: int, epoch: int | None = None) -> dict[str, int]:
         with self._writing:
             if self._read_only:
                 raise StorageFailed(f"{self.path} was opened for reading")
-            return self._leases.take(rooms, house, ms)
+            return self._leases.take(rooms, house, ms, epoch)
 
     def release(self, rooms: Sequence[str], house: str) -> None:
         with self._writing:
@@ -346,6 +346,9 @@ class SQLiteStore:
             raise StorageFailed(f"{self.path} is being read by another process; deleted data is overwritten later")
 
     # -- the rest ---------------------------------------------------------------------------------
+    def give_up(self) -> None:
+        """A file is always reached."""
+
     def backup(self, path: str) -> None:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))

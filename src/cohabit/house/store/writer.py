@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from cohabit.errors import CohabitError, StorageFailed
+from cohabit.errors import CohabitError, OutcomeUnknown, StorageFailed
 from cohabit.house.store.contract import Holder, Store, Write
 
 Job = tuple[Write, "asyncio.Future[None]"]
@@ -16,7 +16,8 @@ Outcome = tuple["asyncio.Future[None]", CohabitError | None]
 class Writer:
     """Commits queued writes in batches and notifies each caller when its write is durable.
 
-    If a commit fails, its writes are retried one by one, so only the writes that the store refuses fail.
+    If a commit fails, its writes are retried one by one, so only the writes that the store refuses fail. A commit whose
+    outcome is unknown is not retried.
     """
 
     def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
@@ -49,6 +50,7 @@ class Writer:
         with self._lock:
             self._closed = True
             self._jobs.put(None)
+        self._store.give_up()
         self._thread.join()
 
     def _run(self) -> None:
@@ -64,7 +66,7 @@ class Writer:
 
     def _write(self, jobs: list[Job]) -> list[Outcome]:
         failure = self._commit([write for write, _ in jobs]) if jobs else None
-        if failure is None or len(jobs) == 1:
+        if failure is None or len(jobs) == 1 or isinstance(failure, OutcomeUnknown):
             return [(done, failure) for _, done in jobs]
         return self._write_singly(jobs)
 
