@@ -137,7 +137,7 @@ def test_a_house_that_is_running_is_not_moved(
         assert "is in use" in refused(capsys, "--data", str(folder), "--to", url)
     assert main(["move", "--data", str(folder), "--to", url]) == 0
     with psycopg.connect(url) as db:
-        db.execute("insert into houses values ('h', 'elsewhere', now() + interval '1 hour')")
+        db.execute("insert into houses values ('h', 'elsewhere', now() + interval '1 hour', 1)")
     assert "is running" in refused(capsys, "--store", url, "--to", str(tmp_path / "new"))
 
 
