@@ -22,7 +22,7 @@ from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.house.store import postgres_connections
 from cohabit.house.store.contract import NO_ROOM, Write
-from cohabit.house.store.postgres import PostgresStore
+from cohabit.house.store.postgres import _APPEND, PostgresStore
 from cohabit.house.store.postgres_connections import name_of
 from cohabit.model.identity import Identity
 from cohabit.model.record import Entry
@@ -160,8 +160,8 @@ def _dump(url: str) -> dict[str, Any]:
 
 def test_a_transaction_that_was_paused_does_not_keep_its_room(open_store: Callable[[], PostgresStore]) -> None:
     first, second = open_store(), open_store()
-    write = writing(first, "den", "first")
-    write(lines(1))
+    holder = "first", first.lease(["den"], "first", LONG_MS)["den"]
+    first.commit([Write("den", lines(1), holder=holder)])
     epochs: list[int] = []
 
     class Pausing(list[Line]):
@@ -174,7 +174,8 @@ def test_a_transaction_that_was_paused_does_not_keep_its_room(open_store: Callab
             return super().__iter__()
 
     with pytest.raises(StorageFailed, match="lease of room den"):
-        write(Pausing(lines(1, start=1)))
+        first.commit([Write("den", Pausing(lines(1, start=1)), (1, b"s"), holder=holder)])
+    assert second.snapshots("den") == []
     second.commit([Write("den", lines(1, start=1), holder=("second", epochs[0]))])
     assert second.head("den") == 1
 
@@ -249,9 +250,9 @@ class Breaking:
         return getattr(self._db, name)
 
     def execute(self, sql: str, *args: Any, **more: Any) -> Any:
-        if sql == "commit":
+        if sql in ("commit", _APPEND):
             if self._commits:
-                self._db.execute(sql)
+                self._db.execute(sql, *args, **more)
             self._db.close()
             raise psycopg.OperationalError("server closed the connection unexpectedly")
         return self._db.execute(sql, *args, **more)
@@ -286,6 +287,20 @@ def test_a_connection_lost_during_a_commit_costs_nothing_and_writes_nothing_twic
     write(lines(1, start=5))
     assert [row[0] for row in store.lines("den", -1)] == [0, 1, 2, 3, 4, 5]
     assert store.identities() == [Identity("i1", "Ann")]
+
+
+def test_a_refused_write_that_loses_its_connection_is_not_taken_for_one_that_was_made(
+    open_store: Callable[[], PostgresStore],
+) -> None:
+    first, second = open_store(), open_store()
+    write = writing(first, "den", "first")
+    write(lines(2))
+    first.lease([], "first", 0)
+    assert "den" in second.lease(["den"], "second", LONG_MS)
+    break_next_commit(first, commits=True)
+    with pytest.raises(StorageFailed, match="lease of room den"):
+        write(lines(1, start=2))
+    assert second.head("den") == 1
 
 
 @pytest.mark.parametrize("landed", [True, False])

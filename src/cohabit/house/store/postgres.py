@@ -1,7 +1,8 @@
 """The store on PostgreSQL. Several processes may have it open; leases say which of them may write to a room.
 
 One connection writes, a few others read. A batch is one transaction: first the leases of the rooms are checked and kept
-from changing, then the rows of each table are sent as arrays, in one statement per table.
+from changing, then the rows of each table are sent as arrays, in one statement per table. A batch of entries alone, as
+most are, is one statement.
 """
 
 import logging
@@ -30,13 +31,27 @@ ID_FILE = "store-id"
 
 _encode = msgspec.msgpack.Encoder().encode
 _Kept = TypeVar("_Kept", Refusal, Identity, Credential, Invite)
+# A house is locked before its leases, as in `_take`.
 _HELD = """
-with live as (select house from houses where house = any(%s) and until > clock_timestamp() for key share)
-select leases.room from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
-join leases on (leases.room, leases.house, leases.epoch) = (mine.room, mine.house, mine.epoch)
-join live on live.house = mine.house
-for share of leases
-"""  # a house is locked before its leases, as in `_take`
+with live as (select house from houses where house = any(%s) and until > clock_timestamp() for key share),
+held as (
+    select leases.room from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
+    join leases on (leases.room, leases.house, leases.epoch) = (mine.room, mine.house, mine.epoch)
+    join live on live.house = mine.house for share of leases
+)"""
+_HELD_ROOMS = f"{_HELD} select room from held"
+_APPEND = f"""
+{_HELD}, fence as materialized (select count(*) = cardinality(%s::text[]) as ok from held),
+marked as (update commits set token = %s where session = %s and (select ok from fence)),
+added as (
+    insert into entries select * from unnest(%s::text[], %s::bigint[], %s::bytea[], %s::bytea[])
+    where (select ok from fence)
+),
+indexed as (
+    insert into named select * from unnest(%s::text[], %s::text[]) where (select ok from fence) on conflict do nothing
+)
+select ok from fence
+"""
 _LIVE = """
 select houses.house from unnest(%s::text[], %s::text[], %s::bigint[]) as mine (room, house, epoch)
 join houses on (houses.house, houses.epoch) = (mine.house, mine.epoch)
@@ -112,7 +127,10 @@ class PostgresStore:
             return
         with self._writing:
             try:
-                self._connections.write(lambda db: self._write(db, writes))
+                if any(write.has_more_than_lines for write in writes):
+                    self._connections.write(lambda db: self._write(db, writes))
+                else:
+                    self._connections.write_at_once(lambda db, token: self._append(db, writes, token))
             except Lost as unknown:
                 raise OutcomeUnknown(f"{self.place} could not be reached: {unknown}") from unknown
             except PgError as wrong:
@@ -132,13 +150,24 @@ class PostgresStore:
                 if write.has_more_than_lines:
                     self._write_rest(db, write)
 
+    def _append(self, db: Db, writes: Sequence[Write], token: str) -> None:
+        """Only entries, in one statement: each one costs a wait for the interpreter while the event loop is busy."""
+        fenced = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
+        rooms, houses, epochs = _columns(fenced) or ([], [], [])
+        added = [(write.room, line.seq, line.body, line.digest) for write in writes for line in write.lines]
+        named = _columns(named_in(writes)) or ([], [])
+        own = list(dict.fromkeys(houses)), rooms, houses, epochs, rooms, token, self._connections.session
+        row = db.execute(_APPEND, (*own, *_columns(added), *named)).fetchone()
+        if row is None or not row[0]:
+            raise not_held(rooms[0])  # of several, the writer tries each alone
+
     def _check_holders(self, db: Db, writes: Sequence[Write]) -> None:
         """Until the end of the transaction, no other house gets these rooms, and these houses are not out."""
         wanted = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
         rooms = {each for each in wanted if each[0]}
         if rooms:
             columns = _columns(rooms)
-            held = {row[0] for row in db.execute(_HELD, [list(set(columns[1])), *columns])}
+            held = {row[0] for row in db.execute(_HELD_ROOMS, [list(set(columns[1])), *columns])}
             for room, _, _ in rooms:
                 if room not in held:
                     raise not_held(room)

@@ -127,20 +127,37 @@ class Connections:
 
     # -- writing ----------------------------------------------------------------------------------
     def write(self, work: Callable[[Db], None]) -> None:
-        """One transaction. If the connection is lost before the commit, it is run again. If it is lost during the
-        commit, nothing is done until the outcome is known; raises ``Lost`` if ``giving_up`` ends that."""
+        """One transaction, with what ``work`` does. If the connection is lost before the commit, it is run again. If it
+        is lost during the commit, nothing is done until the outcome is known; raises ``Lost`` if ``giving_up`` ends
+        that."""
+
+        def attempt(db: Db, token: str) -> Iterator[None]:
+            db.execute(f"begin; update commits set token = '{token}' where session = '{self.session}'", prepare=False)
+            work(db)
+            yield
+            db.execute("commit")
+
+        self._write(attempt)
+
+    def write_at_once(self, work: Callable[[Db, str], None]) -> None:
+        """As ``write``, with one statement, which also stores the token it is given for this session."""
+
+        def attempt(db: Db, token: str) -> Iterator[None]:
+            yield
+            work(db, token)
+
+        self._write(attempt)
+
+    def _write(self, attempt: Callable[[Db, str], Iterator[None]]) -> None:
+        """``attempt`` yields before the statement that commits."""
         until = time.monotonic() + (0 if self._is_down else RECONNECT_S)
         while True:
             token = secrets.token_hex(8)
             sent = 0  # the process of the server that got the commit
             try:
                 db = self._writing_connection()
-                db.execute(
-                    f"begin; update commits set token = '{token}' where session = '{self.session}'", prepare=False
-                )
-                work(db)
-                sent = db.info.backend_pid
-                db.execute("commit")
+                for _ in attempt(db, token):
+                    sent = db.info.backend_pid
                 self._is_down = False
                 return
             except psycopg.Error:
@@ -165,7 +182,7 @@ class Connections:
         return self._writer
 
     def _roll_back(self) -> None:
-        if self._writer is not None:
+        if self._writer is not None and self._writer.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             try:
                 self._writer.execute("rollback")
             except psycopg.Error:
