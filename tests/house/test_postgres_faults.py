@@ -20,7 +20,7 @@ from tests.postgres import LONG_MS, Server, lines, writing
 from cohabit.errors import OutcomeUnknown, StorageFailed
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
-from cohabit.house.store import postgres_connections
+from cohabit.house.store import leases, postgres_connections
 from cohabit.house.store.contract import NO_ROOM, Write
 from cohabit.house.store.postgres import _APPEND, PostgresStore
 from cohabit.house.store.postgres_connections import name_of
@@ -67,7 +67,7 @@ holder = "first", store.lease(["den"], "first", 400)["den"]
 store.commit([Write("den", lines(3), holder=holder)])
 print("ready", flush=True)
 sys.stdin.readline()
-for write in (Write("den", lines(1, start=3)), Write("den", saves=[("late", b"x")]), Write("den", delete=True)):
+for write in (Write("den", lines(1, start=5)), Write("den", saves=[("late", b"x")]), Write("den", delete=True)):
     write.holder = holder
     try:
         store.commit([write])
@@ -297,6 +297,7 @@ def test_a_refused_write_that_loses_its_connection_is_not_taken_for_one_that_was
     write(lines(2))
     first.lease([], "first", 0)
     assert "den" in second.lease(["den"], "second", LONG_MS)
+    first._connections._drop_writer()  # the server has ended it
     break_next_commit(first, commits=True)
     with pytest.raises(StorageFailed, match="lease of room den"):
         write(lines(1, start=2))
@@ -394,6 +395,22 @@ async def test_a_call_whose_commit_loses_its_connection_is_answered_when_its_out
             assert (await who["ann"]("hide", {"n": n}, key=f"k{n}")).success
             assert (await who["ann"]("hide", {"n": n}, key=f"k{n}")).success
         assert (await who["ann"]("numbers"))["red"] == [0, 1]
+
+
+async def test_calls_are_done_once_although_the_database_is_killed_meanwhile(
+    url: str, tmp_path: Path, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connections, "RECONNECT_S", 120.0)
+    monkeypatch.setattr(leases, "LEASE_MS", LONG_MS)
+    async with House.open(Settings(store=url, data=str(tmp_path)), clock=FakeClock()) as house:
+        who = await make_room(house)
+        calls = [asyncio.ensure_future(who["ann"]("hide", {"n": n}, key=f"k{n}")) for n in range(20)]
+        await asyncio.to_thread(postgres.kill)
+        await asyncio.to_thread(postgres.start)
+        for n, call in enumerate(calls):
+            assert (await call).success
+            assert (await who["ann"]("hide", {"n": n}, key=f"k{n}")).success, "the same call again"
+        assert (await who["ann"]("numbers"))["red"] == [*range(20)]
 
 
 @pytest.mark.soak
