@@ -430,7 +430,7 @@ class AppsFeature(Feature):
     def commands(self, room: BaseRoom) -> Sequence[Command]:
         return [_command_for(handle_of(app), action) for app, action in actions_of(room)]
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """Drop what members who have left have published, and the views that were for them."""
         members, apps = ctx.state.members, _apps(ctx.state)
         for gone in [app for app in apps if app not in members]:

@@ -254,7 +254,7 @@ class ConsentFeature(Feature):
     room_slice = WAITING
     member_slice = CONSENT_OF_MEMBER
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""
         waiting, members = WAITING.change(ctx.state), ctx.state.members
         if any(request.member not in members for request in waiting.requests):

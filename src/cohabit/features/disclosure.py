@@ -187,7 +187,7 @@ class DisclosureFeature(Feature):
         inside = DISCLOSURE_OF_MEMBER.is_kept(member) and not member.egress
         return Sending(THIS_HOUSE if inside else "", NO_LIMIT if limit == 0 else limit)
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""
         changed = [withhold(ctx.state, member) for member in ctx.state.members.values()]
         if any(changed):
