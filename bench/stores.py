@@ -16,7 +16,7 @@ HOW = f"""
 {CLIENTS} WebSocket connections, each with its own token, send `bump`, and again when it is answered, which means
 synced: in one room, and each in a room of its own. SQLite (WAL, full sync) against a PostgreSQL of the same machine
 with its usual settings, over a Unix socket. It runs beside the house, on the same core. The CPU of the database is that
-of its processes; SQLite runs in the house.
+of its processes; SQLite runs in the house. If other programs use the machine, the ratio of CPU is the reliable one.
 """.strip()
 
 
