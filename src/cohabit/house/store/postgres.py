@@ -155,7 +155,7 @@ class PostgresStore:
         fenced = {(write.room, *write.holder) for write in writes if write.is_fenced and write.holder is not None}
         rooms, houses, epochs = _columns(fenced) or ([], [], [])
         added = [(write.room, line.seq, line.body, line.digest) for write in writes for line in write.lines]
-        named = _columns(named_in(writes)) or ([], [])
+        named: Sequence[list[str]] = _columns(named_in(writes)) or ([], [])
         own = list(dict.fromkeys(houses)), rooms, houses, epochs, rooms, token, self._connections.session
         row = db.execute(_APPEND, (*own, *_columns(added), *named)).fetchone()
         if row is None or not row[0]:
