@@ -379,7 +379,7 @@ async def test_a_room_forgets_who_saw_what_in_its_oldest_games(monkeypatch: pyte
         assert list(kept_of(house).games) == games[-2:]
 
 
-async def test_a_game_is_played_on_by_a_move_and_by_time_and_not_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_game_is_played_on_by_a_move_and_by_time_and_by_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sealed, "MAX_GAMES", 2)
     async with open_house() as house:
         who = await make_room(
@@ -393,6 +393,7 @@ async def test_a_game_is_played_on_by_a_move_and_by_time_and_not_by_words(monkey
         await who["n"]("cut")
         before = moved()
         await who["n"]("send_message", {"to": "e", "content": "well cut"})
+        await who["hostess"]("add_member", {"id": "eve"})
         assert moved() == before
         for name in "esw":
             await who[name]("cut")
