@@ -31,6 +31,10 @@ async def here(house: House, *clients: Client) -> None:
     await house.clock.advance(300)  # type: ignore[attr-defined]
 
 
+def kept_of(house: House) -> sealed.Seal:
+    return sealed.SEAL.read(house.rooms["den"].room.state)
+
+
 async def told(client: Client) -> list[str]:
     return [item.text for item in (await client("events", {"max": 500})).items if item.kind == "account"]
 
@@ -300,7 +304,9 @@ async def test_a_player_that_leaves_its_seat_by_itself_leaves_it_to_others(leavi
         who = await make_room(house, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
         await who["fay"]("sit", {"seat": "red"})
         await here(house, who["fay"])
+        assert kept_of(house).games
         await who["fay"](leaving)
+        assert not kept_of(house).games, "nobody has seen a seat that is not free"
         assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
 
 
@@ -374,7 +380,45 @@ async def test_a_room_forgets_who_saw_what_in_its_oldest_games(monkeypatch: pyte
         for _ in range(3):
             await who["hostess"]("rematch")
             games.append(house.rooms["den"].room.state.game)
-        assert list(sealed.SEAL.read(house.rooms["den"].room.state).games) == games[-2:]
+        assert list(kept_of(house).games) == games[-2:]
+
+
+async def test_a_game_is_played_on_by_a_move_and_by_time_and_by_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "MAX_GAMES", 2)
+    async with open_house() as house:
+        who = await make_room(
+            house, *[player(name, i) for i, name in enumerate("nesw")], HOST, world="whist", turn_seconds=30
+        )
+        room, games = house.rooms["den"].room, [house.rooms["den"].room.state.game]
+
+        def moved() -> int:
+            return (kept_of(house).moved or {})[room.state.game]
+
+        await who["n"]("cut")
+        before = moved()
+        await who["n"]("send_message", {"to": "e", "content": "well cut"})
+        await who["hostess"]("add_member", {"id": "eve"})
+        assert moved() == before
+        for name in "esw":
+            await who[name]("cut")
+        await house.clock.advance(1_000)  # type: ignore[attr-defined]
+        turns = [room.movers()]
+        while (
+            turns.count(turns[-1]) < 2 or turns[-1] != turns[-2]
+        ):  # until the last player of a trick leads the next one
+            (name,) = room.movers()
+            card = (await who[name]("view")).observation.status["legal"][0]
+            await who[name]("play", {"card": card})
+            assert moved() == room.record.seq
+            turns.append(room.movers())
+        for _ in range(3):
+            await who["hostess"]("rematch")
+            games.append(room.state.game)
+        assert list(kept_of(house).moved or {}) == games[-2:]
+        before = moved()
+        assert before == room.record.seq, "a deal that is new"
+        await house.clock.advance(31_000)  # type: ignore[attr-defined]
+        assert moved() > before
 
 
 async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> None:
@@ -524,12 +568,15 @@ async def test_nothing_is_told_where_a_world_hides_nothing() -> None:
 
 async def test_in_a_room_that_is_not_sealed_a_host_shares_seats_and_the_player_is_told() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, sealed=False, **SEALED)
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "kib"}, sealed=False, **SEALED)
         await who["ann"]("hide", {"n": 41})
         await who["hostess"]("grant", {"member": "kib", "may": ["watch", "read_own"], "through": "red"})
         assert await who["kib"]("numbers") == {"red": [41]}
         assert await told(who["ann"]) == ["hostess lets kib see what your seat sees"]
         assert (await who["hostess"]("rotate_token", {"member": "ann"})).member == "ann"
+        await who["zeus"]("widen", {"member": "kib", "may": ["read_all"]})
+        assert (await who["bob"]("whoami")).notice.endswith("zeus and kib see everything.")
+        assert not sealed.Seal().is_open, "of a record that does not say so"
 
 
 # -- scenarios --------------------------------------------------------------------------------------

@@ -268,8 +268,8 @@ class ConsentFeature(Feature):
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
         lines = [
-            f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "
-            f"(`allow` or `decline` request {r.id})."
+            f"{handle_of(r.member)} asks {_in_words(r)} (`allow` or `decline` request {r.id})."
+            + (f"\n- {one_line(r.why)}" if r.why else "")
             for r in _requests(room.state)
             if _may_answer(member, r)
         ]

@@ -92,7 +92,7 @@ def report(
     reports = REPORTS.change(state)
     reports.made += 1
     reports.open.append(Report(reports.made, me.id, me.identity, ctx.at, reason, tuple(named), lines))
-    ctx.tell(f"{me.handle} made report {reports.made} (see `reports`)", ACCOUNT, members=_told(state, me.id))
+    ctx.tell(f"{me.handle} made report {reports.made}", ACCOUNT, members=_told(state, me.id))
     return ReportMade(reports.made, len(lines), len(managers(state)))
 
 
