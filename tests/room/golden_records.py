@@ -1,7 +1,8 @@
 """Records of the present format, to be replayed by every later version: ``python -m tests.room.golden_records`` writes
 those that are missing.
 
-Never renew one. A version that cannot replay them needs a new ``FORMAT``, and a new set of records.
+Renew one only if its world has got a new version. A version of Cohabit that cannot replay them needs a new ``FORMAT``,
+and a new set of records.
 """
 
 from collections.abc import Callable

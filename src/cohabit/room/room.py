@@ -347,9 +347,8 @@ class Room(BaseRoom):
             told.append(Told(outcome.public))
         if not told:
             seats = (member.seat,) if member.seat is not None else ()
-            text = outcome.recorded or outcome.message or f"{command.name} done"
-            told.append(Told(text, "info", seats, (member.id,)))
-        return replace(outcome, recorded="") if outcome.recorded else outcome
+            told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
+        return outcome
 
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""

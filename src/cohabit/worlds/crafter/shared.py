@@ -65,7 +65,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
     """
 
     spec = WorldSpec(
-        name="crafter_shared", version=3, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
+        name="crafter_shared", version=4, title="Crafter, shared", seats=(0, MAX_PLAYERS), pace="rounds",
         show_legal=False, examples=True,
     )  # fmt: skip
 
@@ -262,11 +262,8 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         self._check_alive(by)
         before = self.chosen.get(by.id)
         self.chosen[by.id] = choice
-        name, instead = _name(choice), "" if before is None else f" instead of {_name(before)}"
-        waiting = len(self.to_move())
-        when = f"waiting for {waiting} of {len(self._present())} players" if waiting else "all have chosen"
-        message = f"You chose {name}{'' if instead == f' instead of {name}' else instead}."
-        return Outcome(message, pending=True, recorded=f"You chose {name}{instead}; {when}.")
+        instead = "" if before in (None, choice) else f" instead of {_name(before)}"
+        return Outcome(f"You chose {_name(choice)}{instead}.", pending=True)
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
