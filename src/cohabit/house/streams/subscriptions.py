@@ -183,12 +183,13 @@ class Subscription:
         credential = self.credential
         if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-        if self.ended is not None or not self._may_leave(frame):
+        size = len(frame) if self._leaves else 0
+        if self.ended is not None or not (self._account.allows(size) or self._may_leave(frame)):
             return True
         if not deliver(frame):
             return False
-        if self._leaves:
-            self._account.pushed(kind, len(frame))
+        if size:
+            self._account.pushed(kind, size)
         return True
 
     def _may_leave(self, frame: bytes) -> bool:
