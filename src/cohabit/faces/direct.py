@@ -9,7 +9,7 @@ Connections take turns: one that sends much gets a few frames handled per iterat
 its rate allows. Meanwhile nothing more is read from it.
 """
 
-from asyncio import BaseTransport, Handle
+from asyncio import BaseTransport, Event, Future, Handle, get_running_loop
 from collections.abc import Callable
 from struct import Struct
 from typing import Any
@@ -38,18 +38,73 @@ UNIT_BITS = 12
 """Every 4 KiB of a frame count as one more frame."""
 
 
+class Queue:
+    """``asyncio.Queue`` for one reader. That one keeps three deques, 2.4 KiB for each connection."""
+
+    __slots__ = ("_items", "_reader")
+
+    def __init__(self) -> None:
+        self._items: list[Any] = []  # a few at most: while there is one, nothing is read
+        self._reader: Future[None] | None = None  # it waits
+
+    def empty(self) -> bool:
+        return not self._items
+
+    def put_nowait(self, item: Any) -> None:
+        self._items.append(item)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    async def get(self) -> Any:
+        while not self._items:
+            self._reader = get_running_loop().create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+        return self._items.pop(0)
+
+
+class Writable:
+    """``asyncio.Event`` that keeps nothing while it is set, which is almost always."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event: Event | None = None
+
+    def is_set(self) -> bool:
+        return self._event is None
+
+    def set(self) -> None:
+        if self._event is not None:
+            self._event.set()
+            self._event = None
+
+    def clear(self) -> None:
+        if self._event is None:
+            self._event = Event()
+
+    async def wait(self) -> None:
+        if self._event is not None:
+            await self._event.wait()
+
+
 class DirectProtocol(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket protocol, with ``take`` and ``write``."""
 
-    # In Python the attributes of an object with more than 30 are slow. So ours are slots, and those of uvicorn's that
-    # each message needs.
+    # In Python the attributes of an object with more than 30 are slow, and take 1.5 KiB. So ours are slots, and those
+    # of uvicorn's that each message needs, and enough others.
     __slots__ = (
-        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table", "conn",
-        "handshake_initiated", "is_full", "queue", "take", "transport",
+        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table",
+        "close_sent", "conn", "disconnected", "handshake_complete", "handshake_initiated", "is_full", "queue",
+        "read_paused", "request", "response", "scope", "take", "transport", "writable",
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.queue = Queue()  # type: ignore[assignment]
+        self.writable = Writable()  # type: ignore[assignment]
         self.take: Callable[[bytes], bool] | None = None  # set by the app; returns whether it handled the text message
         self._app_waits = False  # in ``receive``
         self._rest = bytearray()  # frames for the next turn, and an incomplete frame
@@ -69,6 +124,12 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if self.response.status_code == 101:
             self.scope["extensions"][EXTENSION] = {"protocol": self}
+
+    def start_keepalive(self) -> None:
+        """The handshake is complete. Its request and response, 4 KiB, are not needed any more."""
+        super().start_keepalive()
+        self.request.headers.clear()  # the parser keeps the request itself
+        del self.request, self.response
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._planned is not None:
