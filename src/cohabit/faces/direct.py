@@ -96,10 +96,12 @@ class DirectProtocol(WebSocketsSansIOProtocol):
     # In Python the attributes of an object with more than 30 are slow, and take 1.5 KiB. So ours are slots, and those
     # of uvicorn's that each message needs, and enough others.
     __slots__ = (
-        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began", "_table",
-        "close_sent", "conn", "disconnected", "handshake_complete", "handshake_initiated", "is_full", "queue",
-        "read_paused", "request", "response", "scope", "take", "transport", "writable",
+        "_app_waits", "_frames_left", "_holding", "_in_parts", "_planned", "_rest", "_second_began",
+        "_table", "close_sent", "conn", "disconnected", "handshake_complete", "handshake_initiated", "is_full",
+        "queue", "read_paused", "request", "response", "scope", "take", "transport", "writable",
     )  # fmt: skip
+
+    _held = b""  # a frame that is sent with the next one; most connections never have one
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -248,10 +250,36 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         if self.is_full or self.conn.state is not State.OPEN or transport.is_closing():
             return False
         if opcode != TEXT:
-            transport.write(_framed(data, opcode))
+            frame = _framed(data, opcode)
         else:
-            transport.write(_newest.frame if data is _newest.text else _newest.set(data))
+            frame = _newest.frame if data is _newest.text else _newest.set(data)
+        if self._held:
+            frame, self._held = self._held + frame, b""
+        transport.write(frame)
         return True
+
+    def write_with_next(self, data: bytes) -> bool:
+        """The same for a text that another one follows at once, such as the event of a call and its reply. They are
+        sent together, because a system call takes longer than everything else here; in any case before the event loop
+        goes on to the next iteration."""
+        if self._held or self.is_full or self.conn.state is not State.OPEN or self.transport.is_closing():
+            return self.write(data)
+        self._held = _newest.frame if data is _newest.text else _newest.set(data)
+        self.loop.call_soon(self._write_held)
+        return True
+
+    def _write_held(self) -> None:
+        held, self._held = self._held, b""
+        if held and self.conn.state is State.OPEN and not self.transport.is_closing():
+            self.transport.write(held)
+
+    async def send(self, message: Any) -> None:
+        self._write_held()
+        await super().send(message)
+
+    def shutdown(self) -> None:
+        self._write_held()
+        super().shutdown()
 
 
 class Newest:

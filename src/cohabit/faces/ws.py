@@ -378,8 +378,11 @@ class Connection:
     def _deliver(self, frame: bytes) -> bool:
         if self._behind:  # also when the connection ends
             return False
-        write = self._write_now
-        return (write is not None and write(frame)) or self._write(frame)
+        direct = self._direct
+        if direct is None:
+            return self._write(frame)
+        # With a call pending, this may be what it has caused, and its reply is next.
+        return (direct.write_with_next(frame) if self._pending else direct.write(frame)) or self._write(frame)
 
     # -- media ------------------------------------------------------------------------------------
     def _send_media(self, frame: bytes) -> None:

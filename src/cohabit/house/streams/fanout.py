@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.streams.cursors import seal
-from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription
+from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription, kind_of
 from cohabit.model.egress import OF_EVENTS
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.access.grants import grant_wire
@@ -57,8 +57,9 @@ class Frames(Struct):
     def push(self) -> None:
         """Push the frames to their subscriptions."""
         for subs, frame in self.events:
+            kind = kind_of(frame)
             for sub in subs:
-                sub.push_event(frame)
+                sub.push_event(frame, kind)
         for subs, frame in self.views:
             for sub in subs:
                 sub.push_view(frame)
@@ -255,7 +256,7 @@ def event_frame(room: Room, seq: int, items: Sequence[FeedItem]) -> bytes:
     """Events up to an entry, with the cursor to resume from."""
     frame = encode({"push": "events", "room": room.id, "cursor": seal(room.state.secret, seq), "items": items})
     kind = OF_EVENTS.get(items[0].kind)
-    if kind is None or any(OF_EVENTS.get(item.kind) != kind for item in items):
+    if kind is None or (len(items) > 1 and any(OF_EVENTS.get(item.kind) != kind for item in items)):
         return frame
     labelled = Labelled(frame)
     labelled.kind = kind
