@@ -41,28 +41,28 @@ UNIT_BITS = 12
 class Queue:
     """``asyncio.Queue`` for one reader. That one keeps three deques, 2.4 KiB for each connection."""
 
-    __slots__ = ("_items", "_reader")
+    __slots__ = ("_reader", "items")
 
     def __init__(self) -> None:
-        self._items: list[Any] = []  # a few at most: while there is one, nothing is read
+        self.items: list[Any] = []  # a few at most: while there is one, nothing is read
         self._reader: Future[None] | None = None  # it waits
 
     def empty(self) -> bool:
-        return not self._items
+        return not self.items
 
     def put_nowait(self, item: Any) -> None:
-        self._items.append(item)
+        self.items.append(item)
         if self._reader is not None and not self._reader.done():
             self._reader.set_result(None)
 
     async def get(self) -> Any:
-        while not self._items:
+        while not self.items:
             self._reader = get_running_loop().create_future()
             try:
                 await self._reader
             finally:
                 self._reader = None
-        return self._items.pop(0)
+        return self.items.pop(0)
 
 
 class Writable:
@@ -101,12 +101,14 @@ class DirectProtocol(WebSocketsSansIOProtocol):
         "queue", "read_paused", "request", "response", "scope", "take", "transport", "writable",
     )  # fmt: skip
 
+    queue: Queue  # type: ignore[assignment]  # in place of asyncio's, as is the next
+    writable: Writable  # type: ignore[assignment]
     _held = b""  # a frame that is sent with the next one; most connections never have one
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.queue = Queue()  # type: ignore[assignment]
-        self.writable = Writable()  # type: ignore[assignment]
+        self.queue = Queue()
+        self.writable = Writable()
         self.take: Callable[[bytes], bool] | None = None  # set by the app; returns whether it handled the text message
         self._app_waits = False  # in ``receive``
         self._rest = bytearray()  # frames for the next turn, and an incomplete frame
@@ -223,7 +225,7 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def _frame_received(self, frame: bytes) -> None:
         # The app must be waiting for exactly this message. That preserves order, also of the queued disconnect.
-        is_next = self._app_waits and not self._in_parts and self.queue.empty()
+        is_next = self._app_waits and not self._in_parts and not self.queue.items
         if is_next and frame[0] == TEXT and frame[1] & MASKED and self.take and self.take(_payload(frame)):
             return
         if not frame[0] & CONTROL:

@@ -305,7 +305,7 @@ class Connection:
         self._write_reply(frame)
 
     def _write_reply(self, frame: bytes) -> None:
-        if not self._behind and self._write(frame):
+        if not self._behind and ((self._write_now is not None and self._write_now(frame)) or self._write(frame)):
             return
         if self._replies is None:
             self._replies = deque()

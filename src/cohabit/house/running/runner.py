@@ -267,7 +267,7 @@ class RoomRunner:
         self._flush_planned = False
         if self._writing or self._thread.is_running or self.failure is not None:
             return
-        asks_world = self.fanout.subscriptions or self.room.record.seq >= self._snapshots.next_seq
+        asks_world = self.fanout.asks_world or self.room.record.seq >= self._snapshots.next_seq
         if not (asks_world and self.room.record.pending):  # no world code to guard
             self._commit(self._prepare())
             return

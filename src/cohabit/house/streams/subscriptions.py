@@ -73,7 +73,7 @@ class Subscription:
     """Iterate over it to get the frames, or ``take`` them and ``park``; close it when done. ``deliver`` gets frames
     while the reader waits.
 
-    There is one for each connection, so it keeps no empty containers that are large: an empty deque has 600 bytes."""
+    There is one for each connection, so it keeps no empty containers that are large: an empty deque has 760 bytes."""
 
     __slots__ = (
         "_account",
@@ -318,7 +318,7 @@ class Subscription:
 
     def park(self, resume: Callable[[], object]) -> None:
         """After ``take`` has returned None: deliver frames directly from now on. ``resume`` is called once, when the
-        reader must ``take`` again. So a reader needs no task that waits, which would be 1.5 KiB for each."""
+        reader must ``take`` again. So a reader needs no task that waits, which has more than 1 KiB."""
         if not self._closed:
             self._deliver_now, self._resume = self._deliver, resume
 
