@@ -281,7 +281,7 @@ def _seats_told(lines: Iterable[Line]) -> set[str] | None:
 
 def _named(lines: Iterable[Line]) -> set[str]:
     """Members who receive something that others with the same grant do not. The sender of a message to everyone does
-    not: one frame is for all. In a small room a second one is an eighth of the CPU time of a call."""
+    not: one frame is for all. In a small room a second one is about a tenth of the CPU time of a call."""
     named: set[str] = set()
     for line in lines:
         entry = line.entry
