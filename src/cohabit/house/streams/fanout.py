@@ -1,7 +1,7 @@
 """Fan-out: turns recorded lines into the frames of each subscription.
 
 Subscriptions whose members have the same grant and the same eye form a group. A group shares each frame, which is built
-and encoded once. Only members who are named in an entry get separate frames.
+and encoded once. Only members who are told something else than the others get separate frames.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
