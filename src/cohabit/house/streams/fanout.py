@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.streams.cursors import seal
-from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription, kind_of
+from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription
 from cohabit.model.egress import OF_EVENTS
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.access.grants import grant_wire
@@ -57,9 +57,8 @@ class Frames(Struct):
     def push(self) -> None:
         """Push the frames to their subscriptions."""
         for subs, frame in self.events:
-            kind = kind_of(frame)
             for sub in subs:
-                sub.push_event(frame, kind)
+                sub.push_event(frame)
         for subs, frame in self.views:
             for sub in subs:
                 sub.push_view(frame)

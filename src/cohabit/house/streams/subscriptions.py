@@ -33,11 +33,6 @@ class Labelled(bytes):
     kind: SentKind
 
 
-def kind_of(frame: bytes) -> SentKind:
-    """The kind of a frame with events."""
-    return frame.kind if isinstance(frame, Labelled) else "events"
-
-
 class Outboxes:
     """The bytes queued for all readers of a house. Beyond the limit the reader with the longest queue is disconnected,
     so many slow readers cannot use up the memory, and the faster ones are not affected."""
@@ -155,10 +150,9 @@ class Subscription:
         return self.held, self.through, self.eye
 
     # -- from the room ----------------------------------------------------------------------------
-    def push_event(self, frame: bytes, kind: SentKind | None = None) -> None:
-        """Queue an event. Events are never dropped; a full queue ends the subscription. ``kind``: that of the frame, if
-        it is known."""
-        if self.ended is not None or self._delivered(frame, kind or kind_of(frame)):
+    def push_event(self, frame: bytes) -> None:
+        """Queue an event. Events are never dropped; a full queue ends the subscription."""
+        if self.ended is not None or self._delivered(frame, getattr(frame, "kind", "events")):
             return
         self._will_queue()
         self._events.append(frame)
@@ -302,7 +296,7 @@ class Subscription:
         if self._backlog is not None:
             frame = await self._next_of_backlog(self._backlog)
             if frame is not None:
-                return self._taken(frame, kind_of(frame))
+                return self._taken(frame, getattr(frame, "kind", "events"))
             self._backlog = None
         view = await self.first_view()
         if view and self._view is None:
