@@ -11,6 +11,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
+from cohabit.errors import Unauthorized
 from cohabit.faces import ws as face
 from cohabit.faces.direct import DirectProtocol, Queue, Writable
 
@@ -82,6 +83,15 @@ async def test_an_event_for_a_client_that_does_not_read_is_not_taken() -> None:
     protocol.is_full = True
     assert not protocol.write_with_next(b"event")
     assert transport.writes == []
+
+
+async def test_what_was_delivered_before_a_connection_has_to_end_is_written_before_that_is_told_to_anybody() -> None:
+    protocol, transport = connection()
+    ending = face.Connection.__new__(face.Connection)
+    ending._direct, ending.ending, ending._caught_up, ending._writing = protocol, None, None, True
+    assert protocol.write_with_next(b"event")
+    ending.end(Unauthorized("revoked"))
+    assert transport.messages() == [b"event"]
 
 
 # -- what a connection keeps ------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cohabit.house.streams.cursors import seal, unseal
+from cohabit.house.streams.fanout import author_sees_more
 from cohabit.house.streams.subscriptions import Subscription
 from cohabit.model.record import Entry, Told
-from cohabit.room.seeing.visibility import author_sees_more, feed
+from cohabit.model.seat import Eye
+from cohabit.room.seeing.visibility import feed
 from cohabit.room.state import Member
 
 from .making import ANN, BOB, HOST, Client, make_room, open_house
@@ -75,14 +77,18 @@ told = st.builds(
 
 
 @given(
-    st.lists(told, max_size=4), st.sampled_from([None, "ann", "bob"]), st.sampled_from(["host", "human", "observer"])
+    st.lists(told, max_size=4),
+    st.sampled_from(["ann", "bob"]),
+    st.sampled_from(["host", "human", "observer"]),
+    st.sampled_from([None, Eye("red", "own"), Eye("red", "all")]),
 )
-def test_only_an_author_who_is_shown_more_than_its_equals_needs_a_frame_of_its_own(
-    notices: list[Told], by: str | None, role: str
+def test_only_an_author_who_is_told_something_else_than_its_equals_needs_a_frame_of_its_own(
+    notices: list[Told], by: str, role: str, eye: Eye | None
 ) -> None:
-    entry = Entry(1, 1, "do_it", by, {"content": "y"}, tuple(notices), why="because")
-    ann, bob = (feed(entry, Member(name, "human", role), None) for name in ("ann", "bob"))
-    assert ann == bob or author_sees_more(entry)
+    entry = Entry(1, 1, "do_it", by, {"content": "y"}, tuple(notices), why="because", players={"red": "ann"})
+    ann = Member("ann", "human", role, seat="red")
+    bob = Member("bob", "human", role, through="red", through_player="cat")
+    assert feed(entry, ann, eye) == feed(entry, bob, eye) or author_sees_more(entry)
 
 
 # -- readers without a task ---------------------------------------------------------------------------

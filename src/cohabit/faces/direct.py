@@ -262,25 +262,25 @@ class DirectProtocol(WebSocketsSansIOProtocol):
 
     def write_with_next(self, data: bytes) -> bool:
         """The same for a text that another one follows at once, such as the event of a call and its reply. They are
-        sent together, because a system call takes longer than everything else here; in any case before the event loop
-        goes on to the next iteration."""
+        sent together, because a system call takes longer than everything else here; at the latest in the next iteration
+        of the event loop."""
         if self._held or self.is_full or self.conn.state is not State.OPEN or self.transport.is_closing():
             return self.write(data)
         self._held = _newest.frame if data is _newest.text else _newest.set(data)
-        self.loop.call_soon(self._write_held)
+        self.loop.call_soon(self.write_held)
         return True
 
-    def _write_held(self) -> None:
+    def write_held(self) -> None:
         held, self._held = self._held, b""
         if held and self.conn.state is State.OPEN and not self.transport.is_closing():
             self.transport.write(held)
 
     async def send(self, message: Any) -> None:
-        self._write_held()
+        self.write_held()
         await super().send(message)
 
     def shutdown(self) -> None:
-        self._write_held()
+        self.write_held()
         super().shutdown()
 
 

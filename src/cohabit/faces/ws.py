@@ -462,6 +462,8 @@ class Connection:
         """Tell the client why, and disconnect."""
         if self.ending is None:
             self.ending, self._ends_in = reason, room
+            if self._direct is not None:
+                self._direct.write_held()  # it was delivered before the reason, such as a revocation, which is now told
             self._behind = True
             if self._caught_up is not None:
                 self._caught_up.set()
@@ -491,9 +493,7 @@ def _cancel(waiting: "asyncio.Future[Any]") -> None:
 
 
 async def _unless_gone(work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
-    """Ignore Gone: the read loop ends the connection.
-
-    Takes the function, not its coroutine: a task that is cancelled before its first step runs neither.
-    """
+    """Ignore Gone: the read loop ends the connection. Takes the function, not its coroutine: a task that is cancelled
+    before its first step runs neither."""
     with suppress(Gone):
         await work(*args)

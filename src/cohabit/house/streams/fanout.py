@@ -14,11 +14,12 @@ from cohabit.errors import CohabitError, Unauthorized
 from cohabit.house.streams.cursors import seal
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Labelled, Subscription
 from cohabit.model.egress import OF_EVENTS
+from cohabit.model.record import Entry
 from cohabit.model.seat import Eye, SeatId
 from cohabit.room.access.grants import grant_wire
 from cohabit.room.record import Line
 from cohabit.room.room import Room
-from cohabit.room.seeing.visibility import FeedItem, author_sees_more, feed
+from cohabit.room.seeing.visibility import FeedItem, feed, has_details
 from cohabit.room.state import Member
 
 encode = msgspec.json.Encoder().encode
@@ -290,3 +291,9 @@ def _named(lines: Iterable[Line]) -> set[str]:
             if told.members is not None:
                 named.update(told.members)
     return named
+
+
+def author_sees_more(entry: Entry) -> bool:
+    """Whether the author of an entry may be told something else than others with the same grant and eye. What seats are
+    told depends on who plays there."""
+    return entry.by is not None and any(told.seats is not None or has_details(told) for told in entry.told)

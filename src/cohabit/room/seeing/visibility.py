@@ -125,19 +125,9 @@ def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = Non
     )
 
 
-def is_told(entry: Entry, member: Member, eye: Eye | None) -> bool:
-    """Whether an entry tells this member anything."""
-    return any(perceives(told, member, member.held, eye, entry.players) for told in entry.told)
-
-
-def _has_details(told: Told) -> bool:
+def has_details(told: Told) -> bool:
     """Whether the author of an entry is also shown its arguments and the reason. Messages have no further details."""
     return not told.by_world and told.kind not in MESSAGES and not told.shows
-
-
-def author_sees_more(entry: Entry) -> bool:
-    """Whether ``feed`` may tell the author of an entry more than others who perceive the same."""
-    return entry.by is not None and any(map(_has_details, entry.told))
 
 
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
@@ -154,7 +144,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
         if told.by_world:
             items.append(FeedItem(entry.at, "round", told.text, kind=told.kind))
             continue
-        shown = inside and i == 0 and _has_details(told)
+        shown = inside and i == 0 and has_details(told)
         items.append(
             FeedItem(
                 entry.at,
