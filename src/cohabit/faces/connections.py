@@ -186,6 +186,9 @@ class HttpProtocol(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             if self._should_upgrade():
                 self.handle_websocket_upgrade()
+                # The parser and this object refer to each other, so they would stay until the garbage collector finds
+                # them, with all that they have read.
+                self.parser = None  # type: ignore[assignment]
         except (httptools.HttpParserError, StopParsing):
             if self._refusal is None:
                 self._table.overload.add("malformed", self._address)

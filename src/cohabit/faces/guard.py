@@ -69,8 +69,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        refusal = self._refusal(headers)
+        refusal = self._refusal(dict(scope["headers"]))  # not kept in a variable: a WebSocket stays in this call
         if refusal is None:
             limited = receive if scope["type"] == "websocket" else self._limited(receive)
             await self.app(scope, limited, send)

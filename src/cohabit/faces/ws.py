@@ -10,7 +10,7 @@ media, for the room that was subscribed with ``media``.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from cohabit.declare import object_schema
 from cohabit.errors import BadArgs, Busy, CohabitError, TooLarge, Unauthorized, internal_error
 from cohabit.faces.direct import BINARY, EXTENSION, DirectProtocol
 from cohabit.faces.guard import bearer
+from cohabit.faces.unfinished import Unfinished
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
 from cohabit.house.streams.media import MediaReader, is_media
@@ -107,6 +108,7 @@ class WsFace:
         await send({"type": "websocket.accept", "subprotocol": "cohabit" if "cohabit" in offered else None})
         try:
             connection.credential = await connection.identify(scope, offered)
+            scope["headers"] = []  # the server keeps the scope as long as the connection, and they are 1 KiB
             await self._run(connection, connection.credential)
         except CohabitError as refusal:
             await connection.close(refusal)
@@ -134,11 +136,14 @@ class Gone(Exception):
 
 
 class Connection:
-    """One WebSocket: reads calls, sends replies, and forwards its subscriptions."""
+    """One WebSocket: reads calls, sends replies, and forwards its subscriptions.
+
+    Most connections are idle and read in time. What only the others need is made when they need it: tasks, queues and
+    events are most of the memory of a connection."""
 
     __slots__ = (
         "_behind", "_caught_up", "_direct", "_ends_in", "_media", "_pending", "_pending_bytes", "_receive", "_replies",
-        "_reply_bytes", "_send", "_subscriptions", "_tasks", "_unfinished", "_wake", "_write_now", "credential",
+        "_reply_bytes", "_send", "_subscriptions", "_tasks", "_unfinished", "_write_now", "_writing", "credential",
         "ending", "house",
     )  # fmt: skip
 
@@ -148,17 +153,17 @@ class Connection:
         self._send = send
         self._direct = direct
         self._write_now = direct.write if direct is not None else None
-        self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None]]] = {}
+        self._subscriptions: dict[str, tuple[Subscription, asyncio.Task[None] | None]] = {}  # and what forwards it
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: dict[Call, int] = {}  # calls without a reply, and the sizes of their frames
         self._pending_bytes = 0
-        self._replies: deque[bytes] = deque()  # for a client that reads more slowly than we write
+        self._replies: deque[bytes] | None = None  # for a client that reads more slowly than we write
         self._reply_bytes = 0
         self._unfinished: Unfinished | None = None
         self._media: MediaReader | None = None
         self._behind = False
-        self._caught_up = asyncio.Event()
-        self._wake = asyncio.Event()
+        self._caught_up: asyncio.Event | None = None  # set when it is no longer behind
+        self._writing = False  # ``_write_replies`` runs
         self.ending: CohabitError | None = None
         self._ends_in: str | None = None  # the room whose subscription has ended
         self.credential: Credential
@@ -187,7 +192,6 @@ class Connection:
 
     # -- calls ------------------------------------------------------------------------------------
     async def run(self) -> None:
-        writer = self._start(self._write_replies)
         stop = self.house.identities.until_invalid(self.house.clock, self.credential, self._credential_invalid)
         if self._direct is not None:
             self._direct.take = self._take
@@ -199,7 +203,7 @@ class Connection:
                     self._reply(wrong.call_id if isinstance(wrong, BadFrame) else None, None, wrong)
                     continue
                 self._serve(request, size)
-                if self._behind:  # backpressure: stop reading from a client that does not read
+                if self._caught_up is not None:  # backpressure: stop reading from a client that does not read
                     await self._caught_up.wait()
                 if self.ending is not None:
                     raise self.ending
@@ -216,7 +220,7 @@ class Connection:
                 call.then = call.leaves_by = None
                 if call.stop_waiting is not None:
                     call.stop_waiting()
-            for task in (writer, *self._tasks):
+            for task in tuple(self._tasks):
                 task.cancel()
 
     async def _read(self) -> tuple[Request, int]:
@@ -301,11 +305,13 @@ class Connection:
         self._write_reply(frame)
 
     def _write_reply(self, frame: bytes) -> None:
-        if not self._behind and self._write(frame):
+        if not self._behind and ((self._write_now is not None and self._write_now(frame)) or self._write(frame)):
             return
+        if self._replies is None:
+            self._replies = deque()
         self._replies.append(frame)
         self._reply_bytes += len(frame)
-        self._wake.set()
+        self._write_later()
         if self._reply_bytes > self.house.settings.outbox_bytes:
             self._replies.clear()
             if self.ending is None:
@@ -336,14 +342,23 @@ class Connection:
             self._media = MediaReader(subscription.source, subscription.member, self.credential, self._deliver_media)
 
     async def _forward(self, subscription: Subscription) -> None:
-        """Forward frames from a subscription."""
+        """Forward frames from a subscription until none is left. Then it delivers them directly."""
         try:
-            async for frame in subscription:
+            while (frame := await subscription.take()) is not None:
                 await self._text(frame)
-        except CohabitError as reason:
-            self.end(reason, subscription.room)
-        finally:
+        except BaseException as wrong:
             subscription.close()
+            if not isinstance(wrong, CohabitError):
+                raise
+            self.end(wrong, subscription.room)
+            return
+        if not subscription.closed:
+            self._subscriptions[subscription.room] = subscription, None
+            subscription.park(partial(self._forward_again, subscription))
+
+    def _forward_again(self, subscription: Subscription) -> None:
+        if not subscription.closed:
+            self._subscriptions[subscription.room] = subscription, self._start(self._forward, subscription)
 
     def _unsubscribe(self, request: Request) -> None:
         room = request.room or self.credential.room or next(iter(self._subscriptions), None)
@@ -357,13 +372,17 @@ class Connection:
             self._close_media()
         if known is not None:
             known[0].close()
-            known[1].cancel()
+            if known[1] is not None:
+                known[1].cancel()
 
     def _deliver(self, frame: bytes) -> bool:
         if self._behind:  # also when the connection ends
             return False
-        write = self._write_now
-        return (write is not None and write(frame)) or self._write(frame)
+        direct = self._direct
+        if direct is None:
+            return self._write(frame)
+        # With a call pending, this may be what it has caused, and its reply is next.
+        return (direct.write_with_next(frame) if self._pending else direct.write(frame)) or self._write(frame)
 
     # -- media ------------------------------------------------------------------------------------
     def _send_media(self, frame: bytes) -> None:
@@ -399,29 +418,32 @@ class Connection:
         except Exception as gone:  # the read loop ends the connection
             log.debug("writing to a WebSocket: %s", gone)
             return True
-        self._behind = True
-        self._caught_up.clear()
+        self._behind, self._caught_up = True, asyncio.Event()
         self._unfinished = Unfinished(sending, first)
-        self._wake.set()
+        self._write_later()
         return True
+
+    def _write_later(self) -> None:
+        if not self._writing:
+            self._writing = True
+            self._start(self._write_replies)
 
     async def _write_replies(self) -> None:
         """Send what could not be written synchronously."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            if self._unfinished is not None:
-                await self._unfinished
-                self._unfinished = None
-            while self._replies:
-                frame = self._replies.popleft()
-                self._reply_bytes -= len(frame)
-                await self._text(frame)
-            if self.ending is not None:
-                await self.close(self.ending)
-                return
-            self._behind = False
+        if self._unfinished is not None:
+            await self._unfinished
+            self._unfinished = None
+        while self._replies:
+            frame = self._replies.popleft()
+            self._reply_bytes -= len(frame)
+            await self._text(frame)
+        if self.ending is not None:
+            await self.close(self.ending)
+            return
+        self._writing = self._behind = False
+        if self._caught_up is not None:
             self._caught_up.set()
+            self._caught_up = None
 
     async def _text(self, frame: bytes) -> None:
         try:
@@ -440,9 +462,13 @@ class Connection:
         """Tell the client why, and disconnect."""
         if self.ending is None:
             self.ending, self._ends_in = reason, room
+            if self._direct is not None:
+                self._direct.write_held()  # it was delivered before the reason, such as a revocation, which is now told
             self._behind = True
-            self._caught_up.set()
-            self._wake.set()
+            if self._caught_up is not None:
+                self._caught_up.set()
+                self._caught_up = None
+            self._write_later()
 
     async def close(self, reason: CohabitError) -> None:
         try:
@@ -467,30 +493,7 @@ def _cancel(waiting: "asyncio.Future[Any]") -> None:
 
 
 async def _unless_gone(work: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
-    """Ignore Gone: the read loop ends the connection.
-
-    Takes the function, not its coroutine: a task that is cancelled before its first step runs neither.
-    """
+    """Ignore Gone: the read loop ends the connection. Takes the function, not its coroutine: a task that is cancelled
+    before its first step runs neither."""
     with suppress(Gone):
         await work(*args)
-
-
-class Unfinished:
-    """The rest of a coroutine that has run to its first suspension point."""
-
-    def __init__(self, coroutine: Any, waiting_for: Any) -> None:
-        self._coroutine = coroutine
-        self._waiting_for = waiting_for
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        waiting_for = self._waiting_for
-        try:
-            while True:
-                try:
-                    yield waiting_for
-                except BaseException as thrown:
-                    waiting_for = self._coroutine.throw(thrown)
-                else:
-                    waiting_for = self._coroutine.send(None)
-        except StopIteration:
-            return

@@ -13,7 +13,7 @@ from cohabit.house.running.runner import RoomRunner
 from cohabit.model.identity import Credential
 from cohabit.room.commands import Command
 from cohabit.room.decide import decide
-from cohabit.room.seeing.visibility import is_news, is_told
+from cohabit.room.seeing.visibility import feed, is_news
 from cohabit.room.state import Member
 
 
@@ -59,7 +59,7 @@ class Wait:
             return False
         newer = takewhile(lambda line: line.seq > self._checked, reversed(runner.history.recent))
         eye = runner.room.eye(member)
-        concerned = any(is_told(line.entry, member, eye) for line in newer)
+        concerned = any(feed(line.entry, member, eye) for line in newer)
         self._checked = reached
         return not concerned
 

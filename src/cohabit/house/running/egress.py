@@ -173,8 +173,19 @@ class Account:
         return None if self.limit >= NO_LIMIT else int(self.limit)
 
     def pushed(self, kind: SentKind, size: int) -> None:
-        """Count a frame that was sent."""
-        self.line.pushed(kind, size)
+        """Count a frame that was sent. This runs for every frame and reader, so it does by itself what ``look_up`` and
+        ``Line.add`` do."""
+        if self.version != self.room.room.roster_version:
+            self.look_up()
+        line = self.current
+        line.frames += 1
+        amount = line.kinds.get(kind)
+        if amount is None or not line.is_new:
+            line.add(kind, size)
+            return
+        amount.times += 1
+        amount.bytes += size
+        self.used += size
 
     def refusal(self) -> EgressUsedUp:
         """Why nothing more is sent, or not what was to be sent now."""

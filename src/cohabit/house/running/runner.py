@@ -31,8 +31,6 @@ from cohabit.house.streams.fanout import Fanout, Frames
 from cohabit.house.streams.media import MediaRelay
 from cohabit.house.streams.subscriptions import NO_GRANT, Grant, Subscription
 from cohabit.model.refusals import Refusal
-from cohabit.room.command_modules import house_commands as of_features
-from cohabit.room.commands import Command, CommandTable
 from cohabit.room.record import Line, Snapshot
 from cohabit.room.recorded import WorldInterrupted
 from cohabit.room.room import Room
@@ -59,6 +57,15 @@ class RoomEvents:
 class RoomRunner:
     """One room and everything that runs it. See the module."""
 
+    # In Python the attributes of an object with more than 30 are slow, and take 1.7 KiB. So most are slots.
+    __slots__ = (
+        "__dict__", "__weakref__", "_clock", "_events", "_fair_bytes", "_flush_planned", "_may_run_here", "_members",
+        "_on_thread", "_queue", "_queued_by", "_quotas", "_ran", "_roster_version", "_shares", "_snapshot",
+        "_snapshots", "_thread", "_writer", "_writing", "_writing_bytes", "audit_chain", "commands", "egress",
+        "failure", "fanout", "history", "id", "media", "now", "outboxes", "overload", "remote", "room", "settings",
+        "time",
+    )  # fmt: skip
+
     def __init__(self, room: Room, shared: Shared, events: RoomEvents) -> None:
         writer, clock, settings, overload = shared.writer, shared.clock, shared.settings, shared.overload
         shared.prepare(room)
@@ -67,7 +74,7 @@ class RoomRunner:
         self.settings = settings
         self.overload = overload
         self.outboxes = shared.outboxes
-        self.commands = room.callable_here = _all_commands(room, shared.commands)
+        self.commands = room.callable_here = shared.commands_in(room)
         room.house_offers = lambda command, member: command.offered_in is None or command.offered_in(self, member)
         room.elsewhere = lambda member: events.elsewhere(self, member)
         self.remote: RemoteRunner | None = None  # runs the commands of a remote world
@@ -260,7 +267,7 @@ class RoomRunner:
         self._flush_planned = False
         if self._writing or self._thread.is_running or self.failure is not None:
             return
-        asks_world = self.fanout.subscriptions or self.room.record.seq >= self._snapshots.next_seq
+        asks_world = self.fanout.asks_world or self.room.record.seq >= self._snapshots.next_seq
         if not (asks_world and self.room.record.pending):  # no world code to guard
             self._commit(self._prepare())
             return
@@ -476,12 +483,6 @@ class RoomRunner:
     def unsubscribe(self, sub: Subscription) -> None:
         if self.fanout.remove(sub) and self.failure is None:
             self.time.mark_seen(sub.member)
-
-
-def _all_commands(room: Room, house_commands: Sequence[Command]) -> CommandTable:
-    """Every command that can be called in this room: house, room and world commands."""
-    house = {command.name: command for command in (*house_commands, *of_features(room.features))}
-    return CommandTable([*(command.renamed(room.tools) for command in house.values()), *room.commands])
 
 
 def _ignore(done: "asyncio.Future[None]") -> None:

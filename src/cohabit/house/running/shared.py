@@ -1,8 +1,9 @@
 """What all rooms of a house share."""
 
 from collections.abc import Callable, Sequence
+from weakref import WeakKeyDictionary
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from cohabit.house.clock import Clock
 from cohabit.house.overload import OverloadLog
@@ -11,7 +12,8 @@ from cohabit.house.running.watchdog import Watchdog
 from cohabit.house.settings import Settings
 from cohabit.house.store.writer import Writer
 from cohabit.house.streams.subscriptions import Outboxes
-from cohabit.room.commands import Command
+from cohabit.room.command_modules import house_commands
+from cohabit.room.commands import Command, CommandTable
 from cohabit.room.room import Room
 
 
@@ -27,6 +29,8 @@ class Shared(Struct, frozen=True, eq=False):
     commands: Sequence[Command]
     check_brain: Callable[[str | None], str | None]
     egress: EgressBooks
+    tables: "WeakKeyDictionary[CommandTable, CommandTable]" = field(default_factory=WeakKeyDictionary)
+    """All commands that can be called in a room, by the table of its own commands."""
 
     def prepare(self, room: Room) -> None:
         """Apply the settings of the house to a room."""
@@ -34,3 +38,13 @@ class Shared(Struct, frozen=True, eq=False):
         room.members_limit = self.settings.members_limit
         room.check_brain = self.check_brain
         room.ahead_ms = max(0, room.record.at - self.clock.now())
+
+    def commands_in(self, room: Room) -> CommandTable:
+        """Every command that can be called in a room: house, room and world commands. Rooms that share the table of
+        their own commands share this one, too: it has 7 KiB."""
+        known = self.tables.get(room.commands)
+        if known is None:
+            house = {command.name: command for command in (*self.commands, *house_commands(room.features))}
+            renamed = (command.renamed(room.tools) for command in house.values())
+            known = self.tables[room.commands] = CommandTable([*renamed, *room.commands])
+        return known

@@ -10,7 +10,6 @@ sections of that world use is measured, and decides.
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -76,7 +75,7 @@ class SlowSections:
         self.usage = usage
         self.suspect_until = 0  # what its sections use is measured until then
         self.until = 0  # the world runs on a thread until then
-        self._times: deque[int] = deque(maxlen=SLOW_RUNS)
+        self._times: tuple[int, ...] = ()  # of the last ones
 
     def add(self, at: int, took_s: float, before: Usage | None) -> bool:
         """Judge a section that took longer than ``SLOW_S``. ``before`` is the usage when it began, if it was measured.
@@ -84,7 +83,7 @@ class SlowSections:
         self.suspect_until = at + SLOW_WITHIN_MS
         if before is None or not _is_slow(took_s, before, self.usage()):
             return False
-        self._times.append(at)
+        self._times = (*self._times, at)[-SLOW_RUNS:]
         if len(self._times) < SLOW_RUNS or at - self._times[0] >= SLOW_WITHIN_MS:
             return False
         self.until = at + SLOW_FOR_MS

@@ -6,8 +6,8 @@ reader's credential and grant still allow it, however long it waited for the dis
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Protocol
 
 from cohabit.errors import Busy, CohabitError, PermissionDenied, Unauthorized
@@ -65,7 +65,10 @@ class Source(MediaRoom, Protocol):
 
 
 class Subscription:
-    """Iterate over it to get the frames; close it when done. ``deliver`` gets frames while the reader waits."""
+    """Iterate over it to get the frames, or ``take`` them and ``park``; close it when done. ``deliver`` gets frames
+    while the reader waits.
+
+    There is one for each connection, so it keeps no empty containers that are large: an empty deque has 760 bytes."""
 
     __slots__ = (
         "_account",
@@ -81,8 +84,8 @@ class Subscription:
         "_max_bytes",
         "_max_frames",
         "_queued_under",
+        "_resume",
         "_view",
-        "_wake",
         "_wants_first_view",
         "credential",
         "ended",
@@ -124,19 +127,23 @@ class Subscription:
         self._first: bytes | None = None  # of the backlog
         self._max_frames = source.settings.outbox_limit
         self._max_bytes = source.settings.outbox_bytes
-        self._events: deque[bytes] = deque()
+        self._events: list[bytes] = []  # at most ``_max_frames``
         self._bytes = 0
-        self._queued_under: set[Grant] = set()  # the grants under which the queued frames were made
+        self._queued_under: list[Grant] = []  # the grants under which the queued frames were made; seldom two
         self._backlog_under: Grant | None = None  # the grant when the backlog was started
         self._view: bytes | None = None
         self._deliver_now: Deliver | None = None  # set while the queue is empty and the reader waits
         self._wants_first_view = views
-        self._wake = asyncio.Event()
+        self._resume: Callable[[], object] | None = None  # set while the reader waits
         self._closed = False
 
     @property
     def room(self) -> str:
         return self.source.room.id
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     @property
     def _grant(self) -> "Grant":
@@ -153,7 +160,7 @@ class Subscription:
         if len(self._events) > self._max_frames or self._bytes > self._max_bytes:
             self.too_slow()
         else:
-            self._wake.set()
+            self._wake()
             self.source.outboxes.set(self, self._bytes)
 
     def too_slow(self) -> None:
@@ -173,7 +180,7 @@ class Subscription:
             return
         self._will_queue()
         self._view = frame
-        self._wake.set()
+        self._wake()
 
     def _delivered(self, frame: bytes, kind: SentKind) -> bool:
         """Send a frame directly if the reader waits and nothing is queued. Returns whether it was handled."""
@@ -183,12 +190,13 @@ class Subscription:
         credential = self.credential
         if credential is not None and (credential.revoked or credential.expires_at is not None):
             self.end_invalid()
-        if self.ended is not None or not self._may_leave(frame):
+        size = len(frame) if self._leaves else 0
+        if self.ended is not None or not (self._account.allows(size) or self._may_leave(frame)):
             return True
         if not deliver(frame):
             return False
-        if self._leaves:
-            self._account.pushed(kind, len(frame))
+        if size:
+            self._account.pushed(kind, size)
         return True
 
     def _may_leave(self, frame: bytes) -> bool:
@@ -214,13 +222,20 @@ class Subscription:
         self._deliver_now = None
         if not self._events and self._view is None:
             self._queued_under.clear()
-        self._queued_under.add(self._grant)
+        if self._grant not in self._queued_under:
+            self._queued_under.append(self._grant)
+
+    def _wake(self) -> None:
+        """The reader must read on: something is queued, or the subscription has ended."""
+        resume, self._resume, self._deliver_now = self._resume, None, None
+        if resume is not None:
+            resume()
 
     def end(self, reason: CohabitError) -> None:
         """End after the queued frames. The reader then gets the reason."""
         if self.ended is None:
             self.ended = reason
-            self._wake.set()
+            self._wake()
 
     def end_invalid(self) -> None:
         """End because the credential was revoked or has expired."""
@@ -265,30 +280,41 @@ class Subscription:
 
     async def __anext__(self) -> bytes:
         """The next frame. Raises the reason if the subscription was ended."""
-        while True:
-            if self._backlog is not None:
-                frame = await self._next_of_backlog(self._backlog)
-                if frame is not None:
-                    return self._taken(frame, getattr(frame, "kind", "events"))
-                self._backlog = None
-            view = await self.first_view()
-            if view and self._view is None:
-                self._view = view
-            kind: SentKind = "events" if self._events else "views"
-            frame_or_none = self._next()
-            if frame_or_none is not None:
-                return self._taken(frame_or_none, getattr(frame_or_none, "kind", kind))
-            if self.ended is not None:
-                self.close()
-                raise self.ended
+        while (frame := await self.take()) is None:
             if self._closed:
                 raise StopAsyncIteration
-            self._deliver_now = self._deliver
+            waiting = asyncio.get_running_loop().create_future()
+            self.park(partial(_resolve, waiting))
             try:
-                await self._wake.wait()
+                await waiting
             finally:
-                self._deliver_now = None
-                self._wake.clear()
+                self._resume = self._deliver_now = None
+        return frame
+
+    async def take(self) -> bytes | None:
+        """The next frame; None if there is none now. Raises the reason if the subscription was ended."""
+        if self._backlog is not None:
+            frame = await self._next_of_backlog(self._backlog)
+            if frame is not None:
+                return self._taken(frame, getattr(frame, "kind", "events"))
+            self._backlog = None
+        view = await self.first_view()
+        if view and self._view is None:
+            self._view = view
+        kind: SentKind = "events" if self._events else "views"
+        frame_or_none = self._next()
+        if frame_or_none is not None:
+            return self._taken(frame_or_none, getattr(frame_or_none, "kind", kind))
+        if self.ended is not None:
+            self.close()
+            raise self.ended
+        return None
+
+    def park(self, resume: Callable[[], object]) -> None:
+        """After ``take`` has returned None: deliver frames directly from now on. ``resume`` is called once, when the
+        reader must ``take`` again. So a reader needs no task that waits, which has more than 1 KiB."""
+        if not self._closed:
+            self._deliver_now, self._resume = self._deliver, resume
 
     async def _next_of_backlog(self, backlog: AsyncIterator[bytes]) -> bytes | None:
         """The next frame of the backlog; None if there is none left or it may no longer be delivered."""
@@ -312,7 +338,7 @@ class Subscription:
             self.ended = wrong
             return None
         if self._events:
-            frame = self._events.popleft()
+            frame = self._events.pop(0)
             self._bytes -= len(frame)
             self.source.outboxes.set(self, self._bytes)
             return frame
@@ -343,7 +369,12 @@ class Subscription:
             return
         self._closed = True
         self._clear()
-        self._wake.set()
+        self._wake()
         self.source.unsubscribe(self)
         for stop in self.on_close:
             stop()
+
+
+def _resolve(waiting: "asyncio.Future[None]") -> None:
+    if not waiting.done():
+        waiting.set_result(None)

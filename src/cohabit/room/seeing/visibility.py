@@ -125,9 +125,9 @@ def is_news(entry: Entry, member: Member, eye: Eye | None, via: str | None = Non
     )
 
 
-def is_told(entry: Entry, member: Member, eye: Eye | None) -> bool:
-    """Whether an entry tells this member anything."""
-    return any(perceives(told, member, member.held, eye, entry.players) for told in entry.told)
+def has_details(told: Told) -> bool:
+    """Whether the author of an entry is also shown its arguments and the reason. Messages have no further details."""
+    return not told.by_world and told.kind not in MESSAGES and not told.shows
 
 
 def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
@@ -144,7 +144,7 @@ def feed(entry: Entry, member: Member, eye: Eye | None) -> list[FeedItem]:
         if told.by_world:
             items.append(FeedItem(entry.at, "round", told.text, kind=told.kind))
             continue
-        shown = inside and i == 0 and told.kind not in MESSAGES and not told.shows  # those have no further details
+        shown = inside and i == 0 and has_details(told)
         items.append(
             FeedItem(
                 entry.at,
