@@ -10,7 +10,7 @@ from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec
-from cohabit.lab.run import event_loop
+from cohabit.lab.games import event_loop
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
 from cohabit.lab.statecraft.pledges import read_pledges

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from cohabit.lab.files import encode_lines
-from cohabit.lab.run import begin_worker, in_processes, quiet
+from cohabit.lab.games import quiet
+from cohabit.lab.processes import begin_worker, in_processes
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import open_folder
 from cohabit.lab.statecraft.play import play_round
