@@ -131,25 +131,26 @@ class Desk:
 
     def __init__(self, context: RunContext, spending: Spending, setup: Setup) -> None:
         self.decisions: dict[int, int] = {}  # by batch
-        self._context, self._spending, self._setup = context, spending, setup
-        self._cache = CacheFolder(context.cache) if context.cache is not None else None
+        self._context = context
         self._lines: dict[str, bytes] = {}  # of answers, if the run has no folder
+        self._questions: dict[str, Callable[..., Any]] = {
+            "begin": lambda: setup,
+            "totals": lambda: (spending.paid, spending.reserved),
+            "reserve": spending.reserve,
+            "settle": spending.settle,
+            "add": spending.add,
+            "answers": self._answers,
+            "append": self._append,
+        }
+        if context.cache is not None:
+            cache = CacheFolder(context.cache)
+            self._questions |= {"cached": cache.get, "keep": cache.put}
 
     def answer(self, batch: int, what: str, arguments: tuple[Any, ...]) -> Any:
         if what == "decisions":
             self.decisions[batch] = arguments[0]
             return None
-        return {
-            "begin": lambda: self._setup,
-            "totals": lambda: (self._spending.paid, self._spending.reserved),
-            "reserve": self._spending.reserve,
-            "settle": self._spending.settle,
-            "add": self._spending.add,
-            "answers": self._answers,
-            "append": self._append,
-            "cached": lambda key: self._cache and self._cache.get(key),
-            "keep": lambda key, answer: self._cache and self._cache.put(key, answer),
-        }[what](*arguments)
+        return self._questions[what](*arguments)
 
     def _answers(self, game: str) -> tuple[str, bytes]:
         kept = self._context.answers_of(game)

@@ -30,7 +30,7 @@ class Sources(Struct, frozen=True):
             place = Path(root + path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(text)
-        sys.path += [place for folder in self.import_path if (place := root + folder) not in sys.path]
+        sys.path += [root + folder for folder in self.import_path if root + folder not in sys.path]
         return root
 
 
