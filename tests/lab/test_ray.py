@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -51,11 +52,11 @@ def isolation() -> Sequence[str]:
 
 def isolated(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a Python program where the ports of Ray are out of reach."""
-    variables = {"PYTHONPATH": str(ROOT), "RAY_TMPDIR": os.environ.get("TMPDIR", "/tmp"), **variables}
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")} | variables
-    return subprocess.run(
-        [*isolation(), sys.executable, *command], env=environment, capture_output=True, text=True, check=False
-    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    with TemporaryDirectory(prefix="ray") as folder:  # its sockets are there; their paths have to be short
+        environment |= {"PYTHONPATH": str(ROOT), "RAY_TMPDIR": folder, **variables}
+        words = [*isolation(), sys.executable, *command]
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
 
 GAME = '''
@@ -164,4 +165,208 @@ def test_what_a_world_raises_is_reported_as_with_processes(design: Path) -> None
     with_processes = isolated("-m", "cohabit", *words)
     assert done.returncode == with_processes.returncode != 0
     assert with_processes.stderr.strip().splitlines()[-1] == done.stderr.strip().splitlines()[-1]
-    assert "the heap has fallen over" in done.stderr
+    assert "failed (ValueError)" in done.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from cohabit.lab.design import read_design
+from cohabit.lab.run import run
+
+
+def interrupt(done, planned):
+    if done == 4:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+try:
+    run(read_design(Path(sys.argv[1])), Path(sys.argv[2]), 2, interrupt, on="ray")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@needs_ray
+@pytest.mark.soak
+def test_a_run_that_is_interrupted_ends_its_cluster_and_resumes_to_the_same_files(design: Path) -> None:
+    folder = design.parent / "ray"
+    done = isolated("-c", INTERRUPTED, str(design), str(folder))
+    assert done.stdout == "interrupted\n", done.stderr
+    assert 4 <= len((folder / "games.jsonl").read_bytes().splitlines()) < 24
+    assert on_ray(design).returncode == 0
+    assert files(folder) == in_one_process(design)
+
+
+BILLED = """
+import json, os, signal, subprocess, sys
+from pathlib import Path
+from threading import Thread
+from tests.lab.test_cap import PRICE, Service, design, serving
+from cohabit.lab.run import run
+
+folder, kill_at, cap = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+prices = folder.parent / "prices.json"
+prices.write_text(json.dumps({"openai:m": [1e6 * PRICE, 1e6 * PRICE]}))
+os.environ["COHABIT_PRICES"] = str(prices)
+
+
+class Deadly(Service):
+    '''Ends the worker that sends a certain request, before it is answered.'''
+
+    killed = 0
+
+    async def __call__(self, path, body, writer):
+        if self.requests == kill_at and not self.killed:
+            peer = writer.get_extra_info("peername")[1]
+            found = subprocess.run(["ss", "-tnpH", f"sport = :{peer}"], capture_output=True, text=True).stdout
+            self.killed = int(found.split("pid=")[1].split(",")[0])
+            os.kill(self.killed, signal.SIGKILL)
+        await super().__call__(path, body, writer)
+
+
+service = Deadly("good")
+with serving(service) as url:
+    results = run(design(url, cap, games=16), folder if sys.argv[4] == "kept" else None, 2, on="ray")
+print(json.dumps({
+    "requests": service.requests, "billed": service.billed, "spent": results.spent, "killed": service.killed,
+    "games": len(results.games), "stopped": results.stopped,
+    "asked": sum(t.requests for game in results.games for t in game.tallies),
+}))
+"""
+
+
+def billed(folder: Path, *, kill_at: int, cap: float, kept: str = "kept") -> dict[str, Any]:
+    done = isolated("-c", BILLED, str(folder), str(kill_at), str(cap), kept)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@needs_ray
+@pytest.mark.soak
+@pytest.mark.parametrize("kept", ["kept", "in memory"])
+def test_answers_of_a_worker_that_died_are_not_paid_twice(tmp_path: Path, kept: str) -> None:
+    found = billed(tmp_path / "run", kill_at=40, cap=100.0, kept=kept)
+    assert found["killed"]
+    assert found["games"] == 16
+    assert found["asked"] < found["requests"] <= found["asked"] + 8, "only requests that were not answered come again"
+    assert found["billed"] <= sum(found["spent"]) + 1e-6
+
+
+@needs_ray
+@pytest.mark.soak
+def test_a_service_never_bills_more_than_the_cap_also_if_a_worker_dies(tmp_path: Path) -> None:
+    found = billed(tmp_path / "run", kill_at=10, cap=1.0)
+    assert found["killed"]
+    assert "reached its spending cap of $1" in found["stopped"]
+    assert 0.2 < found["billed"] <= sum(found["spent"]) + 1e-6
+    assert sum(found["spent"]) <= 1.0 + 1e-6
+
+
+ELSEWHERE = """
+import asyncio, json, os, subprocess, sys, time
+from pathlib import Path
+from threading import Event, Thread
+from tests.agents.servers import http_server
+from tests.lab.test_cap import PRICE, Service
+from cohabit.lab.design import parse_design
+from cohabit.lab.run import run
+
+here, design, how = Path(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3]
+ray = Path(sys.executable).with_name("ray")
+hidden = f"mount -t tmpfs none {here} && cd / && exec {ray} start --head --block --num-cpus=2 --port=6379 --include-dashboard=false"
+cluster = subprocess.Popen(["unshare", "--mount", "sh", "-c", hidden], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+
+heads, service, ready, urls = [], Service("good"), Event(), []
+
+
+async def serve():
+    async with http_server(service, heads) as url:
+        urls.append(url)
+        ready.set()
+        await asyncio.Event().wait()
+
+
+Thread(target=asyncio.run, args=(serve(),), daemon=True).start()
+ready.wait()
+(here / "prices.json").write_text(json.dumps({"openai:m": [1e6 * PRICE, 1e6 * PRICE]}))
+os.environ |= {
+    "COHABIT_PRICES": str(here / "prices.json"), "SERVICE_API_KEY": "sk-of-the-service-123456",
+    "COHABIT_API_KEYS": f"{urls[0]}=SERVICE_API_KEY",
+}
+design["players"]["model"] = f"openai:m@{urls[0]}/v1"
+design["worlds"]["model"] = {"world": "nim", "lineups": [["model", "random"]], "seeds": 2}
+design["max_cost"] = 50.0
+design = parse_design(json.dumps(design), str(here))
+import ray
+while True:  # until it has started
+    try:
+        ray.init("ray://127.0.0.1:10001" if how == "client" else "127.0.0.1:6379", log_to_driver=False)
+        break
+    except (ConnectionError, RuntimeError):
+        assert cluster.poll() is None
+if how == "client":
+    ray.shutdown()
+results = run(design, here / "ray", on="ray://127.0.0.1:10001" if how == "client" else "ray")
+again = run(design, here / "one")
+said = [path for path in Path(os.environ["RAY_TMPDIR"]).rglob("*") if path.is_file() and b"sk-of-the-service" in path.read_bytes()]
+print(json.dumps({
+    "games": len(results.games), "stopped": results.stopped, "logs with the key": [str(path) for path in said],
+    "requests": service.requests, "with the key": sum("Bearer sk-of-the-service-123456" in head for head in heads),
+}))
+"""
+
+
+@needs_ray
+@pytest.mark.soak
+@pytest.mark.parametrize("how", ["client", "ray.init"])
+def test_workers_of_another_machine_get_files_and_keys_which_are_not_logged(design: Path, how: str) -> None:
+    """The cluster cannot see the folder of the design, nor that of the run."""
+    words = ["-c", ELSEWHERE, str(design.parent), json.dumps(DESIGN), how]
+    done = isolated(*words, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="a" * 32)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["games"] == 28, found["stopped"]
+    assert files(design.parent / "ray") == files(design.parent / "one")
+    assert found["with the key"] == found["requests"] > 0
+    assert found["logs with the key"] == []
+    assert b"sk-of-the-service" not in b"".join(files(design.parent / "ray").values())
+
+
+ATTEMPTS = """
+import json, time
+from tests.lab import ray_jobs
+from cohabit.lab.cluster import Host, connected, in_cluster
+
+kept = []
+
+
+def answer(number, what, arguments):
+    kept.append([number, *arguments])
+
+
+with connected("ray", 2) as (workers, _):
+    import ray
+    host = Host(answer, own_processes=False)
+    first = host.submit(ray_jobs.keep_when_told, "first", (0, 1))
+    second = host.submit(ray_jobs.keep_at_once, "second", (0, 2))
+    replies = ray.get([first, second])
+    host.finish(0)
+    late = ray.get(host._task.remote(ray_jobs.keep_at_once, host._relay, host.run, (0, 2), "late"))
+    order = list(in_cluster(ray_jobs.double, iter(range(10, 20)), workers, host))
+    host.close()
+print(json.dumps({"kept": kept, "replies": replies, "late": late, "order": order}))
+"""
+
+
+@needs_ray
+@pytest.mark.soak
+def test_an_attempt_that_is_not_the_newest_can_keep_nothing_and_results_are_in_order() -> None:
+    done = isolated("-c", ATTEMPTS)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["kept"] == [[0, "second"]]
+    assert found["replies"] == [None, "done"]
+    assert found["late"] is None
+    assert found["order"] == [[number, 2 * (10 + number)] for number in range(10)]
