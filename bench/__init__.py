@@ -17,6 +17,7 @@ BENCHES = [
     "crafter",
     "nexus",
     "match",
+    "on-ray",
     "workspace",
     "merging",
     "workspace-board",

@@ -3,13 +3,13 @@
 from cohabit.lab.cluster import Link
 
 
-def keep_when_told(link: Link, word: str) -> str:
-    """Submitted before another attempt of the same job, which has begun when this is refused or kept."""
-    link.ask("keep", word)
-    return "done"
+def keep_on(link: Link, word: str) -> None:
+    """Ask the host again and again to keep a word, until it refuses."""
+    while True:
+        link.ask("keep", word)
 
 
-def keep_at_once(link: Link, word: str) -> str:
+def keep(link: Link, word: str) -> str:
     link.ask("keep", word)
     return "done"
 

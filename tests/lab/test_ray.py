@@ -17,18 +17,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tests.conftest import LACKS
 from tests.lab.test_lab_runs import files
 
-from cohabit.agents.spending import Spending, TotalsHere
+from cohabit.agents.spending import TotalsHere
 from cohabit.agents.wire import Facts
 from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.cli import main
-from cohabit.lab.design import read_design
 from cohabit.lab.folder import UNFINISHED
 from cohabit.lab.games import RunContext
 from cohabit.lab.match import match, match_design
-from cohabit.lab.on_ray import Code, Desk, Setup, setup_of, variables_of
-from cohabit.lab.run import run
+from cohabit.lab.on_ray import Code, Desk, setup_of, variables_of
 from cohabit.lab.sources import Sources, sources_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,7 +45,9 @@ def isolation() -> Sequence[str]:
         shutil.which("unshare") is None
         or subprocess.run([*command, "true"], capture_output=True, check=False).returncode
     ):
-        pytest.skip("Ray opens ports on every address, and this system does not allow a network namespace (unshare)")
+        pytest.skip(
+            f"{LACKS}Ray opens ports on every address, and this system does not allow a network namespace (unshare)"
+        )
     return command
 
 
@@ -117,7 +118,9 @@ def on_ray(design: Path, out: str = "ray", *more: str) -> subprocess.CompletedPr
 
 
 def in_one_process(design: Path) -> dict[str, bytes]:
-    run(read_design(design), design.parent / "one")
+    """In a process of its own: the code of the files is imported there."""
+    words = ["lab", "run", str(design), "--out", str(design.parent / "one")]
+    subprocess.run([sys.executable, "-m", "cohabit", *words], check=True, capture_output=True)
     return files(design.parent / "one")
 
 
@@ -265,7 +268,7 @@ def test_a_service_never_bills_more_than_the_cap_also_if_a_worker_dies(tmp_path:
 
 
 ELSEWHERE = """
-import asyncio, json, os, subprocess, sys, time
+import asyncio, json, os, subprocess, sys
 from pathlib import Path
 from threading import Event, Thread
 from tests.agents.servers import http_server
@@ -308,8 +311,10 @@ while True:  # until it has started
         assert cluster.poll() is None
 if how == "client":
     ray.shutdown()
+(here / "games/mark").write_text("raise")  # a worker that saw the folder would
 results = run(design, here / "ray", on="ray://127.0.0.1:10001" if how == "client" else "ray")
-again = run(design, here / "one")
+(here / "games/mark").unlink()
+run(design, here / "one")
 said = [path for path in Path(os.environ["RAY_TMPDIR"]).rglob("*") if path.is_file() and b"sk-of-the-service" in path.read_bytes()]
 print(json.dumps({
     "games": len(results.games), "stopped": results.stopped, "logs with the key": [str(path) for path in said],
@@ -335,25 +340,28 @@ def test_workers_of_another_machine_get_files_and_keys_which_are_not_logged(desi
 
 
 ATTEMPTS = """
-import json, time
+import json
+from threading import Event
 from tests.lab import ray_jobs
 from cohabit.lab.cluster import Host, connected, in_cluster
 
-kept = []
+kept, begun = [], Event()
 
 
 def answer(number, what, arguments):
-    kept.append([number, *arguments])
+    kept.append(arguments[0])
+    begun.set()
 
 
 with connected("ray", 2) as (workers, _):
     import ray
     host = Host(answer, own_processes=False)
-    first = host.submit(ray_jobs.keep_when_told, "first", (0, 1))
-    second = host.submit(ray_jobs.keep_at_once, "second", (0, 2))
+    first = host.submit(ray_jobs.keep_on, "first", (0, 1))
+    begun.wait()
+    second = host.submit(ray_jobs.keep, "second", (0, 2))
     replies = ray.get([first, second])
     host.finish(0)
-    late = ray.get(host._task.remote(ray_jobs.keep_at_once, host._relay, host.run, (0, 2), "late"))
+    late = ray.get(host._task.remote(ray_jobs.keep, host._relay, host.run, (0, 2), "late"))
     order = list(in_cluster(ray_jobs.double, iter(range(10, 20)), workers, host))
     host.close()
 print(json.dumps({"kept": kept, "replies": replies, "late": late, "order": order}))
@@ -366,7 +374,89 @@ def test_an_attempt_that_is_not_the_newest_can_keep_nothing_and_results_are_in_o
     done = isolated("-c", ATTEMPTS)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found["kept"] == [[0, "second"]]
+    assert found["kept"].index("second") == len(found["kept"]) - 1, "the first keeps nothing after the second has begun"
+    assert found["kept"][0] == "first"
     assert found["replies"] == [None, "done"]
     assert found["late"] is None
     assert found["order"] == [[number, 2 * (10 + number)] for number in range(10)]
+
+
+# -- without a cluster ------------------------------------------------------------------------------
+def test_without_the_package_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BadArgs, match=r"pip install 'cohabit\[ray\]'"):
+        match("nim", "random", "random", games=2, on="ray", progress=False)
+
+
+def test_a_run_with_nothing_left_to_play_starts_no_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = match("nim", "random", "random", games=2, out=tmp_path / "run", progress=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    again = match("nim", "random", "random", games=2, out=tmp_path / "run", on="ray", progress=False)
+    assert again.games == first.games
+
+
+@pytest.mark.parametrize("on", ["rays", "http://host:8265", "10.0.0.1:6379"])
+def test_only_ray_is_a_cluster(on: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "nim", "random", "random", "--on", on]) == 2
+    assert "must be ray, or the address of a Ray cluster" in capsys.readouterr().err
+
+
+def test_a_person_does_not_play_on_a_cluster() -> None:
+    with pytest.raises(BadArgs, match="human plays one game at a time, in this process"):
+        match("nim", "human", "random", games=2, on="ray", progress=False)
+
+
+def test_a_machine_with_the_same_files_uses_them_and_another_gets_copies(design: Path) -> None:
+    games = design.parent / "games"
+    sources = sources_of([f"{games}/fragile.py", f"{design.parent}/careful.py:Careful", "nim"])
+    assert [Path(path).name for path in sources.files] == ["fragile.py", "helper.py", "careful.py"]
+    assert sources.here() == ""
+    (games / "helper.py").write_text("STONES = 3\n")
+    root = sources.here()
+    assert Path(f"{root}{games}/helper.py").read_text() == "STONES = 2\n"
+    assert Path(f"{root}{games}/fragile.py").read_text() == GAME
+
+
+def test_a_machine_with_other_versions_is_refused_and_named() -> None:
+    code = Code({"cohabit": {"version": "1", "code": "a"}}, Sources({}, []))
+    assert code.opened(lambda root: code.prints) == ""
+    with pytest.raises(Conflict, match=r"other versions.*cohabit has changed \(version was 1, now 2\)"):
+        code.opened(lambda root: {"cohabit": {"version": "2", "code": "b"}})
+
+
+def test_workers_get_the_variables_of_the_models_that_play_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "MY_API_KEY"):
+        monkeypatch.setenv(name, f"the value of {name}")
+    monkeypatch.setenv("COHABIT_API_KEYS", "https://example.org=MY_API_KEY")
+    monkeypatch.delenv("COHABIT_PRICES", raising=False)
+    assert variables_of({"random": None, "nim-master": None}) == {}
+    assert set(variables_of({"openai:m": None})) == {"OPENAI_API_KEY", "COHABIT_API_KEYS", "MY_API_KEY"}
+    asks = Facts(methods=["decide"], backend="anthropic:m")
+    assert set(variables_of({"mine.py:Mine": asks})) == {"ANTHROPIC_API_KEY", "COHABIT_API_KEYS", "MY_API_KEY"}
+
+
+def test_the_text_of_what_a_worker_gets_has_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-123456")
+    made = {"openai:m@http://localhost:1/v1": None}
+    setup = setup_of(RunContext(match_design("nim", ["random", "random"]), None, 1), made)
+    assert setup.variables["OPENAI_API_KEY"] == "sk-secret-123456"
+    assert "sk-secret" not in f"{setup!r} {setup}"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_host_keeps_answers_and_counts_what_is_spent_up_to_the_cap(tmp_path: Path, kept: bool) -> None:
+    context = RunContext(match_design("nim", ["random", "random"], max_cost=1.0), tmp_path if kept else None, 1)
+    (tmp_path / UNFINISHED).mkdir()
+    desk = Desk(context, context.spending(TotalsHere()), setup_of(context, {}))
+    assert desk.answer(0, "reserve", (0.75,))
+    assert not desk.answer(0, "reserve", (0.5,))
+    desk.answer(0, "settle", (0.75, 0.25))
+    assert desk.answer(0, "totals", ()) == (0.25, 0.0)
+    assert desk.answer(0, "answers", ("game",))[1] == b""
+    desk.answer(0, "append", ("game", b"one\n"))
+    desk.answer(1, "append", ("game", b"two\n"))
+    assert desk.answer(1, "answers", ("game",))[1] == b"one\ntwo\n"
+    assert (tmp_path / UNFINISHED / "game.jsonl").exists() is kept
+    desk.answer(3, "decisions", (7,))
+    desk.answer(3, "decisions", (9,))
+    assert desk.decisions == {3: 9}

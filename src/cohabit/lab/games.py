@@ -60,9 +60,9 @@ class RunContext(Struct, frozen=True):
         """Where the answers of a game are logged, if they are."""
         return AnswerFile(stored.answers_path(self.folder, game)) if self.folder is not None else None
 
-    def batch_size(self, games: int, workers: int, most: int) -> int:
-        """How many games are sent to a worker at a time."""
-        return self.concurrent if self.concurrent > 1 else min(most, max(1, games // (workers * 4)))
+    def batch_size(self, games: int, workers: int, most: int, parts: int) -> int:
+        """How many games are sent to a worker at a time. Each should get at least so many ``parts``."""
+        return self.concurrent if self.concurrent > 1 else min(most, max(1, games // (workers * parts)))
 
     def spending(self, totals: Totals) -> Spending:
         """What the games of a run spend, in all processes."""

@@ -39,6 +39,8 @@ from cohabit.registry import BACKENDS
 
 BATCH = 64
 """Games per batch, if all players are scripted. A task of Ray costs as much as a few games."""
+PARTS = 16
+"""Batches per worker at least. The machines of a cluster may differ."""
 
 
 class Code(Struct, frozen=True):
@@ -89,7 +91,7 @@ def play_on_ray(
     count.of_workers = desk.decisions.values()
     try:
         with connected(on, workers) as (number, is_ours), closing(Host(desk.answer, not is_ours)) as host:
-            jobs = batches(specs, context.batch_size(len(specs), number, BATCH))
+            jobs = batches(specs, context.batch_size(len(specs), number, BATCH, PARTS))
             with closing(in_cluster(play_batch, jobs, number, host)) as played:
                 for place, batch in played:
                     desk.decisions[place] = sum(game.result.decisions for game in batch.games)

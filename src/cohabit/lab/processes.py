@@ -23,6 +23,8 @@ PENDING_PER_WORKER = 4
 """Jobs submitted per process before the first of them must be finished."""
 BATCH = 16
 """Games per batch, if all players are scripted."""
+PARTS = 4
+"""Batches per worker at least, so that none is long without work at the end."""
 REPORT_S = 1.0
 """How often a worker process reports how many decisions its games have had."""
 WORKER_ENDED = "a worker process ended unexpectedly, for example because memory ran out or the code of a world crashed"
@@ -41,7 +43,7 @@ def play_in_processes(
     numbers = spawn.Value("i", 0)  # given to workers so far
     count.of_workers = decisions = spawn.RawArray("q", workers)
     initargs = (context, total, numbers, decisions)
-    jobs = batches(specs, context.batch_size(len(specs), workers, BATCH))
+    jobs = batches(specs, context.batch_size(len(specs), workers, BATCH, PARTS))
     try:
         with closing(in_processes(_play_batch, jobs, workers, _begin_worker, *initargs)) as played:
             yield from played

@@ -4,9 +4,11 @@ A machine that has the same files at the same place uses its own, with the data 
 written under a folder, each at its whole path, so that they find each other as before.
 """
 
+import atexit
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 
 from msgspec import Struct
@@ -23,14 +25,18 @@ class Sources(Struct, frozen=True):
 
     def here(self) -> str:
         """Make them usable on this machine. Returns the folder under which they are; empty: they were there."""
-        root = (
-            "" if all(_is_same(Path(path), text) for path, text in self.files.items()) else mkdtemp(prefix="cohabit-")
-        )
-        for path, text in self.files.items() if root else ():
+        are_there = all(_is_same(Path(path), text) for path, text in self.files.items())
+        root = "" if are_there else self._copied()
+        sys.path += [root + folder for folder in self.import_path if root + folder not in sys.path]
+        return root
+
+    def _copied(self) -> str:
+        root = mkdtemp(prefix="cohabit-")
+        atexit.register(rmtree, root, ignore_errors=True)
+        for path, text in self.files.items():
             place = Path(root + path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(text)
-        sys.path += [root + folder for folder in self.import_path if root + folder not in sys.path]
         return root
 
 
