@@ -201,6 +201,37 @@ def test_a_run_that_is_interrupted_ends_its_cluster_and_resumes_to_the_same_file
     assert files(folder) == in_one_process(design)
 
 
+HANGING = """
+import os, signal, sys
+from pathlib import Path
+from threading import Thread
+from tests.lab.test_cap import Service, design, serving
+from cohabit.lab.run import run
+
+service = Service("hang")
+
+
+def interrupt():
+    service.hanging.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+Thread(target=interrupt, daemon=True).start()
+with serving(service) as url:
+    try:
+        run(design(url, None), Path(sys.argv[1]), 2, on="ray")
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+@needs_ray
+@pytest.mark.soak
+def test_an_interrupt_does_not_wait_for_a_model_that_does_not_answer(tmp_path: Path) -> None:
+    done = isolated("-c", HANGING, str(tmp_path / "run"))
+    assert done.stdout == "interrupted\n", done.stderr
+
+
 BILLED = """
 import json, os, signal, subprocess, sys
 from pathlib import Path
@@ -364,7 +395,7 @@ with connected("ray", 2) as (workers, _):
     late = ray.get(host._task.remote(ray_jobs.keep, host._relay, host.run, (0, 2), "late"))
     order = list(in_cluster(ray_jobs.double, iter(range(10, 20)), workers, host))
     host.close()
-print(json.dumps({"kept": kept, "replies": replies, "late": late, "order": order}))
+print(json.dumps({"kept": kept, "replies": [*map(str, replies), str(late)], "order": order}))
 """
 
 
@@ -376,8 +407,7 @@ def test_an_attempt_that_is_not_the_newest_can_keep_nothing_and_results_are_in_o
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["kept"].index("second") == len(found["kept"]) - 1, "the first keeps nothing after the second has begun"
     assert found["kept"][0] == "first"
-    assert found["replies"] == [None, "done"]
-    assert found["late"] is None
+    assert found["replies"] == ["Refused()", "done", "Refused()"]
     assert found["order"] == [[number, 2 * (10 + number)] for number in range(10)]
 
 
@@ -399,6 +429,16 @@ def test_a_run_with_nothing_left_to_play_starts_no_cluster(monkeypatch: pytest.M
 def test_only_ray_is_a_cluster(on: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "nim", "random", "random", "--on", on]) == 2
     assert "must be ray, or the address of a Ray cluster" in capsys.readouterr().err
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["ray://127.0.0.1:1", "127.0.0.1:1"])
+def test_an_address_where_nothing_listens_is_reported_at_once(address: str) -> None:
+    """In a process of its own, because Ray changes the one that imports it."""
+    on, variables = (address, {}) if "://" in address else ("ray", {"RAY_ADDRESS": address})
+    done = isolated("-m", "cohabit", "match", "nim", "random", "random", "--on", on, **variables)
+    assert done.returncode == 1
+    assert f"the Ray cluster {address} cannot be used: [Errno 111] Connection refused" in done.stderr
 
 
 def test_a_person_does_not_play_on_a_cluster() -> None:

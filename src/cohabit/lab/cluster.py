@@ -9,6 +9,7 @@ import asyncio
 import logging
 import os
 import secrets
+import socket
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from cohabit.errors import BadArgs
+from cohabit.version import __version__
 
 MAX_ATTEMPTS = 4
 """How often a job is submitted if its worker dies each time."""
@@ -29,6 +31,8 @@ WAIT_S = 1.0
 """How long a call to the cluster waits at most before this process looks whether something else happened."""
 MAX_QUESTIONS = 10_000
 """Questions of all workers at the same time."""
+CONNECT_S = 10.0
+"""How long a cluster may take to accept a connection."""
 CLIENT = "ray://"
 """How the address of a cluster begins that this machine is not part of."""
 
@@ -50,7 +54,7 @@ class Superseded(BaseException):
 
 
 class Refused(Struct, frozen=True):
-    """The reply to an attempt that is not the newest."""
+    """The reply to an attempt that is not the newest, and its result."""
 
 
 # -- the cluster ------------------------------------------------------------------------------------
@@ -73,8 +77,9 @@ def connected(on: str, workers: int | None) -> Iterator[tuple[int, bool]]:
         _warn()
         options |= {"num_cpus": workers, "include_dashboard": False}
     try:
+        _check_answers(address)
         ray.init(address, **options)
-    except (ConnectionError, RuntimeError, ValueError) as wrong:
+    except (OSError, RuntimeError, ValueError) as wrong:
         raise BadArgs(f"the Ray cluster {address} cannot be used: {_first_line(wrong)}") from None
     try:
         yield workers or _cpus(ray), address == "local"
@@ -108,8 +113,22 @@ def _warn() -> None:
     sys.stderr.flush()
 
 
+def _check_answers(address: str) -> None:
+    """Raise if nothing listens at an address: Ray would try for minutes."""
+    host, colon, port = address.removeprefix(CLIENT).rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
+
+
 def _cpus(ray: Any) -> int:
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _explained(wrong: Exception, cause: Any = None) -> Exception:
+    """What a user is told instead of an error of Ray: its cause, if there is one."""
+    if "No module named 'cohabit" in str(wrong):
+        return BadArgs(f"a machine of the Ray cluster has no Cohabit; install version {__version__} there")
+    return cause if isinstance(cause, Exception) else wrong
 
 
 def _first_line(wrong: Exception) -> str:
@@ -155,7 +174,11 @@ class Link:
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """The reply of the host. What it was asked to keep is kept when this returns."""
-        reply = _ray().get(self._relay.ask.remote(self.ticket, what, arguments))
+        ray = _ray()
+        try:
+            reply = ray.get(self._relay.ask.remote(self.ticket, what, arguments))
+        except ray.exceptions.RayError:  # the run has ended, or lost its relay
+            reply = Refused()
         if isinstance(reply, Refused):
             raise Superseded
         return reply
@@ -178,7 +201,10 @@ class Host:
             ray.get_runtime_context().get_node_id(), soft=True
         )
         relay = ray.remote(num_cpus=0, max_concurrency=MAX_QUESTIONS, scheduling_strategy=here)(Relay)
-        self._relay = relay.remote()
+        try:
+            self._relay = relay.remote()
+        except ModuleNotFoundError as wrong:  # a client hears of it here
+            raise _explained(wrong) from None
         self._answer = answer
         self._newest: dict[int, int] = {}
         self._closing = Event()
@@ -211,9 +237,9 @@ class Host:
             while not self._closing.is_set():
                 asked = ray.get(self._relay.exchange.remote(replies))
                 replies = [(number, self._reply(*question)) for number, *question in asked]
-        except Exception as wrong:
+        except ray.exceptions.RayError as wrong:
             if not self._closing.is_set():
-                self._failure = wrong
+                self._failure = _explained(wrong, WorkersDied(type(wrong).__name__))
 
     def _reply(self, ticket: Ticket, what: str, arguments: tuple[Any, ...]) -> Any:
         number, attempt = ticket
@@ -231,7 +257,7 @@ def _attempt(play: Callable[[Link, Any], Any], relay: Any, run: str, ticket: Tic
     try:
         return play(Link(relay, run, ticket), job)
     except Superseded:
-        return None
+        return Refused()
 
 
 # -- jobs -------------------------------------------------------------------------------------------
@@ -310,15 +336,23 @@ class _Jobs:
     def _collect(self, ref: Any, number: int) -> None:
         ray = _ray()
         try:
-            self._end(number, ray.get(ref))
+            result = ray.get(ref)
         except ray.exceptions.RayTaskError as raised:
-            self._end(number, raised.cause if isinstance(raised.cause, Exception) else raised)
+            self._end(number, _explained(raised, raised.cause))
         except ray.exceptions.RayError as died:  # the worker or its machine, or its result with that
-            if self._attempts[number] < MAX_ATTEMPTS:
-                logger.warning("a worker ended unexpectedly; its games are played again (%s)", type(died).__name__)
-                self._submit(number)
+            self._again(number, type(died).__name__)
+        else:
+            if isinstance(result, Refused):
+                self._again(number, "RelayDied")
             else:
-                self._end(number, WorkersDied(type(died).__name__))
+                self._end(number, result)
+
+    def _again(self, number: int, why: str) -> None:
+        if self._attempts[number] < MAX_ATTEMPTS:
+            logger.warning("a worker ended unexpectedly; its games are played again (%s)", why)
+            self._submit(number)
+        else:
+            self._end(number, WorkersDied(why))
 
     def _end(self, number: int, result: Any) -> None:
         self._host.finish(number)
