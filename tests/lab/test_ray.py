@@ -24,7 +24,7 @@ from cohabit.agents.spending import TotalsHere
 from cohabit.agents.wire import Facts
 from cohabit.errors import BadArgs, Conflict
 from cohabit.faces.cli import main
-from cohabit.lab.folder import UNFINISHED
+from cohabit.lab.folder import RECORDS, UNFINISHED
 from cohabit.lab.games import RunContext
 from cohabit.lab.match import match, match_design
 from cohabit.lab.on_ray import Code, Desk, setup_of, variables_of
@@ -169,6 +169,28 @@ def test_what_a_world_raises_is_reported_as_with_processes(design: Path) -> None
     assert done.returncode == with_processes.returncode != 0
     assert with_processes.stderr.strip().splitlines()[-1] == done.stderr.strip().splitlines()[-1]
     assert "failed (ValueError)" in done.stderr
+
+
+@needs_ray
+@pytest.mark.soak
+def test_an_experiment_on_ray_writes_the_same_files_as_one_process(design: Path) -> None:
+    player = "class Idle:\n    def act(self, agent_input):\n        return {}\n"
+    (design.parent / "idle.py").write_text(player)
+    lineups = {"x": ["hawk", "trader", "idle.py:Idle", "passive"]}
+    plan = {"name": "small", "lineups": lineups, "seeds": 3, "turns": 3, "size": 12}
+    experiment = design.parent / "experiment.json"
+    experiment.write_text(json.dumps(plan))
+    words = ["-m", "cohabit", "statecraft", "run", str(experiment), "--out"]
+    one = isolated(*words, str(design.parent / "one"))
+    several = isolated(*words, str(design.parent / "several"), "--on", "ray", "--workers", "2")
+    assert several.returncode == one.returncode, several.stderr
+    assert every_file(design.parent / "several") == every_file(design.parent / "one")
+
+
+def every_file(folder: Path) -> dict[str, bytes]:
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert len([name for name in found if name.startswith(RECORDS)]) == 3
+    return found
 
 
 INTERRUPTED = """
@@ -485,7 +507,8 @@ def test_the_text_of_what_a_worker_gets_has_no_keys(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_host_keeps_answers_and_counts_what_is_spent_up_to_the_cap(tmp_path: Path, kept: bool) -> None:
-    context = RunContext(match_design("nim", ["random", "random"], max_cost=1.0), tmp_path if kept else None, 1)
+    design = match_design("nim", ["random", "random"], max_cost=1.0)
+    context = RunContext(design, tmp_path if kept else None, 1, tmp_path / "cache")
     (tmp_path / UNFINISHED).mkdir()
     desk = Desk(context, context.spending(TotalsHere()), setup_of(context, {}))
     assert desk.answer(0, "reserve", (0.75,))
@@ -497,6 +520,9 @@ def test_the_host_keeps_answers_and_counts_what_is_spent_up_to_the_cap(tmp_path:
     desk.answer(1, "append", ("game", b"two\n"))
     assert desk.answer(1, "answers", ("game",))[1] == b"one\ntwo\n"
     assert (tmp_path / UNFINISHED / "game.jsonl").exists() is kept
+    assert desk.answer(2, "cached", ("key",)) is None
+    desk.answer(2, "keep", ("key", b"answer"))
+    assert (tmp_path / "cache/key.json").read_bytes() == desk.answer(3, "cached", ("key",)) == b"answer"
     desk.answer(3, "decisions", (7,))
     desk.answer(3, "decisions", (9,))
     assert desk.decisions == {3: 9}
