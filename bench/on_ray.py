@@ -43,7 +43,7 @@ def measure(games: int, times: int) -> None:
 
 def run(quick: bool) -> Report:
     command = [*NAMESPACE, "sh", "-c", 'ip link set lo up && exec "$@"', "sh", sys.executable, "-m", "bench.on_ray"]
-    sizes = ["60", "1"] if quick else ["160", "3"]
+    sizes = ["60", "1"] if quick else ["400", "3"]
     done = subprocess.run([*command, *sizes], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     processes, on_ray = map(list, zip(*json.loads(done.stdout.splitlines()[-1]), strict=True))
     report = Report("on-ray", "Games on a Ray cluster", HOW)
