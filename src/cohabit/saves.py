@@ -25,18 +25,32 @@ class Save(Struct):
     body: bytes
     game: str = ""  # see RoomState
     played: dict[str, str] = {}  # identity to the seat it took in this game
+    seq: int = -1  # the last entry of the record before the save
 
 
 _decode = msgspec.msgpack.Decoder(Save).decode
 
 
-def pack(world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None) -> bytes:
+def pack(
+    world: World, compress: bool = True, game: str = "", played: Mapping[str, str] | None = None, seq: int = -1
+) -> bytes:
     """Encode a world as a save. ``played``: identity to the seat it took, whose hidden information it has seen."""
     body = world.save()
     if compress:
         body = zlib.compress(body, 6)
-    save = Save(world.spec.name, world.spec.version, sha256(body).digest(), compress, body, game, dict(played or {}))
+    spec, digest = world.spec, sha256(body).digest()
+    save = Save(spec.name, spec.version, digest, compress, body, game, dict(played or {}), seq)
     return MAGIC + msgspec.msgpack.encode(save)
+
+
+def read(data: bytes) -> Save:
+    """A save whose content is not checked yet."""
+    try:
+        if not data.startswith(MAGIC):
+            raise ValueError("the file header is wrong")
+        return _decode(data[len(MAGIC) :])
+    except ValueError as wrong:  # msgspec's errors are ValueErrors
+        raise GameRejected(f"this is not a Cohabit save file: {wrong}") from None
 
 
 def load(world: World, data: bytes) -> Save:
@@ -54,14 +68,12 @@ def load(world: World, data: bytes) -> Save:
 
 
 def _unpacked(world: World, data: bytes) -> tuple[Save, bytes]:
+    save = read(data)
     try:
-        if not data.startswith(MAGIC):
-            raise ValueError("the file header is wrong")
-        save = _decode(data[len(MAGIC) :])
         if sha256(save.body).digest() != save.sha256:
             raise ValueError("it is damaged")
         body = _inflated(save.body) if save.compressed else save.body
-    except (ValueError, zlib.error) as wrong:  # msgspec's errors are ValueErrors
+    except (ValueError, zlib.error) as wrong:
         raise GameRejected(f"this is not a Cohabit save file: {wrong}") from None
     spec = world.spec
     if (save.world, save.version) != (spec.name, spec.version):

@@ -53,7 +53,9 @@ class WorldSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``resolve`` · clock: real time, through ``advance``. Override ``World.pace`` if the config decides."""
     fog: bool = False  # True if the scenario (partial_intel), not the rules, decides whether information is hidden
     open_information: bool = False  # True if every seat sees everything, so members may change seats during a game
-    deals_once: bool = False  # True: `reset` without a seed takes a new one, because what a seed deals becomes known
+    deals_once: bool = False
+    """True: what a seed deals becomes known. So `reset` without a seed takes a new one, and in a sealed room a save is
+    loaded only if the game was not played on after it."""
     show_legal: bool = True  # whether the text of a view lists what ``legal`` gives
     tell_rewards: bool = True  # whether players are told what ``returns`` gives; False: other numbers tell them more
     quick: bool = False  # every call takes well under a millisecond, so it can run on the event loop

@@ -14,7 +14,7 @@ import msgspec
 from cohabit.errors import CohabitError, StorageFailed
 from cohabit.faces.python import connect
 from cohabit.house import house as house_module
-from cohabit.house.access.gate import knock
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.running import runner as runner_module
 from cohabit.house.settings import Settings

@@ -27,6 +27,8 @@ FACES = ["python", "http", "websocket", "mcp 2025-11-25", "mcp 2026-07-28", "mcp
 SLOW_FACES = ("websocket", "mcp 2025-11-25", "mcp stdio")
 MOSTLY_SOAK = [pytest.param(face, marks=pytest.mark.soak) if face in SLOW_FACES else face for face in FACES]
 """For long tests: `make test` runs them over one interface of each kind, `make soak` over all."""
+FIRST_TWO = [*FACES[:2], *(pytest.param(face, marks=pytest.mark.soak) for face in FACES[2:])]
+"""For the longest ones."""
 Door = Callable[[str], AbstractAsyncContextManager[Client]]
 """Given a token, a client."""
 

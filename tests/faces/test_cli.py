@@ -150,6 +150,7 @@ def test_a_token_never_stands_in_a_message(capsys: pytest.CaptureFixture[str]) -
 
 def test_an_error_says_what_to_do_next_once() -> None:
     assert in_one_line(Unreachable("no house answers")).endswith("give its address with --url.")
+    assert in_one_line(BadArgs("view needs a room; pass its id as room")).endswith("as room. (--room ROOM)")
     assert in_one_line(BadArgs("n: too many", did_you_mean=["m"])) == "[BAD_ARGS] n: too many. Did you mean: m?"
 
 

@@ -16,8 +16,8 @@ from cohabit.errors import CohabitError, PermissionDenied
 from cohabit.faces.app import make_app
 from cohabit.faces.cli.options import Place as Address
 from cohabit.faces.cli.watch import enter_room
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import ASSERTION, InviteBody, SigningKey, verify_invite
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario

@@ -32,7 +32,7 @@ from cohabit.worlds.kingdoms.sight import seen_by
 
 from ..worlds.kingdoms.test_fog import HIDDEN_DEEDS, OWN_DEEDS, READS, filled  # noqa: TID252 - two suites share the twins
 from ..worlds.kingdoms.twins import ATHENA, SCENARIO  # noqa: TID252
-from .doors import FACES, MOSTLY_SOAK, doors
+from .doors import FACES, FIRST_TWO, doors
 from .test_kingdoms_fog import named
 
 ROOM = "den"
@@ -180,7 +180,7 @@ async def _follow(client: Any, cursor: str, branch: Branch, polls: bool) -> None
             return
 
 
-@pytest.mark.parametrize("face", [*MOSTLY_SOAK, "bridge"])
+@pytest.mark.parametrize("face", [*FIRST_TWO, "bridge"])
 async def test_until_the_next_tick_no_interface_tells_a_member_of_a_rivals_hidden_deeds(
     face: str, fork: Any, tmp_path: Path
 ) -> None:

@@ -125,12 +125,19 @@ def test_the_page_asks_before_it_removes_a_member_or_starts_a_rematch(here: In, 
     expect(page.get_by_text("· game 2")).to_be_visible()
     page.get_by_role("button", name="Archive", exact=True).click()
     page.get_by_role("button", name="Archive it").click()
-    expect(page.get_by_text("This room is archived.")).to_be_visible()
     expect(turn(page)).to_contain_text("nothing in it can be changed. Bring it back to go on.")
     expect(page.get_by_text("Nobody can write in an archived room.")).to_be_visible()
     expect(page.get_by_role("group", name="Manage this room").get_by_role("button")).to_have_text(
-        ["Audit", "Bring back"]
+        ["Moderation", "Data sent", "Audit", "Bring back"]
     )
+    sent = open_panel(page, "Data sent")
+    expect(sent.get_by_role("listitem").filter(has_text="hal")).to_contain_text("to a person")
+    expect(sent.get_by_role("button", name="Set the budget")).to_be_hidden()
+    with page.expect_download() as saved:
+        sent.get_by_role("button", name="Save a signed copy").click()
+    assert Path(saved.value.path()).read_text().count(".") == 1
+    expect(open_panel(page, "Moderation").get_by_role("button", name="Mute")).to_be_hidden()
+    open_panel(page, "Audit").get_by_label("Member").select_option("pip")
     page.get_by_role("button", name="Bring back").click()
     expect(page.get_by_text("This room is back.")).to_be_visible()
     expect(page.get_by_role("button", name="Bring back")).to_be_hidden()
@@ -160,6 +167,9 @@ def test_a_player_decides_who_sees_what_its_seat_sees_and_a_host_who_may_chat(he
     assert here.call("pip", "whoami").grant["through"] == "first"
     expect(turn(ann)).to_have_text("It is your turn.")
     expect(turn(pip)).to_have_text("You see what ann sees. To move: ann.")
+    expect(pip.locator(".you dl")).to_contain_text(
+        "Allowed by its playerwhat seat first sees; until the next game begins"
+    )
     expect(pip.locator(".world-text")).to_contain_text("you: first")
     expect(pip.locator(".world-text")).not_to_contain_text("your turn")
     assert "It is your turn." in here.call("ann", "view").text
@@ -195,7 +205,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
     expect(report.locator("q")).to_have_text("He is rude")
     expect(report.locator("blockquote")).to_have_text(["you fool"])
     panel.get_by_label("For").select_option("1 hour")
-    report.get_by_role("button", name="Mute bob").click()
+    report.get_by_role("button", name="Mute bob for 1 hour").click()
     expect(panel.get_by_role("button", name="Unmute bob")).to_be_visible()
     with pytest.raises(PermissionDenied, match="a host has muted you until"):
         here.call("bob", "send_message", to="ann", content="why?")
@@ -210,6 +220,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
     panel.get_by_label("Blocked words").fill("fool\nold goat")
     panel.get_by_role("button", name="Save the words").click()
     expect(ann.locator(".events").get_by_text("changed the chat limits")).to_have_count(2)
+    expect(hal.locator(".events")).to_contain_text("changed the chat limits: slow mode of 60 s")
     limits = here.call("hal", "permissions").chat_limits
     assert (limits.slow_mode_s, limits.blocked_words) == (60, ("fool", "old goat"))
     say(ann, "bob", "You old goat!")
@@ -220,7 +231,7 @@ def test_a_report_reaches_the_host_with_its_lines_and_the_host_mutes_slows_and_b
     sent.get_by_label("Budget of").select_option("bob")
     sent.get_by_label("Bytes in all").fill("1")
     sent.get_by_role("button", name="Set the budget").click()
-    expect(sent.get_by_role("listitem").filter(has_text="bob")).to_contain_text("0 bytes left of 1 bytes")
+    expect(sent.get_by_role("listitem").filter(has_text="bob")).to_contain_text("0 bytes left of 1 byte")
     with pytest.raises(EgressUsedUp):
         here.call("bob", "view")
 
@@ -256,6 +267,7 @@ def test_people_join_by_a_link_on_a_phone_and_wait_in_the_lobby_until_a_host_dec
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     requests(hal).get_by_role("button", name="Admit: Mia").click()
     expect(mia.get_by_text("You are Mia · human · no seat")).to_be_visible()
+    expect(hal.locator(".events .text").filter(has_text="Mia joined as human")).to_have_text("Mia joined as human")
     assert mia.url.endswith(f"/?room={here.room}")
     assert mia.evaluate("document.documentElement.scrollWidth") <= 390
     requests(hal).get_by_role("button", name="Deny: Max").click()
@@ -355,6 +367,9 @@ def test_a_form_plays_a_world_that_lists_no_choices(house: Running, visit: Visit
 def test_a_host_of_the_house_creates_a_room_and_gets_the_spectators_link_first(house: Running, visit: Visit) -> None:
     page = visit(f"http://127.0.0.1:{house.port}/#{house.host_token('zoe')}")
     page.get_by_role("button", name="Create a room").click()
+    page.get_by_label("Scenario or world").select_option(label="Lounge")
+    expect(page.get_by_text("It has no seats and no actions of its own.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Players")).to_be_hidden()
     page.get_by_label("Scenario or world").select_option(label="Nim")
     expect(page.get_by_role("button", name="Remove this player").first).to_be_disabled()  # Nim is for two
     page.get_by_label("Played by").nth(1).select_option("nim-master")

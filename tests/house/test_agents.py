@@ -840,11 +840,17 @@ def test_these_members_do_not_share_a_memory(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("away", "handed_over", "pace", "waits"),
-    [(None, False, "rounds", 7), (5, True, "rounds", 7), (5, False, "turns", 7), (5, False, "rounds", 1000)],
+    ("away", "handed_over", "pace", "other_is_here", "waits"),
+    [
+        (None, False, "rounds", False, 7),
+        (5, True, "rounds", False, 7),
+        (5, False, "turns", False, 7),
+        (5, False, "rounds", True, 7),
+        (5, False, "rounds", False, 1000),
+    ],
 )
-async def test_a_stand_in_leaves_an_absent_player_half_of_the_time_unless_it_was_given_the_seat(
-    away: int | None, handed_over: bool, pace: str, waits: int
+async def test_a_stand_in_leaves_an_absent_player_half_of_the_time_unless_it_was_given_the_seat_or_somebody_waits(
+    away: int | None, handed_over: bool, pace: str, other_is_here: bool, waits: int
 ) -> None:
     async with open_house() as house:
         await make_room(house)
@@ -852,5 +858,6 @@ async def test_a_stand_in_leaves_an_absent_player_half_of_the_time_unless_it_was
         house.bots.step_ms = 7
         room.pace, room.state.turn_ms = pace, 2000  # type: ignore[assignment]
         member = room.state.require_member("ann")
-        member.stand_in_since, member.handed_over = away, handed_over
+        member.stand_in_since, member.handed_over, member.played_by_bot = away, handed_over, away is not None
+        room.state.require_member("bob").here = other_is_here
         assert house.bots._step_ms(room, member) == waits

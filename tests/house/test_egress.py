@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from cohabit.agents.brain import parse_brain
-from cohabit.errors import EgressUsedUp, PermissionDenied, UnknownRoom
+from cohabit.errors import EgressUsedUp, PermissionDenied, UnknownAsset, UnknownRoom
 from cohabit.faces.cli import main
 from cohabit.house.house import House
 from cohabit.house.running.egress import MOST_BACKENDS, STORE_MS, Account
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, OWL, back_again, issue, make_room, newcomer, open_house, player
+from .making import ANN, BOB, HOST, OWL, Client, back_again, invite, issue, make_room, newcomer, open_house, player
 
 AGENT = {**OWL, "backend": "Claude"}
 
@@ -140,6 +140,22 @@ async def test_leaving_and_coming_back_and_another_token_give_no_new_budget() ->
             await eve("rotate_token")
         await who["hostess"]("set_egress_budget", {"budget": 0, "member": "eve"})
         assert (await eve("view")).text
+
+
+async def test_the_reply_to_join_counts_and_a_host_finds_a_former_member_with_its_budget() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST)
+        bot = await invite(who["hostess"], "bot")
+        joined = await bot("join", {"backend": "a model"})
+        (told,) = (await who["hostess"]("egress", {"member": "bot"})).members
+        assert (told.bytes, told.backends[0].backend) == (len(msgspec.json.encode(joined)), "a model")
+        await who["hostess"]("set_egress_budget", {"budget": 500, "member": "bot"})
+        await Client(house, "den", "bot", joined.token)("leave")
+        (left,) = (await who["hostess"]("egress", {"member": "bot"})).members
+        assert (left.budget, left.left) == (500, 500 - left.bytes)
+        assert left in (await who["hostess"]("egress")).members
+        with pytest.raises(UnknownAsset):
+            await who["hostess"]("egress", {"member": "bott"})
 
 
 async def test_a_budget_holds_in_an_archived_room_and_after_a_reset(tmp_path: Path) -> None:

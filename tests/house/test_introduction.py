@@ -70,7 +70,10 @@ async def test_the_holder_of_an_invite_is_told_to_join_and_nothing_more() -> Non
     assert (told.room, told.rooms) == ("den", [])
     assert "You are not in room 'den' yet." in told.text
     assert [line for line in told.text.splitlines() if line.startswith("- ")] == [
-        "- `join` joins the room, with your invite or by another way that the room allows."
+        (
+            "- `join` joins the room, with your invite or by another way that the room allows. Then list your tools "
+            "again: there are others."
+        )
     ]
 
 

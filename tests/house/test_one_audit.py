@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cohabit.errors import BadArgs, PermissionDenied, Unauthorized, UnknownAsset, UnknownRoom
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import InviteBody, SigningKey
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.reading import audit as reading
 from cohabit.house.running import history
@@ -294,13 +294,34 @@ async def test_what_became_of_an_invite_is_known_after_a_restart(tmp_path: Path)
         assert [line.by for line in (await hostess("audit", {"kinds": ["invites"]})).lines] == ["hostess"]
 
 
+async def test_a_host_who_asks_for_a_member_reads_how_it_came_through_the_lobby() -> None:
+    async with open_house() as house:
+        who = await make_room(house)
+        host = who["hostess"]
+        await host("set_entry", {"open": True, "lobby": True})
+        await knock(house.door, {"room": "den", "name": "Rob Roy"})
+        (line,) = (await host("lobby")).waiting
+        await host("deny", {"knock": line.knock})
+        await host("admit", {"knock": line.knock})
+        admissions = (await host("audit", {"kinds": ["admissions"]})).lines
+        assert [(line.what, line.member) for line in admissions] == [
+            ("joined", "Rob-Roy"), ("denied", "Rob-Roy"), ("knocked", "Rob-Roy"),
+        ]  # fmt: skip
+        assert (await host("audit", {"kinds": ["admissions"], "member": "Rob-Roy"})).lines == admissions
+        assert (await host("audit", {"kinds": ["admissions"], "member": "ann"})).lines == []
+        assert (await who["ann"]("audit", {"kinds": ["admissions"]})).lines == []
+        await host("remove_member", {"member": "Rob-Roy"})
+        gone = (await host("audit", {"kinds": ["admissions"], "member": "Rob-Roy"})).lines
+        assert [line.what for line in gone] == ["removed", "joined", "denied", "knocked"]
+
+
 async def test_the_token_that_an_invite_became_says_that_it_was_revoked_and_the_invite_is_used_up() -> None:
     async with open_house() as house:
         who = await make_room(house)
         made = await who["hostess"]("invite", {"id": "gus"})
         gus = Client(house, "den", "gus", made.token)
         await gus("join", {"keep_token": True})
-        await gus("leave")
+        await who["hostess"]("revoke_token", {"member": "gus"})
         with pytest.raises(Unauthorized, match="this token was revoked, and its invite has been used up"):
             house.identify(made.token)
 

@@ -48,6 +48,7 @@ async def test_a_reset_to_the_seed_of_an_earlier_game_unseats_the_player_of_anot
         await pat("sit", {"seat": "red"})
         await host("reset")  # the seed of the rematch, in which pat has played blue
         assert await seat_of(pat) is None
+        assert "You have no seat. `sit` takes one of: blue." in (await pat("view")).text
         assert await texts(host, "it has played") == [
             "pat leaves seat blue: it has played seat red in this game",
             "pat leaves seat red: it has played seat blue in this game",

@@ -1,15 +1,23 @@
 """A person sees and deletes what a house keeps of it; afterwards nothing of it is found in the data folder."""
 
 from pathlib import Path
+from typing import Any
 
+import httpx2
+import msgspec
 import pytest
+from starlette.applications import Starlette
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
+from cohabit.faces.http import http_routes
+from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.store.contract import Store, Write
+from cohabit.house.store.identities import OWN_DATA_MS
 from cohabit.registry import make_world
 from cohabit.room.record import GENESIS, read_lines
 from cohabit.room.room import Room
+from cohabit.testing.clock import FakeClock
 
 from .making import BOB, HOST, Client, issue, make_room, newcomer, open_house
 
@@ -218,6 +226,123 @@ async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path
         counts = await counted()
         assert "bob" in counts
         assert "annabella" not in counts
+
+
+async def http(house: House, token: str, command: str, **args: str) -> Any:
+    """The answer to a call over HTTP: its result, or its error."""
+    transport = httpx2.ASGITransport(Starlette(routes=http_routes(house)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        said = await client.post(f"/api/{command}", json=args, headers={"authorization": f"Bearer {token}"})
+    answer = said.json()
+    return answer["result"] if answer["ok"] else answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("leave", "you have left this room"),
+        ("removed", "you were removed from this room; ask"),
+        ("blocked", "you were removed from this room and blocked"),
+        ("uninvited", "you were removed from this room; ask"),
+    ],
+)
+async def test_after_leaving_or_removal_the_token_shows_and_deletes_the_own_data_and_nothing_else(
+    how: str, says: str, tmp_path: Path
+) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, BOB, HOST)
+        host = members["hostess"]
+        yan = await newcomer(host, "yan-of-kent", kind="human", role="player", name="Yan")
+        await yan("send_message", {"to": "bob", "content": SECRET})
+        if how == "leave":
+            await yan("leave")
+        elif how == "uninvited":
+            (line,) = (await host("invites")).invites
+            await host("revoke_invite", {"invite": line.invite})
+        else:
+            await host("remove_member", {"member": "yan-of-kent", "block": how == "blocked"})
+    async with open_house(tmp_path, clock=FakeClock(house.clock.now())) as house:
+        for command in sorted(
+            {*house.commands.by_name, *house.rooms["den"].commands.by_name} - {"my_data", "forget_me"}
+        ):
+            refused = await http(house, yan.token, command)
+            assert (refused["code"], says in refused["message"]) == ("UNAUTHORIZED", True), command
+        with pytest.raises(Unauthorized, match=f"{says}.*my_data"):
+            house.identify(yan.token)
+        mine = await http(house, yan.token, "my_data")
+        operator = house.identify(house.operator_token())
+        shown = await house.call(operator, None, "data_of", {"identity": "Yan"})
+        for rooms in (mine["rooms"], msgspec.to_builtins(shown.rooms)):
+            assert [(room["room"], room.get("handle")) for room in rooms] == [("den", None)]
+            assert [message["texts"] for message in rooms[0]["messages"]] == [[SECRET]]
+        done = await http(house, yan.token, "forget_me", confirm="Yan")
+        assert done["cleaned"] == ["den"]
+        assert found_in(tmp_path, SECRET) == []
+        assert (await http(house, yan.token, "my_data"))["code"] == "UNAUTHORIZED"
+
+
+async def test_a_token_that_was_revoked_replaced_or_left_behind_long_ago_does_not_delete_what_its_owner_wrote() -> None:
+    async with open_house() as house:
+        members = await make_room(house, BOB, HOST)
+        host = members["hostess"]
+        yan = await newcomer(host, "yan", kind="human", name="Yan")
+        stolen = yan.token
+        yan.token = (await yan("rotate_token")).token
+        assert (await http(house, stolen, "forget_me", confirm="Yan"))["code"] == "UNAUTHORIZED"
+        await yan("leave")
+        assert (await http(house, stolen, "forget_me", confirm="Yan"))["code"] == "UNAUTHORIZED"
+        assert (await http(house, yan.token, "my_data"))["name"] == "Yan"
+        later = house.clock.now() + OWN_DATA_MS
+        assert house.identities.for_own_data(yan.token, later - 1) is not None
+        assert house.identities.for_own_data(yan.token, later) is None
+        zoe = await newcomer(host, "zoe", kind="human", name="Zoe")
+        await host("revoke_token", {"member": "zoe"})
+        await host("remove_member", {"member": "zoe"})
+        assert (await http(house, zoe.token, "forget_me", confirm="Zoe"))["code"] == "UNAUTHORIZED"
+
+
+async def test_a_member_who_came_back_and_one_who_waits_see_what_they_wrote_and_where_they_are() -> None:
+    async with open_house() as house:
+        members = await make_room(house, BOB, HOST, guests=True)
+        zoe = await issue(house, "zoe")
+        for text in ("first", "second"):
+            await zoe("join")
+            await members["hostess"]("widen", {"member": "zoe", "may": ["send_message"]})
+            await zoe("send_message", {"to": "bob", "content": text})
+            (room,) = (await zoe("my_data")).rooms
+            assert room.handle == "zoe"
+            assert [message.texts for message in room.messages][-1] == [text]
+            await zoe("leave")
+        (room,) = (await zoe("my_data")).rooms
+        assert [message.texts for message in room.messages] == [["first"], ["second"]]
+        await members["hostess"]("set_entry", {"open": True, "lobby": True})
+        waits = await knock(house.door, {"room": "den", "name": "Quentin"})
+        (room,) = (await Client(house, "den", "Quentin", waits.token)("my_data")).rooms
+        assert (room.handle, room.waiting, room.messages) == (None, True, [])
+
+
+async def test_a_forgotten_person_is_out_of_archived_rooms_and_lobbies_and_the_record_verifies(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        members = await make_room(house, ANNABELLA, BOB, HOST)
+        ann, bob, host = members["annabella"], members["bob"], members["hostess"]
+        await host("set_entry", {"open": True, "lobby": True})
+        waits = await knock(house.door, {"room": "den", "name": "Quentin"})
+        assert [line.name for line in (await host("lobby")).waiting] == ["Quentin"]
+        quentin = Client(house, "den", "Quentin", waits.token)
+        reader = await bob.reader()  # so the record is not written again yet
+        assert (await quentin("forget_me", {"confirm": "Quentin"})).later == ["den"]
+        assert (await host("lobby")).waiting == []
+        await host("archive")
+        assert (await ann("forget_me", {"confirm": "Annabella Smith"})).later == ["den"]
+        assert [member.handle for member in (await host("roster")).members] == ["bob", "hostess"]
+        reader.sub.close()
+        assert (await bob("leave")).left == "bob"
+        await host("unarchive")
+        assert [member.handle for member in (await host("roster")).members] == ["hostess"]
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        await house.retention.sweep()
+        assert found_in(tmp_path, "annabella", "Annabella Smith", "Quentin") == []
+        assert replays(house.store, "den").digest() == house.rooms["den"].room.digest()
 
 
 NAMES = [

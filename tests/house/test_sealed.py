@@ -8,8 +8,8 @@ import pytest
 
 from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
 from cohabit.features import sealed
-from cohabit.house.access.gate import knock
 from cohabit.house.access.signing import SigningKey, verify_egress
+from cohabit.house.access.strangers import knock
 from cohabit.house.agents.agent_status import AgentStatus, AgentStatuses
 from cohabit.house.house import House
 from cohabit.house.running.calls import SystemCall
@@ -216,6 +216,10 @@ async def test_an_invitee_whose_reply_was_lost_joins_again_and_is_the_same_membe
         assert len((await who["hostess"]("lobby")).waiting) == lobby
         with pytest.raises(Unauthorized, match="used up"):
             await invited("join")
+        operator = house.identify(house.operator_token())
+        listed = (await house.call(operator, None, "list_credentials")).credentials
+        assert sorted(line.state for line in listed if line.name == "eve") == ["good", "revoked", "revoked"]
+        assert {one.expires_at for one in (*listed, *house.store.credentials())} == {None}
 
 
 async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -> None:
@@ -226,6 +230,28 @@ async def test_an_invitee_who_was_removed_does_not_come_back_with_its_invite() -
         await who["hostess"]("remove_member", {"member": "eve"})
         with pytest.raises(Unauthorized, match="used up"):
             await invited("join")
+
+
+async def test_the_creator_of_a_room_has_no_token_of_a_person_who_has_opened_its_link() -> None:
+    async with open_house() as house:
+        boss = await issue(house, "boss", host=True)
+        for world, sealed in (("whist", True), ("nim", False)):
+            names = ["ada", "bob", "bot", "cy"][: 4 if sealed else 2]
+            wanted = {"world": world, "players": names, "people": ["ada"], "room": world}
+            tokens = (await boss("create_room", wanted)).tokens
+            ada, bob = [Client(house, world, name, tokens[name]) for name in ("ada", "bob")]
+            assert [(await who("rooms")).rooms[0].token_known for who in (ada, bob)] == [sealed, False]
+            assert (await ada("join", {"keep_token": True})).token is None, "a client that cannot change it"
+            own = await ada.join()
+            assert ((await own("join")).token, (await bob("join")).token) == (None, None)
+            assert (own.token == ada.token, (await own("whoami")).handle) == (not sealed, "ada")
+            if sealed:
+                for command in ("view", "join", "rotate_token"):
+                    with pytest.raises(Unauthorized):
+                        await ada(command)
+                assert (await told(own))[-1] == "you replaced your token"
+                again = Client(house, world, "ada", (await own("rotate_token")).token)
+                assert not (await again("rooms")).rooms[0].token_known
 
 
 # -- seats ------------------------------------------------------------------------------------------
@@ -359,6 +385,98 @@ async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> N
         with pytest.raises(GameRejected, match="another player has seat red"):
             await who["fay"]("sit", {"seat": "red"})
         assert (await who["fay"]("sit")).seat == "blue"
+
+
+async def whist(house: House) -> dict[str, Client]:
+    """A table with two people and two bots; all have cut, and the people hold cards."""
+    bots = [player(name, seat, brain="random", gives_way=True) for seat, name in ((2, "bot"), (3, "west"))]
+    people = [{"id": name, "role": "player", "kind": "human", "claim": f"auto:{i}"} for i, name in enumerate("ns")]
+    who = await make_room(house, *people, *bots, HOST, FREE, world="whist")
+    await here(house, who["n"], who["s"])
+    return who
+
+
+async def test_the_bot_of_a_chair_plays_again_when_the_player_who_took_it_is_gone() -> None:
+    async with open_house() as house:
+        who = await whist(house)
+        for leaving in ("stand_up", "leave"):
+            await who["fay"]("sit", {"seat": "west"})
+            await here(house, who["fay"])
+            await who["fay"](leaving)
+            seats = {line.seat: line.handle for line in (await who["n"]("roster")).members}
+            assert seats["west"] == "west", leaving
+        told = [item.text for item in (await who["n"]("events", {"max": 500})).items]
+        assert not [text for text in told if "not there" in text or "time is up" in text]
+
+
+async def test_a_save_of_a_deal_is_loaded_only_if_nobody_has_played_on(tmp_path: Path) -> None:
+    async with open_house(tmp_path, store=MemoryStore()) as house:
+        who = await whist(house)
+        for phase in ("cut", "play"):
+            await who["hostess"]("save_world", {"name": phase})
+            hand = (await who["n"]("view")).text
+            await who["hostess"]("load_world", {"name": phase})  # nothing has happened since
+            for _ in range(2):  # the table does something else, and comes back to the adjourned game
+                await who["hostess"]("rematch")
+                await house.clock.advance(1_000)  # type: ignore[attr-defined]
+                await who["hostess"]("save_world", {"name": "other"})
+                await who["hostess"]("load_world", {"name": phase})
+            assert (await who["n"]("view")).text == hand
+            await who["hostess"]("load_world", {"name": "other"})
+            await who["hostess"]("load_world", {"name": phase})
+            for name in "ns":
+                if phase == "cut":
+                    await who[name]("cut")
+            await house.clock.advance(1_000)  # type: ignore[attr-defined]
+            if phase == "play":
+                for name in "ns":
+                    if (await who[name]("view")).your_turn:
+                        card = (await who[name]("view")).observation.status["legal"][0]
+                        await who[name]("play", {"card": card})
+                        break
+            with pytest.raises(GameRejected, match="was played on after the save"):
+                await who["hostess"]("load_world", {"name": phase})
+        await who["hostess"]("rematch")
+        with pytest.raises(GameRejected, match="was played on after the save"):
+            await who["hostess"]("load_world", {"name": "play"})
+
+
+@pytest.mark.parametrize("is_guest", [False, True])
+async def test_a_game_does_not_come_back_when_somebody_else_got_a_token_of_its_player(
+    tmp_path: Path, is_guest: bool
+) -> None:
+    async with open_house(tmp_path, store=MemoryStore()) as house:
+        who = await make_room(house, BOB, HOST, GOD, FREE, guests=True, **SEALED)
+        boss, eve = await issue(house, "boss", host=True), await issue(house, "eve", kind="human")
+        await eve("join")
+        name, its = ("eve", eve) if is_guest else ("fay", who["fay"])
+        await its("sit", {"seat": "red"})
+        await here(house, its)
+        await who["hostess"]("save_world", {"name": "a"})
+        await who["zeus"]("finish")
+        await who["hostess"]("load_world", {"name": "a"})
+        await who["zeus"]("finish")
+        if is_guest:
+            stolen = Client(house, "den", "eve", (await boss("rotate_credential", {"name": name})).token)
+        else:
+            stolen = Client(house, "den", "fay", (await who["hostess"]("rotate_token", {"member": name})).token)
+        await stolen("stand_up")
+        with pytest.raises(GameRejected, match="somebody else got a token of one of its players"):
+            await who["hostess"]("load_world", {"name": "a"})
+
+
+async def test_a_house_host_gets_no_token_of_a_player_whom_a_host_removed_from_a_running_game() -> None:
+    async with open_house() as house:
+        who = await make_room(house, BOB, HOST, guests=True, **SEALED)
+        boss, eve = await issue(house, "boss", host=True), await issue(house, "eve", kind="human")
+        await eve("join")
+        await eve("sit", {"seat": "red"})
+        await here(house, eve)
+        await who["hostess"]("remove_member", {"member": "eve"})
+        for _ in range(2):  # also when it is back, and not on its seat
+            with pytest.raises(PermissionDenied, match="sealed"):
+                await boss("rotate_credential", {"name": "eve"})
+            await eve("join")
 
 
 # -- what everybody is told -------------------------------------------------------------------------

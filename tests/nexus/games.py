@@ -109,9 +109,9 @@ class Journeys:
         await self.make(game, self.games[game], [host], guests=game == "caves")
         await self("host", game, "open_to_nexus", description="a game")
 
-    async def make(self, room: str, world: str, agents: list[Any], **keys: Any) -> None:
+    async def make(self, room: str, world: str, agents: list[Any], seed: int = 7, **keys: Any) -> None:
         text = json.dumps({"world": world, "agents": agents, **keys})
-        _, tokens = await self.house.create_room(parse_scenario(text), room, seed=7)
+        _, tokens = await self.house.create_room(parse_scenario(text), room, seed=seed)
         for who, token in tokens.items():
             self.tokens.setdefault((who, room), []).append(token)
 

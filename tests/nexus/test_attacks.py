@@ -144,8 +144,11 @@ async def test_the_rule_about_death_binds_those_who_enter_from_the_nexus_with_an
         for wish in wishes:
             with pytest.raises(GameRejected, match="you get no other one" if respawns else "every agent has one body"):
                 await made("ann", "nexus", "enter_game", game_id="grave", **wish)
-        back = (await made("ann", "nexus", "enter_game", game_id="grave")).data
-        assert (back["avatar_id"], back["woken"]) == (first, True), "by respawn, if it was dead"
+        assert ("step, you died, left: " in (await made("ann", "nexus", "view")).text) == respawns
+        entered = await made("ann", "nexus", "enter_game", game_id="grave")
+        back, how = entered.data, "come back to life" if respawns else "wake up in your body"
+        assert (back["avatar_id"], back["woken"], back["revived"]) == (first, True, respawns), "by respawn"
+        assert entered.message.startswith(f"You {how} in grave.")
         await made("ann", "grave", "go", place="pit")
         await made.kill()
         assert len([one for one in avatars_in(made.room("grave").state).values() if one.seat]) == 1

@@ -61,17 +61,20 @@ DO_NOTHING = {
     "turning": [(f"move_{way}", {}) for way in ("left", "left", "right", "right")] * 15,
     "walking to and fro": [(f"move_{way}", {}) for way in ("left", "right", "up", "down")] * 15,
     "making what cannot be made": [("make_iron_pickaxe", {}), ("place_table", {})] * 30,
+    "sleeping": [("noop", {})] * 32 + [("sleep", {})] * 16,
     "emotes": [("emote", {"emote": "wave"})] * 60,
 }
 
 
 @pytest.mark.parametrize("how", list(DO_NOTHING))
 async def test_doing_nothing_in_crafter_teaches_nothing(how: str) -> None:
-    async with travels(wild={"world": "crafter_shared", "config": {"respawns": True}}) as made:
+    seed = 1 if how == "sleeping" else 7  # a land in which nobody kills a sleeper
+    async with travels(wild={"world": "crafter_shared", "config": {"respawns": True}, "seed": seed}) as made:
         await made("ann", "nexus", "set_goal", goal="wayfarer")
         profile = await stay(made, "wild", *DO_NOTHING[how])
         nothing_was_gained(profile)
         assert profile.goals[0].progress == 0
+        assert ("achievement:wake_up" in profile.worlds["crafter_shared"].deeds) == (how == "sleeping")
         assert profile.total_steps == (0 if how == "emotes" else len(DO_NOTHING[how])), "they are counted all the same"
 
 
@@ -81,6 +84,15 @@ async def test_doing_nothing_on_a_planet_teaches_nothing(how: str) -> None:
         await made("ann", "nexus", "set_goal", goal="survivor")
         actions = [("wait", {})] * 120 if how == "wait" else [("stance", {"stance": "crouching"}), ("wait", {})] * 60
         nothing_was_gained(await stay(made, "orbit", *actions))
+
+
+async def test_digging_up_and_placing_the_same_lump_of_dirt_teaches_no_more_than_once() -> None:
+    async with travels(orbit={"world": "planet"}) as made:
+        where = {"direction": "down_left"}
+        profile = await stay(made, "orbit", *[("use_tool", where), ("place", {"item": "dirt", **where})] * 30)
+        totals = profile.worlds["planet"]
+        assert (totals.deeds["gather"], totals.deeds["build"], totals.steps) == (1, 1, STEPS_PER_DEED)
+        assert (profile.achievements, profile.skill("adaptation")) == ([], 0)
 
 
 async def test_travelling_to_and_fro_teaches_nothing_and_is_no_visit() -> None:
@@ -166,7 +178,7 @@ def test_without_a_deed_that_the_world_teaches_nothing_is_gained(
     travel, game = WORLDS[world]
     profile = agent()
     for number, (steps, deeds) in enumerate(visits):
-        waited = {deed: nights for deed in travel.passive if nights and not deed.startswith("achievement:")}
+        waited = dict.fromkeys(travel.passive, nights) if nights else {}
         package = visit(game, str(number), steps=steps, deeds={**deeds, **waited})
         profile = leave(inside(profile, game, str(number)), travel, package, GAMES)
     nothing_was_gained(profile)
@@ -191,6 +203,14 @@ def test_one_deed_again_and_again_teaches_no_more_than_a_few_times(deed: str, ti
     assert farmed.worlds["crafter"].steps <= STEPS_PER_DEED
     assert "adaptation" not in farmed.skills
     assert worth(sum(times)) <= LESSONS_PER_DEED
+
+
+def test_an_achievement_that_came_by_waiting_is_earned_when_something_was_done_as_well() -> None:
+    asleep = leave(inside(agent()), CRAFTER, visit(steps=900, deeds={"achievement:wake_up": 6}), GAMES)
+    nothing_was_gained(asleep)
+    busy = visit(CAMP, "t2", deeds={"achievement:collect_wood": 1})
+    later = leave(inside(asleep, CAMP, "t2"), CRAFTER, busy, GAMES)
+    assert {one.id for one in later.achievements} == {"crafter:collect_wood", "crafter:wake_up"}
 
 
 def test_waiting_counts_only_as_far_as_something_was_done() -> None:

@@ -133,7 +133,7 @@ def test_a_visit_is_added_to_everything_that_the_nexus_knows() -> None:
     assert set(new.skills) == {"exploration"}
     (last,) = new.visits
     assert last == Visit(
-        "camp", "crafter", 2000, 900, 60, "bored", ("crafter:collect_diamond",), dict(new.skills), "t1"
+        "camp", "crafter", 2000, 900, 60, "bored", ("crafter:collect_diamond",), dict(new.skills), "t1", deaths=1
     )
     assert {one.deed for one in new.evidence} == {"achievement:collect_diamond"}
     assert (new.total_steps, new.total_playtime_ms) == (70, 1000)

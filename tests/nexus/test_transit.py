@@ -9,7 +9,15 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from cohabit.errors import CohabitError, GameRejected, Quarantined, Unauthorized, UnknownAsset, Unreachable
+from cohabit.errors import (
+    CohabitError,
+    GameRejected,
+    PermissionDenied,
+    Quarantined,
+    Unauthorized,
+    UnknownAsset,
+    Unreachable,
+)
 from cohabit.features.bodies.state import avatars_in
 from cohabit.features.visits.state import VISITS
 from cohabit.house.access.credentials import revoke_and_store
@@ -574,6 +582,8 @@ async def test_wherever_the_power_or_the_disk_fails_in_a_journey_nothing_is_made
 
 async def test_wherever_the_power_fails_an_agent_has_one_body_in_crafter_and_finds_it_again() -> None:
     world = await Journeys({"camp": "crafter_shared"}).begin()
+    told = (await world("ann", "nexus", "game_details", game_id="camp"))["rules"]
+    assert ("jack_in" in told, "`" in told) == (True, False), "the Nexus does not have the commands of the game"
     for commits in range(0, 14, 2):
         world.store.power = commits
         await world.tried(world("ann", "nexus", "enter_game", game_id="camp"))
@@ -734,3 +744,27 @@ async def test_nobody_reads_the_profile_the_avatars_or_the_tokens_of_another() -
         for room in ("nexus", "caves"):
             record = msgspec.json.encode([line.entry for line in world.room(room).record.tail])
             assert not [token for tokens in world.tokens.values() for token in tokens if token.encode() in record]
+
+
+async def test_a_host_gets_no_token_of_an_agent_who_plays_in_a_sealed_game_of_another_room() -> None:
+    async with journeys() as world:
+        await world.make("table", "whist", [{"id": "host", "role": "host", "kind": "human"}])
+        await world("host", "table", "open_to_nexus", description="cards")
+        operator = world.house.identify(world.house.operator_token())
+        made = await world.house.call(operator, None, "issue_credential", {"name": "boss", "host": True})
+        boss = world.house.identify(made.token)
+        await world.house.call(boss, "nexus", "join", {})
+        for game in ("zoo", "table"):
+            await world("ann", "nexus", "enter_game", game_id=game)
+            for room, command, args in (
+                ("nexus", "rotate_token", {"member": "ann"}),
+                (None, "issue_credential", {"name": "ann", "room": "nexus"}),
+                (None, "rotate_credential", {"name": "ann", "room": "nexus"}),
+            ):
+                with pytest.raises(PermissionDenied, match="plays in another room: this room is sealed"):
+                    await world.house.call(boss, room, command, args)
+            await world("ann", game, "exit_game")
+            await world.rest()
+        line = next(item for item in (await world("host", "table", "audit", kinds=["tokens"])).lines)
+        assert line.text == "ann created a token for ann"
+        assert (await world.house.call(boss, "nexus", "rotate_token", {"member": "ann"})).member == "ann"

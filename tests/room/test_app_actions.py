@@ -38,8 +38,8 @@ ACTIONS = {
 }
 
 
-def publish(room: Room, who: str = "board", name: str = "board.action", schema: Any = ACTIONS, at: int = 1) -> None:
-    room.call(who, "publish_schema", {"name": name, "version": "1", "schema": schema}, at=at)
+def publish(room: Room, who: str = "board", name: str = "board.action", schema: Any = ACTIONS, at: int = 1) -> Any:
+    return room.call(who, "publish_schema", {"name": name, "version": "1", "schema": schema}, at=at)
 
 
 def board() -> Room:
@@ -68,6 +68,19 @@ def test_an_action_of_an_app_is_called_by_its_name_and_reaches_the_app_in_its_ow
     assert room.call("pat", name, args, at=2).app == "board"
     assert delivered(room) == ({"do": "pin", "text": "hello"}, ("board",))
     assert replayed(room).digest() == restored(room).digest() == room.digest()
+
+
+def test_an_app_is_told_what_has_become_an_action_and_a_member_without_act_what_it_lacks() -> None:
+    room = board()
+    again = publish(room, schema={"oneOf": [does("say"), does("clear")]}, name="more.action", at=2)
+    assert (again.actions, again.note) == (["clear"], "Not available, because something else here has this name: say.")
+    assert publish(room, "rival", at=3).actions == [], "the first app has these names"
+    assert publish(room, name="none.action", schema={"type": "object"}, at=4).note.startswith("No actions were found")
+    assert publish(room, name="form", schema={"type": "object"}, at=5).note == ""
+    text = room.call("owl", "rules", at=6).text
+    assert "grant you send_broadcast, or send_message" in text
+    assert "With act or act_global you could use: pin(" in text
+    assert "you could use" not in room.call("pat", "rules", at=7).text
 
 
 def test_the_reason_of_an_action_is_on_record_and_a_key_makes_it_happen_once() -> None:

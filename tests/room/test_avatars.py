@@ -22,6 +22,7 @@ from .caves import ANN, BOB, Caves, bodies
 from .making import AGENT, GOD, HOST, OBSERVER, entries, make_room, player, replayed, saved
 
 State = AvatarState
+LATER = "act on, and try again when it is safe"
 
 
 # -- states -------------------------------------------------------------------------------------------
@@ -82,7 +83,7 @@ def test_a_body_in_danger_cannot_be_left() -> None:
     caves("ann", "jack_in")
     caves("ann", "go", place="ledge")
     for name in ("jack_out", "stand_up"):
-        assert caves.refused("ann", name).message == "you cannot leave this body now: you would fall"
+        assert caves.refused("ann", name).message == f"you cannot leave this body now: you would fall; {LATER}"
     caves("ann", "go", place="hall")
     caves("ann", "jack_out")
 
@@ -293,7 +294,7 @@ def test_a_refused_transfer_changes_nothing_whichever_part_is_refused() -> None:
     assert isinstance(caves.refused("ann", "transfer", avatar_id=first), Conflict)
     caves("ann", "go", place="ledge")
     refused = caves.refused("ann", "transfer", avatar_id=other)
-    assert refused.message == "you cannot leave this body now: you would fall"
+    assert refused.message == f"you cannot leave this body now: you would fall; {LATER}"
     caves("ann", "go", place="hall")
     caves("zeus", "bar", barred=True)
     assert "barred" in caves.refused("ann", "transfer", avatar_id=other).message

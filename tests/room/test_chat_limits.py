@@ -283,7 +283,16 @@ def test_a_word_is_found_in_any_spelling_and_not_inside_another_word() -> None:
     room = make_room(RED, PAT | {"claim": None, "role": None}, HOST)
     room.call("hostess", "set_chat_limits", {"blocked_words": ["bad word", "ass"]}, at=1)
     for number, text in enumerate(
-        ("BAD  word", "b\u00e1d-word", "ba\u200bd\tword", "\uff22\uff41\uff44 word", "Ass!", "_ass_")
+        (
+            "BAD  word",
+            "b\u00e1d-word",
+            "ba\u200bd\tword",
+            "\uff22\uff41\uff44 word",
+            "Ass!",
+            "_ass_",
+            "\u202essa",
+            "\u2067a",
+        )
     ):
         with pytest.raises(PermissionDenied, match="does not allow"):
             room.call("pat", "say", {"text": text}, at=10 + number)
@@ -317,6 +326,7 @@ def test_a_text_without_a_word_is_not_refused_whatever_else_is_in_it(word: str, 
     [
         ("bad", "b\u0430d"), ("bad", "\u24b7\u24d0\u24d3"), ("bad", "bad\u00b2"), ("bad", "\u1d47\u1d43\u1d48"), ("bad", "b.a.d"),
         ("bad", "so b a d !"), ("bad", "bad\u2122"), ("blod", "bl\u00f8d"), ("\u00df", "SS"), ("\u0915\u093e\u092e", "\u0915\u093e\u092e!"),
+        ("zut", "\u1d22\u1d1c\u1d1b"), ("\u1d22\u1d1c\u1d1b", "zut"), ("zut", "z\ua78fu\ua78ft"), ("zut", "<b>z</b>ut"), ("zut", "z**ut**"),
     ],
 )  # fmt: skip
 def test_a_word_is_found_in_letters_that_look_like_its_own(word: str, text: str) -> None:

@@ -27,6 +27,7 @@ def numbers(room: Room, who: str) -> dict[str, int]:
 def test_a_host_gets_the_named_lines_as_they_were_sent_with_who_and_when() -> None:
     room = a_room()
     known = numbers(room, "pat")
+    assert f"- {known['insult 6']}. bob (" in room.call("pat", "view", at=30).text
     made = room.call(
         "pat", "report", {"reason": "he insults me", "messages": [known["insult 2"], known["insult 5"]]}, at=40
     )

@@ -42,7 +42,9 @@ def test_a_choice_is_pending_until_the_round_ends_and_then_its_failure_is_in_the
     name, args = IMPOSSIBLE[world]
     chosen = choose(room, "ann", name, 1, args)
     assert chosen.pending
-    assert chosen.message.endswith("This happens when the round ends.")
+    assert chosen.message.endswith(
+        "This happens when the round ends; it waits for 1 player. `wait_for_turn` waits for the end of the round."
+    )
     assert last_of(room, "ann", 2) is None
     other = choose(room, "bob", HARMLESS[world], 3)
     assert (other.pending, other.success) == (False, True)
@@ -67,17 +69,19 @@ def test_the_choice_that_ends_a_round_is_answered_with_what_came_of_it(world: st
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_the_reply_to_the_next_choice_has_the_result_of_the_one_before(world: str) -> None:
+def test_the_result_of_the_round_before_is_not_taken_for_that_of_a_pending_choice(world: str) -> None:
     room = open_room(world)
     name, args = IMPOSSIBLE[world]
     choose(room, "ann", name, 1, args)
     choose(room, "bob", HARMLESS[world], 2)
-    following = choose(room, "ann", HARMLESS[world], 3)
-    assert following.pending
-    assert following.observation is not None
-    last = following.observation.last_action
-    assert last is not None
-    assert (last.name, last.success) == (name, False)
+    assert last_of(room, "ann", 3) is not None
+    again = choose(room, "ann", name, 4, args)
+    assert again.pending
+    assert again.observation is not None
+    assert again.observation.last_action is None
+    assert LAST_ACTION not in room.call("ann", "view", {}, at=5).text
+    choose(room, "bob", HARMLESS[world], 6)
+    assert last_of(room, "ann", 7) is not None
 
 
 @pytest.mark.parametrize("world", WORLDS)

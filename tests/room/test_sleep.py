@@ -56,6 +56,12 @@ def test_rounds_wait_for_a_silent_player_until_it_falls_asleep_and_not_any_longe
     assert rounds(room) == 0
     now = fall_asleep(room)
     before = rounds(room)
+    reply = room.call("ann", "noop", at=now)
+    assert "round ends now" in reply.message
+    assert "waiting for" not in reply.message
+    assert "To move: bob" not in room.call("ann", "view", at=now).text
+    room.settle(now)
+    assert rounds(room) == (before := before + 1)
     for n in range(10):
         play(room, now + n)
         assert rounds(room) == before + n + 1

@@ -30,9 +30,9 @@ def test_a_view_says_who_plays_which_seat() -> None:
 
 def test_a_view_of_a_room_with_many_seats_does_not_list_them() -> None:
     room = make_room(RED, BLUE)
-    assert seats_text(room.state) == "Seats: red = ann, blue = bob\n"
+    assert seats_text(room.state, with_empty=True) == "Seats: red = ann, blue = bob\n"
     room.state.seats += [Seat(str(number)) for number in range(MOVERS_SHOWN)]
-    assert seats_text(room.state) == ""
+    assert seats_text(room.state, with_empty=True) == ""
 
 
 def test_the_reply_to_an_action_says_whose_turn_it_is_now() -> None:

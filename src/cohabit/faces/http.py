@@ -23,7 +23,7 @@ from cohabit.faces.guard import answering, bearer
 from cohabit.faces.metrics import metrics_for
 from cohabit.faces.openapi import openapi
 from cohabit.house.access.codes import LIFE_MS
-from cohabit.house.access.gate import knock
+from cohabit.house.access.strangers import knock
 from cohabit.house.calls.resolve import resolve
 from cohabit.house.house import House
 from cohabit.house.running.calls import Call
@@ -40,9 +40,9 @@ def http_routes(house: House) -> list[Route]:
     """All routes of this interface."""
 
     async def call(request: Request) -> Response:
-        credential = house.identify(bearer(request.headers))
         room = request.path_params.get("room")
         name = request.path_params["command"]
+        credential = house.identify(bearer(request.headers), name)
         key, has_body = request.headers.get("idempotency-key"), request.method != "HEAD"
         try:
             if request.method != "POST":  # GET or HEAD

@@ -69,6 +69,7 @@ def moved_without(ctx: Context, seats: list[str]) -> None:
 
 class AbsentPlayersFeature(Feature):
     name = "absent_players"
+    room_slice = LEFT
 
     def active(self, room: BaseRoom) -> bool:
         """Once a player has left, or if there is a time limit that one can miss."""

@@ -124,9 +124,11 @@ def _is_app(room: BaseRoom, member: Member) -> bool:
     return C.PUBLISH in member.held and C.ACT not in member.held
 
 
-class SchemaPublished(Struct):
+class SchemaPublished(Struct, omit_defaults=True):
     name: str
     version: str
+    actions: list[str] = []  # that members can call now
+    note: str = ""
 
 
 @command(
@@ -156,7 +158,21 @@ def publish_schema(
     mine.schemas[name] = Schema(version, schema, size)
     _keep(ctx, mine)
     ctx.tell(f"{me.handle} published a schema", "app view")
-    return SchemaPublished(name, version)
+    return _reply_to_schema(ctx, name, version, schema)
+
+
+def _reply_to_schema(ctx: Context, name: str, version: str, schema: Any) -> SchemaPublished:
+    """The reply, with what of a schema has become an action."""
+    if not is_of_actions(name):
+        return SchemaPublished(name, version)
+    described = [action.name for action in actions_in(schema)]
+    mine = {action.name for app, action in actions_of(ctx.room) if app == ctx.member.id}
+    callable_now = mine & {made.name for made in ctx.room.commands_now()}
+    actions, taken = [n for n in described if n in callable_now], [n for n in described if n not in callable_now]
+    note = f"Not available, because something else here has this name: {', '.join(taken)}." if taken else ""
+    if not described:
+        note = "No actions were found: each form needs a required property with one constant text, its name."
+    return SchemaPublished(name, version, actions, note)
 
 
 class Schemas(Struct):

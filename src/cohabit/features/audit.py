@@ -3,6 +3,8 @@ house shows it (`audit`)."""
 
 from typing import Any
 
+from cohabit.room.access.admission import managers
+from cohabit.room.access.members import drop_member, forget_former
 from cohabit.room.base import Context
 from cohabit.room.commands import system_entry
 from cohabit.room.feature import Feature
@@ -50,6 +52,19 @@ def sent_outside(ctx: Context, member: str, backend: str, replies: int, frames: 
     """A member that uses a model elsewhere got replies and pushed frames since the last such entry."""
     text = f"to {backend} through {handle_of(member)}: {replies} replies and {frames} pushed frames ({size} bytes)"
     ctx.tell(text, ACCOUNT, members=())
+
+
+@system_entry(audit="removed")
+def withdrawn(ctx: Context, identity: str) -> None:
+    """An identity is deleted, so it leaves: the room, also an archived one, or its lobby."""
+    member, knock = ctx.room.member_of(identity), ctx.state.knock_of(identity)
+    if member is not None:
+        drop_member(ctx, member)
+        forget_former(ctx.state, member)
+        ctx.tell(f"{member.handle} left", "roster")
+    if knock is not None:
+        del ctx.state.knocks[knock.id]
+        ctx.tell(f"{knock.name} no longer waits in the lobby", "roster", members=managers(ctx.state))
 
 
 @system_entry(audit="removed")

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from cohabit.errors import BadArgs, Busy, Conflict
 from cohabit.model.grant import Capability
 from cohabit.model.message import EVERYBODY
-from cohabit.model.plain_text import plain, readings
+from cohabit.model.plain_text import REORDERING, plain, readings, unify
 from cohabit.model.timestamps import utc
 from cohabit.model.words import Words
 from cohabit.room.base import BaseRoom, Context
@@ -228,6 +228,9 @@ class ChatLimitsFeature(Feature):
         mute = _mute_for(chat, who, invite) if words.speaks else None
         if mute is not None and words.handle != handle_of(mute.member):  # it may join under the name that it had
             return Decision("PERMISSION_DENIED", room.tools.in_text(_muted(mute, who in chat.muted, member, words)))
+        if chat.blocked and any(map(REORDERING.search, words.texts)):
+            reason = "this room does not allow characters that change the direction of text; leave them out"
+            return Decision("PERMISSION_DENIED", reason)
         if chat.blocked and (found := _blocked(chat.blocked, words.texts)):
             return Decision("PERMISSION_DENIED", f"this room does not allow {found!r}; {words.instead}")
         if chat.slow_ms and words.said_at is not None:
@@ -291,7 +294,7 @@ def _check_slow(chat: Chat, before: int | None, at: int) -> None:
     wait = before + chat.slow_ms - at if before is not None else 0
     if wait > 0:
         raise Busy(
-            f"slow mode: one message every {chat.slow_ms // 1000} s here; wait a little and send it again",
+            f"slow mode: one message every {chat.slow_ms // 1000} s here; send it again in {-(-wait // 1000)} s",
             retry_in_ms=wait,
         )
 
@@ -309,7 +312,8 @@ def _check(chat: Chat, before: Spoke, at: int) -> None:
 # -- words ----------------------------------------------------------------------------------------
 @lru_cache(maxsize=64)
 def _pattern(blocked: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:^| )({'|'.join(map(re.escape, sorted(blocked, key=len, reverse=True)))})(?= |$)")
+    spelled = {*blocked, *(plain(unify(word)) for word in blocked)}
+    return re.compile(rf"(?:^| )({'|'.join(map(re.escape, sorted(spelled - {''}, key=len, reverse=True)))})(?= |$)")
 
 
 def _blocked(blocked: tuple[str, ...], texts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Which seats players have left in the current game.
 
-Apart from `absent_players`, which needs to know it: that feature is asked after each action once it is active, this one
-only when somebody leaves a seat.
+Apart from `absent_players`, whose slice this is: that one is asked after each action once it is active, this one only
+when somebody leaves a seat.
 """
 
 from msgspec import Struct
@@ -21,7 +21,7 @@ class Left(Struct, omit_defaults=True):
     seats: list[SeatId] = []  # players have left them; other members may have taken them since
 
 
-LEFT = Slice("departures", Left)
+LEFT = Slice("absent_players", Left)
 
 
 def game_now(state: RoomState) -> str:
@@ -39,12 +39,10 @@ def can_play_on(room: BaseRoom) -> bool:
 
 class DeparturesFeature(Feature):
     name = "departures"
-    room_slice = LEFT
-
-    def active(self, room: BaseRoom) -> bool:
-        return can_play_on(room)
 
     def departure_mode(self, room: BaseRoom, member: Member, seat: Seat, mode: DepartMode) -> DepartMode:
+        if not can_play_on(room):
+            return mode
         kept, game = LEFT.change(room.state), game_now(room.state)
         before = [left for left in kept.seats if left != seat.id] if kept.game == game else []
         kept.game, kept.seats = game, [*before, seat.id]

@@ -1,7 +1,7 @@
 """What came of each player's own action in the last round, in worlds of rounds.
 
 An action is chosen now and happens when the round ends. Its player is then told its name, whether it succeeded, and
-what happened: in the reply, if its choice ended the round, and in every view until the next round ends.
+what happened: in the reply, if its choice ended the round, and in every view until it chooses again.
 """
 
 from collections.abc import Mapping
@@ -77,8 +77,9 @@ class RoundResultsFeature(Feature):
         return f"You chose {chosen.action}; it happens when the round ends." if chosen is not None and mine else ""
 
     def last_action(self, room: BaseRoom, seat: SeatId) -> LastAction | None:
-        done = RESULTS.read(room.state).done.get(seat)
-        return done.last if done is not None else None
+        kept = RESULTS.read(room.state)
+        done = kept.done.get(seat)
+        return done.last if done is not None and seat not in kept.chosen else None
 
 
 def _came_of(room: BaseRoom, seat: SeatId, choice: Choice, totals: Mapping[SeatId, float]) -> Done | None:

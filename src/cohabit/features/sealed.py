@@ -2,11 +2,11 @@
 
 A room whose world hides things is sealed, unless its scenario says ``sealed: false``. The members whom the scenario
 lets see everything are named to everybody who joins; nobody else can see everything later. A host cannot pass on what a
-seat sees, cannot get a token of somebody who sees something hidden, and cannot give the seat of a player whom it
-removed to somebody else in the same game.
+seat sees, cannot get a token of somebody who sees something hidden, cannot give the seat of a player whom it removed to
+somebody else in the same game, and cannot see by a save what a player has to itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -14,7 +14,9 @@ from cohabit.errors import BadArgs
 from cohabit.model.grant import ROLES, Capability, Layer, role_or_default
 from cohabit.model.seat import SeatId
 from cohabit.room.base import BaseRoom, Context
+from cohabit.room.commands import system_entry
 from cohabit.room.feature import Feature, Private
+from cohabit.room.play import seats
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
 from cohabit.scenario import Scenario
@@ -39,9 +41,20 @@ class Seal(Struct, omit_defaults=True):
     is_open: bool = False  # the scenario says that the room is not sealed
     see_all: list[str] = []  # the ids of members whom the scenario lets see everything
     games: dict[str, dict[SeatId, Keeper]] = {}  # a save can bring back an earlier game
+    known: list[str] = []  # games of a player of whom somebody else got a token later
+    moved: dict[str, int] | None = None  # the last entry with which each game was played on, if the world deals once
+    to_move: list[SeatId] = []  # after the last entry; with `moved`
 
 
 SEAL = Slice("sealed", Seal)
+
+
+@system_entry()
+def token_known(ctx: Context, identity: str) -> None:
+    """Somebody else got a token of a player. What it saw in the games until then must not be seen with that token."""
+    kept = SEAL.read(ctx.state)
+    seen = [game for game, keepers in kept.games.items() if any(one.identity == identity for one in keepers.values())]
+    kept.known = [*kept.known, *(game for game in seen if game not in kept.known)][-MAX_GAMES:]
 
 
 def _names(handles: Iterable[str]) -> str:
@@ -67,7 +80,7 @@ class SealedFeature(Feature):
                     "see everything: add it to agents with the role observer, or set sealed to false"
                 )
         named = [agent.id for agent in scenario.agents if ROLES[role_or_default(agent.role, agent.kind)] >= ALL]
-        return Seal(not scenario.sealed, named)
+        return Seal(not scenario.sealed, named, moved={} if world.spec.deals_once and scenario.sealed else None)
 
     # -- changes ----------------------------------------------------------------------------------
     def follow(self, ctx: Context) -> None:
@@ -75,11 +88,23 @@ class SealedFeature(Feature):
         if kept.is_open:
             return
         _follow_seats(ctx, kept)
+        if kept.moved is not None and (kept.to_move != ctx.state.waiting_for or ctx.state.game not in kept.moved):
+            kept.to_move = list(ctx.state.waiting_for)
+            _played_on(ctx.room, kept.moved)
         for member in ctx.state.members.values():
             if C.READ_ALL in member.held and member.id not in kept.see_all:
                 limit = Layer("limit", but=(C.READ_ALL,))
                 member.set_layers([*(layer.without(ALL) for layer in member.layers), limit])
                 ctx.room.roster_changed()
+
+    def acted(self, room: BaseRoom, member: Member) -> None:
+        if (moved := SEAL.read(room.state).moved) is not None:
+            _played_on(room, moved)
+
+    def game_loaded(self, ctx: Context, played: Mapping[str, SeatId]) -> None:
+        """A game that is continued was not played on by that."""
+        kept = SEAL.read(ctx.state)
+        kept.to_move = list(ctx.room.world.to_move()) if kept.moved is not None else []
 
     def game_ends(self, ctx: Context, is_loaded: bool) -> None:
         """Players who lose their seats to another game have not given them up. A loaded game is for its own players."""
@@ -115,7 +140,8 @@ class SealedFeature(Feature):
         if C.READ_ALL in member.held | member.role_grant:
             who = member.handle
             return f"this room is sealed, and {who} sees everything in it: only {who} can replace its token"
-        if room.state.over_since is not None or (member.seat is None and member.through is None):
+        keeps = any(keeper.identity == member.identity for keeper in _keepers(room.state).values())  # it was removed
+        if room.state.over_since is not None or (member.seat is None and member.through is None and not keeps):
             return ""
         return (
             f"this room is sealed, and {member.handle} sees what is hidden in a running game: only {member.handle} can "
@@ -127,6 +153,22 @@ class SealedFeature(Feature):
         if keeper is None or keeper.identity == member.identity:
             return ""
         return f"this room is sealed, and another player has seat {seat} in this game; you can take it in the next game"
+
+    def closes_save(self, room: BaseRoom, game: str, seq: int) -> str:
+        kept = SEAL.read(room.state)
+        if kept.is_open:
+            return ""
+        if game in kept.known:
+            return (
+                "this room is sealed, and since this game was played somebody else got a token of one of its players; "
+                "begin a new game (`rematch`)"
+            )
+        if kept.moved is not None and seq < kept.moved.get(game, seq + 1):
+            return (
+                "this room is sealed, and this game was played on after the save: the same secrets would come again, "
+                "and some are known by now. Load a save of where the game was left, or begin a new one (`rematch`)"
+            )
+        return ""
 
     def notice(self, room: BaseRoom) -> str:
         kept, members = SEAL.read(room.state), room.state.members
@@ -143,7 +185,7 @@ class SealedFeature(Feature):
 
 def _follow_seats(ctx: Context, kept: Seal) -> None:
     """Remember who has seen a seat in this game, until that player leaves it by itself."""
-    state, game = ctx.state, ctx.state.game
+    state, game, is_freed = ctx.state, ctx.state.game, False
     keepers = kept.games.get(game, {})
     for seat, keeper in list(keepers.items()):
         member = ctx.room.member_of(keeper.identity)
@@ -151,8 +193,11 @@ def _follow_seats(ctx: Context, kept: Seal) -> None:
             keeper.sits = True
         elif keeper.sits and (member is not None or keeper.identity in state.former):
             del keepers[seat]
+            is_freed = True
         else:  # it was removed, or lost its seat to another game
             keeper.sits = False
+    if is_freed:  # a built-in player that gave way, or another claim, gets the seat
+        seats.adopt_seats(ctx.room, state.seats)
     for member in state.members.values():
         if member.here and member.identity and member.seat is not None and member.seat not in keepers:
             keepers[member.seat] = Keeper(member.identity)
@@ -162,3 +207,9 @@ def _follow_seats(ctx: Context, kept: Seal) -> None:
             del kept.games[next(iter(kept.games))]
     else:
         kept.games.pop(game, None)
+
+
+def _played_on(room: BaseRoom, moved: dict[str, int]) -> None:
+    moved[room.state.game] = room.record.seq + 1
+    if len(moved) > MAX_GAMES:
+        del moved[next(iter(moved))]

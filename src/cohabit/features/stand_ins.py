@@ -23,8 +23,8 @@ from cohabit.room.timers import Due
 HAND_BACK_MS = 5_000
 """The least time between two calls: each time the agent starts over, and a model is paid for that."""
 STAND_IN_STEP_MS = 10_000
-"""The least time per move of a stand-in in a world with rounds, so that it does not play many of them before its player
-is back."""
+"""The least time per move of a stand-in in a world with rounds where nobody waits for it, so that it does not play many
+of them before its player is back."""
 
 
 class HandedOver(Struct, omit_defaults=True):
@@ -121,8 +121,11 @@ class StandInsFeature(Feature):
                 yield member.away_since + state.stand_in_ms, "stand_in", {"member": member.id}
 
     def pauses(self, room: BaseRoom, member: Member) -> int | None:
-        """A stand-in leaves an absent player half of the time limit to return; one that was given the seat need not."""
+        """A stand-in leaves an absent player half of the time limit to return, unless it was given the seat or another
+        player is there, who would wait for it."""
         if member.stand_in_since is None or member.handed_over or room.pace != "rounds":
+            return None
+        if any(one.here and one.seat is not None and not one.played_by_bot for one in room.state.members.values()):
             return None
         return min(STAND_IN_STEP_MS, (room.state.turn_ms or 2 * STAND_IN_STEP_MS) // 2)
 

@@ -11,8 +11,8 @@ from typing import Any
 from cohabit.feature_registry import load_features
 from cohabit.house.access import credentials
 from cohabit.house.access.entry_limits import Gate
-from cohabit.house.access.gate import note_invalid_invite
 from cohabit.house.access.signing import HouseKey
+from cohabit.house.access.strangers import note_invalid_invite
 from cohabit.house.agents.agent_status import AgentStatuses
 from cohabit.house.agents.bots import Bots
 from cohabit.house.agents.brains import check_allowed
@@ -171,9 +171,9 @@ class House:
         await run_in_thread("the store", self.store.close)
 
     # -- callers ----------------------------------------------------------------------------------
-    def identify(self, token: str | None) -> Credential:
-        """The credential that a token belongs to."""
-        return self.door.identify(token)
+    def identify(self, token: str | None, command: str = "") -> Credential:
+        """The credential that a token belongs to. ``command``: the only one that it calls, if that is known."""
+        return self.door.identify(token, command=command)
 
     def operator_token(self) -> str:
         """A token with the rights of a house host, for the owner of the data folder; valid while this house runs."""

@@ -9,6 +9,8 @@ from typing import Literal
 from msgspec import Struct
 
 Kind = Literal["human", "agent"]
+Ended = Literal["left", "removed", "blocked"]
+"""How somebody came to be no longer in a room."""
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
@@ -36,6 +38,8 @@ class Credential(Struct, omit_defaults=True):
     created_at: int = 0
     expires_at: int | None = None
     revoked: bool = False
+    ended: Ended | Literal[""] = ""
+    """Why it was revoked, if its member is gone. Until it expires, it shows and deletes the data of its owner."""
 
 
 class Invite(Struct, frozen=True, omit_defaults=True):

@@ -17,6 +17,16 @@ _STROKES = str.maketrans("øłđħŧıɨƀɡɑ", "oldhtiibga")
 """Letters with a stroke and the like, which no decomposition makes plain."""
 _LOOKALIKES = str.maketrans("авекмнорстухіјѕһԁԛԝαβεικνορτυχγ", "abekmhopctyxijshdqwabeikvoptuxy")
 """Cyrillic and Greek letters that look like Latin ones."""
+_NAMED = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
+_PHONETIC = (*range(0x250, 0x300), *range(0x1D00, 0x1DC0), *range(0xA700, 0xA800))
+_SMALL_CAPITALS = {
+    code: letter[1].lower() for code in _PHONETIC if (letter := _NAMED.fullmatch(unicodedata.name(chr(code), "")))
+}
+_DOTS = dict.fromkeys((*range(0x2B9, 0x2E0), *range(0xA717, 0xA722), 0xA788, 0xA78F), " ")
+"""Characters that Unicode calls letters and that look like dots, quotes and lines."""
+_MARKUP = re.compile("<[^<>]*>|[*_~`]+")
+REORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that draw letters in another order than they have."""
 _LATIN = re.compile("[a-z]")
 _SPELLED_OUT = re.compile(r"(?<!\S)\w(?: \w){2,}(?!\S)")
 
@@ -52,11 +62,18 @@ def plain(text: str) -> str:
 
 
 def readings(text: str) -> list[str]:
-    """The ways to read a text, in plain form: as it is, without raised and lowered characters (``word²``), and with
-    letters that stand alone as a word (``w.o.r.d``)."""
+    """The ways to read a text, in plain form: as it is, without raised and lowered characters (``word²``), without
+    markup (``<b>w</b>ord``), small capitals as letters, and letters that stand alone as a word (``w.o.r.d``)."""
     level = "".join(c for c in text if not unicodedata.decomposition(c).startswith(("<super>", "<sub>")))
-    found = [plain(text), *([plain(level)] if level != text else [])]
+    bare = [unify(_MARKUP.sub("", one)) for one in (text, level)]
+    found = [plain(one) for one in dict.fromkeys([text, level, unify(text), *bare])]
     return [*found, *(joined for one in found if (joined := _SPELLED_OUT.sub(_joined, one)) != one)]
+
+
+def unify(text: str) -> str:
+    """Small capitals as small letters, and letters that look like dots as spaces. Not a part of ``plain``, which made
+    the blocked words in records."""
+    return text.translate(_SMALL_CAPITALS).translate(_DOTS)
 
 
 def _joined(letters: re.Match[str]) -> str:

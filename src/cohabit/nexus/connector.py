@@ -152,13 +152,15 @@ class NexusConnector:
         profile, receipt = await self.transit.enter(identity, self._ticket(by), game_id, wishes)
         token = await self._token_for(identity, game_id)
         bonus = dict(profile.session.bonuses) if profile.session is not None else {}
-        how = "wake up in your body" if receipt.woken else "arrive"
+        woken = "come back to life" if receipt.revived else "wake up in your body"
+        how = woken if receipt.woken else "arrive"
         gets = f" Bonuses: {text}." if not receipt.woken and (text := bonuses_text(bonus)) else ""
         with_ = f" With you: {', '.join(f'{n} {item}' for item, n in receipt.items.items())}." if receipt.items else ""
         where = f" Call the commands of the room {game_id}; `exit_game` there brings you back."
         data = {
             "success": True, "session_id": self._ticket(by), "game_id": game_id, "room": game_id,
             "member": receipt.member, "seat": receipt.seat, "avatar_id": receipt.avatar, "woken": receipt.woken,
+            "revived": receipt.revived,
             "bonuses_applied": bonus, "items": receipt.items, "max_steps": receipt.max_steps,
             "exit_conditions": {"enforced": list(receipt.enforced), "notes": list(receipt.notes)},
             "difficulty": receipt.difficulty, "damage": receipt.damage,
@@ -263,7 +265,8 @@ class NexusConnector:
         profile = await self._own(by)
         return {
             "game": msgspec.to_builtins(game_of(runner)),
-            "rules": runner.room.about[1] if runner.room.about is not None else "",
+            # The commands that they name are of the game, not of the Nexus.
+            "rules": runner.room.about[1].replace("`", "") if runner.room.about is not None else "",
             "lessons": msgspec.to_builtins(travel.lessons),
             "items": msgspec.to_builtins(travel.items),
             "bonuses": msgspec.to_builtins(travel.bonuses),

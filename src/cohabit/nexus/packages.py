@@ -74,10 +74,10 @@ def leave(profile: Profile, travel: Travel, package: ExitPackage, games: Sequenc
     known, now = lifetime(before, travel), lifetime(totals, travel)
     taught = gains(travel, known, now, profile)
     proof = evidence(package.game, travel, known, now, profile, package.at)
-    achievements = earned(profile, travel, package)
+    achievements = earned(profile, travel, package, now)
     visit = Visit(
         package.game, package.world, package.at, package.playtime_ms, package.steps, package.reason,
-        tuple(one.id for one in achievements), taught, package.ticket,
+        tuple(one.id for one in achievements), taught, package.ticket, package.deaths,
     )  # fmt: skip
     after = learn(profile, taught, proof)
     after = replace(
@@ -127,8 +127,10 @@ def so_far(profile: Profile, travel: Travel, world: str, steps: int, deeds: Mapp
     """What an agent has done in a visit that is still going on, and what it has learned by that."""
     before = profile.worlds.get(world, WorldTotals())
     now = with_visit(before, travel, steps, deeds)
-    taught = gains(travel, lifetime(before, travel), lifetime(now, travel), profile)
-    return Ongoing(world, now.steps - before.steps, dict(deeds), gains=taught, visits=now.visits - before.visits)
+    counted = lifetime(now, travel)
+    taught = gains(travel, lifetime(before, travel), counted, profile)
+    done = {deed: count for deed, count in deeds.items() if counted[deed]}
+    return Ongoing(world, now.steps - before.steps, done, gains=taught, visits=now.visits - before.visits)
 
 
 def _check_entry(profile: Profile, game: GameInfo) -> None:

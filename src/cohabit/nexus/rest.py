@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from cohabit import errors
 from cohabit.features.visits.state import VISITS
-from cohabit.house.access.gate import JoinedRoom, knock
+from cohabit.house.access.gate import JoinedRoom
+from cohabit.house.access.strangers import knock
 from cohabit.house.calls.shaped import Shaped
 from cohabit.house.house import House
 from cohabit.model.identity import Credential

@@ -135,8 +135,9 @@ def title_of(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def earned(profile: Profile, travel: Travel, package: ExitPackage) -> list[Achievement]:
-    """What an agent achieved in a visit for the first time in that world."""
+def earned(profile: Profile, travel: Travel, package: ExitPackage, now: Mapping[str, int]) -> list[Achievement]:
+    """The achievements in that world that are new after a visit. ``now``: the deeds of the agent's whole life that
+    count."""
     known = {achievement.id for achievement in profile.achievements}
     return [
         Achievement(
@@ -146,7 +147,7 @@ def earned(profile: Profile, travel: Travel, package: ExitPackage) -> list[Achie
             timestamp=package.at,
             rarity=travel.rarities.get(name, "common"),
         )
-        for name in achieved(package.deeds)
+        for name in achieved(now)
         if f"{package.world}:{name}" not in known
     ]
 

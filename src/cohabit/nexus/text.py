@@ -205,7 +205,9 @@ def _suggestion(number: int, one: Suggestion) -> str:
 
 def _visit(visit: Visit) -> str:
     gains = [f"{_words(domain)} +{gain:.3f}" for domain, gain in visit.skill_gains.items()]
-    parts = [_counted(visit.steps, "step"), f"left: {one_line(visit.reason)}", *gains]
+    why = "you left the room, or were removed" if visit.reason == "removed" else one_line(visit.reason)
+    died = ["you died" if visit.deaths == 1 else f"you died {visit.deaths} times"] if visit.deaths else []
+    parts = [_counted(visit.steps, "step"), *died, f"left: {why}", *gains]
     if visit.achievements:
         parts.append(f"achieved {' '.join(one.partition(':')[2] or one for one in visit.achievements)}")
     return f"- {visit.game}: {', '.join(parts)}"

@@ -197,7 +197,8 @@ class Transit:
         member = runner.room.member_of(identity) if runner is not None else None
         if runner is None or member is None:
             return None
-        issued = {"member": member.id, "change": "replaced" if held else "issued", "label": LABEL}
+        change = "replaced" if held else "issued"
+        issued = {"member": member.id, "change": change, "label": LABEL, "by": member.id}
         await runner.submit(SystemCall("credential", issued, Write(credentials=[credential])))
         identities.put_credential(credential)
         if held:  # of a reply that was lost

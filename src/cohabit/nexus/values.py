@@ -84,6 +84,7 @@ class Visit(Struct, frozen=True, omit_defaults=True):
     achievements: tuple[str, ...] = ()
     skill_gains: dict[Domain, float] = {}
     ticket: str = ""
+    deaths: int = 0
 
 
 class GoalProgress(Struct, omit_defaults=True):

@@ -181,7 +181,8 @@ class BaseRoom(RecordedRoom):
     def _present(self, to_move: tuple[SeatId, ...]) -> tuple[SeatId, ...]:
         """The seats to move without those of absent players."""
         absent = {seat for ask in self.hooks.absent for seat in self.run_hook(ask, self)}
-        return tuple(seat for seat in to_move if seat not in absent) or to_move
+        present = tuple(seat for seat in to_move if seat not in absent)
+        return present or (() if self.pace == "rounds" else to_move)  # a round ends without them, a turn is played
 
     def _compare_roster(self) -> None:
         """Forget the turns if they are about other players or time limits. A rematch changes neither."""
@@ -350,16 +351,17 @@ class BaseRoom(RecordedRoom):
         ``text=False`` leaves out its text, where the world can.
         """
         eye = self._eyes.get(member.id) or self.eye_of(member)
-        seen: Observation = self.crash_on_bug(self._with_choices, eye, text)
-        return seen
-
-    def _with_choices(self, eye: Eye, text: bool) -> Observation:
-        seen = self._observe(eye) if text else self._observe_data(eye)
-        if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
-            choices = self.world.legal(self.seats[eye.seat])
-            if choices:
-                return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
-        return seen
+        try:
+            seen = self._observe(eye) if text else self._observe_data(eye)
+            if self._has_legal and eye.seat is not None and eye.seat in (self._to_move or self.to_move()):
+                choices = self.world.legal(self.seats[eye.seat])
+                if choices:
+                    return msgspec.structs.replace(seen, choices=[*map(as_sent, choices)])
+            return seen
+        except (CohabitError, WorldInterrupted):
+            raise
+        except BaseException as bug:
+            raise self._crashed(bug) from bug
 
     def fallback(self, member: Member) -> Action | None:
         """What this member's seat does if the agent that plays it gives no usable answer."""

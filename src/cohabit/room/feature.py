@@ -179,6 +179,10 @@ class Feature:
         """Why a member may not take a seat that is free or gives way; empty: it may."""
         return ""
 
+    def closes_save(self, room: "BaseRoom", game: str, seq: int) -> str:
+        """Why the save of a game may not be loaded, made after the entry ``seq`` of the record; empty: it may."""
+        return ""
+
     def notice(self, room: "BaseRoom") -> str:
         """What everybody who joins is told about the room, as one text; empty: nothing."""
         return ""
@@ -255,6 +259,7 @@ class Hooks(Struct, frozen=True, eq=False):
     keeps_from: tuple[Callable[["BaseRoom", Member | None, frozenset[Capability]], str], ...]
     keeps_private: tuple[Callable[["BaseRoom", Member | None, Private], str], ...]
     closes_seat: tuple[Callable[["BaseRoom", Member, SeatId], str], ...]
+    closes_save: tuple[Callable[["BaseRoom", str, int], str], ...]
     notice: tuple[Callable[["BaseRoom"], str], ...]
     arrival: tuple[Callable[["BaseRoom", Member, Arrival], Arrival], ...]
     view_lines: tuple[Callable[["BaseRoom", Member], str], ...]

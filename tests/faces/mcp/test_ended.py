@@ -149,7 +149,7 @@ async def test_other_requests_get_the_reason_as_an_error_of_the_protocol(table: 
     async with table.client("eve", "legacy") as client:
         await client.call_tool("leave", {})
         ask = {"resources/list": client.list_resources, "prompts/list": client.list_prompts}[method]
-        with pytest.raises(MCPError, match=r"\[UNAUTHORIZED\] this token was revoked; ask your host for a new one"):
+        with pytest.raises(MCPError, match=r"\[UNAUTHORIZED\] this token was revoked: you have left this room"):
             await ask()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ async def test_after_joining_the_tools_are_those_of_a_member(table: Any, era: st
         await client.list_tools()
         joined = await client.call_tool("join", {"keep_token": True})
         assert joined.structured_content["member"] == "zoe"
+        assert "over MCP, list your tools again." in joined.structured_content["note"]
         names = [tool.name for tool in (await client.list_tools()).tools]  # not a cached list
         assert "view" in names
         assert "join" not in names
@@ -41,7 +43,9 @@ async def test_a_client_that_cannot_change_its_token_joins_again_and_stays_with_
     await table.invite("zoe")
     async with table.client("zoe", era) as client:
         first = (await client.call_tool("join")).structured_content
-        assert (await client.call_tool("view")).structured_content["error"]["code"] == "UNKNOWN_ROOM"
+        lost = (await client.call_tool("view")).content[0].text
+        assert lost.startswith("[UNKNOWN_ROOM] you have joined, but this is the token of your invite: connect with")
+        assert lost.endswith("or call `join` again with keep_token")
         again = (await client.call_tool("join", {"keep_token": True})).structured_content
         assert (again["member"], again.get("token")) == ("zoe", None)
         assert not (await client.call_tool("view")).is_error
@@ -63,6 +67,8 @@ async def test_joining_a_sealed_room_gives_a_token_that_nobody_else_knows(table:
     table.room, table.tokens = "whist", {**table.tokens, **tokens}
     await table.invite("zoe", role="player")
     async with table.client("zoe", era, "whist") as client:
+        assert set(re.findall(r"`(\w+)`", client.instructions)) == {"join"}, "it has no other tool yet"
+        assert "Then list your tools again" in client.instructions
         joined = (await client.call_tool("join")).structured_content
     assert "If your client cannot change it, call `join` again with keep_token." in joined["note"]
     table.tokens["zoe"] = joined["token"]

@@ -119,8 +119,12 @@ def test_a_shared_game_is_over_when_all_players_are_dead_and_not_while_one_is_aw
     assert [entry.text for entry in world.resolve()] == ["player a died: a zombie"]
     assert world.to_move() == ["2"]
     assert not world.is_over()
-    with pytest.raises(GameRejected, match="you are dead"):
+    with pytest.raises(GameRejected, match="you are dead; the game goes on without you"):
         world._choose(Seat("1", "a"), 0)
+    world.respawns = True
+    with pytest.raises(GameRejected, match="you are dead; `respawn` brings you back to life"):
+        world._choose(Seat("1", "a"), 0)
+    world.respawns = False
     world.depart(Seat("2", "b"), "left")
     assert not world.is_over()
     assert list(world.to_move()) == []

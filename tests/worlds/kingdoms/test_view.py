@@ -290,7 +290,7 @@ def test_the_view_has_the_objectives_of_the_scenario_and_the_newest_messages(roo
     assert "Your objectives: Survive" in text
     assert "(`worldbox_recv_messages` has all" in text
     assert "truce 1?" not in text
-    assert "- ares (00:00:05): truce 2?\n- ares (00:00:06): truce 3?\n- ares (00:00:07): truce 4?" in text
+    assert "- 3. ares (00:00:05): truce 2?\n- 4. ares (00:00:06): truce 3?\n- 5. ares (00:00:07): truce 4?" in text
     assert "truce" not in view(room, "zeus")
 
 

@@ -51,6 +51,38 @@ def test_water_flows_into_a_tile_that_was_dug_beside_it():
     assert TILES[world.game.land("verdant").at(101, GROUND - 1)].name == "water"
 
 
+@pytest.mark.parametrize("digger", ["1", "2"])
+def test_the_same_lump_counts_once_as_gathered_and_as_built_whoever_digs_it_up(digger):
+    world = flat("ada", "bob")
+    put(world, "dirt", (101, GROUND))
+    body_of(world, "2").x = 102  # on the other side of it
+    towards = {"1": "down_right", "2": "down_left"}
+    do(world, "use_tool", "1", direction="down_right")
+    for seat in [digger if turn % 2 else "1" for turn in range(8)]:
+        one = body_of(world, seat)
+        one.items, body_of(world, "2" if seat == "1" else "1").items = {"dirt": 1}, {}  # handed over
+        do(world, "place", seat, item="dirt", direction=towards[seat])
+        world.restore(world.snapshot())
+        do(world, "use_tool", digger, direction=towards[digger])
+        assert body_of(world, digger).items["dirt"] == 1
+    ada, bob = body_of(world).tally, body_of(world, "2").tally
+    assert (ada["gather"], ada["dig"], ada["build"], ada["place:dirt"] > 3) == (1, 1, 1, True)
+    assert bob.keys().isdisjoint({"gather", "dig", "build"})
+
+
+def test_a_building_counts_every_tile_that_its_builder_gathered_or_made():
+    world = flat()
+    body = body_of(world)
+    body.items, body.equipment = {"wood": 1, "wood_pickaxe": 1}, {"tool": "wood_pickaxe"}
+    do(world, "craft", item="ladder")
+    for direction in ("left", "up_left", "right"):
+        do(world, "place", item="ladder", direction=direction)
+    for direction in ("down_left", "down_right"):
+        do(world, "use_tool", direction=direction)
+        do(world, "place", item="stone", direction=direction)
+    assert body.tally["build"] == 5
+
+
 def test_building_needs_something_to_hold_on_to_and_nobody_in_the_way():
     world = flat("ada", "bob")
     body = body_of(world)

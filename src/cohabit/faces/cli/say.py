@@ -45,6 +45,8 @@ def in_one_line(refusal: CohabitError, hints: Mapping[str, str] = _NEXT) -> str:
     parts = [sentence(refusal.as_text())]
     if refusal.code in hints and "`cohabit" not in refusal.message:
         parts.append(hints[refusal.code])
+    if refusal.message.endswith("pass its id as room"):
+        parts.append("(--room ROOM)")
     return " ".join(parts)
 
 

@@ -56,8 +56,12 @@ async def worded(backend: Backend, text: str, room: str | None = None, *, is_rep
 async def rewriting(
     backend: Backend, text: str, commands: Sequence[CommandInfo], room: str | None = None
 ) -> Callable[[str], str]:
-    """What rewrites texts that name no other commands than ``text`` does. ``commands``: see ``tool_commands``."""
+    """A function that rewrites texts. They may name only commands that ``text`` names too. ``commands``: see
+    ``tool_commands``."""
     tools, instead = listed(commands, backend), dict[str, str]()
+    if only_joins(commands):  # it has not joined, so commands of the room are not known to it
+        arguments = {name for info in commands for name in info.schema.get("properties", ())}
+        return lambda text: _QUOTED.sub(lambda found: found[0] if found[1] in tools | arguments else found[1], text)
     for name in {*_QUOTED.findall(text)} - tools:
         info = await backend.find_tool(name, room or backend.room)
         if info is not None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import mcp_types as types
@@ -23,6 +23,8 @@ KEY: Final = "cohabit/key"
 """The `_meta` key of an idempotency key."""
 NO_NEW_TOOLS: Final = ("action", "bus")
 """Categories of commands that do not change what the caller may do. (`act` runs others, too.)"""
+ASK: Final = "ask"
+"""The command by which a member asks for permissions."""
 ROOM: Final = {"type": "string", "description": "the id of the room"}
 
 Context = ServerRequestContext[Any, Any]
@@ -159,11 +161,22 @@ async def _called(
         async with reporting(ctx, info, args):
             return rendered(await _while_valid(backend, call), readable, values=values)
     except CohabitError as refusal:
-        return refused(refusal, values=values)
+        return refused(await _with_next_step(backend, refusal, params), values=values)
     except MCPError:
         raise
     except Exception as unforeseen:
         return refused(internal_error(unforeseen, "the MCP interface"), values=values)
+
+
+async def _with_next_step(backend: Backend, refusal: CohabitError, params: types.CallToolRequestParams) -> CohabitError:
+    """A refusal for lack of a permission, with the command that asks for it, if the caller may use that."""
+    named = (params.arguments or {}).get("room") if backend.roams else None
+    room = named if isinstance(named, str) else backend.room
+    if refusal.details.get("needs") and "requires" in refusal.message and room is not None:
+        with suppress(CohabitError):
+            if await backend.may(ASK, room):
+                refusal.message = f"{refusal.message.rstrip('.')}. `{ASK}` asks for it."
+    return refusal
 
 
 async def _addressed(

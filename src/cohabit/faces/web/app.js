@@ -144,10 +144,11 @@ function openRoom(room, replace = false) {
 
 /** Accept an invite, or enter a room that is open to guests or to hosts of the house. */
 async function join(room, replace = false) {
-  const { token, status } = await connection.call("join", {}, room);
+  const { token, status, member } = await connection.call("join", {}, room);
   if (token) {
-    // The invite is shared, or the room is sealed: we get a token of our own.
+    // We get a token of our own: others know that of the link.
     saveToken(token, connection.token);
+    if (member) rememberMember(room, token, member, connection.token);
     setAddress(room, replace);
     start();
   } else if (status === "joined") {
@@ -163,7 +164,7 @@ async function openFirstScreen() {
     const { rooms } = await connection.call("rooms");
     const wanted = roomInAddress();
     const room = wanted ? rooms.find((room) => room.id === wanted) : rooms.length === 1 ? rooms[0] : undefined;
-    if (wanted && room && !room.you) await join(wanted, true);
+    if (room && (room.token_known || (wanted && !room.you))) await join(room.id, true);
     else if (wanted && !room && isJoinLink()) openJoin(wanted, null);
     else if (wanted || room?.you) openRoom(wanted ?? room.id, true);
     else openRooms();

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-/** `question`: the text next to "Yes". `action()` runs when it is confirmed. */
+/** `question`: the text next to "Yes", or elements with it. `action()` runs when it is confirmed. */
 export function confirmButton(label, question, yes, action, props = {}) {
   const ask = h("button", { type: "button", ...props, onclick: () => set(true) }, label);
   const no = h("button", { type: "button", class: "quiet", onclick: () => set(false) }, "Cancel");
@@ -10,7 +10,7 @@ export function confirmButton(label, question, yes, action, props = {}) {
     set(false);
     action();
   } }, yes);
-  const asked = h("span", { class: "confirm", role: "group", "aria-label": question, hidden: true }, h("span", {}, question), confirm, no);
+  const asked = h("span", { class: "confirm", role: "group", "aria-label": typeof question === "string" ? question : label, hidden: true }, h("span", {}, question), confirm, no);
   const element = h("span", { class: "confirmed" }, ask, asked);
   function set(asking) {
     ask.hidden = asking;

@@ -73,7 +73,7 @@ export class Consent {
     members.forEach((member, i) => {
       if (!this.rows.has(member.member)) this.rows.set(member.member, new MemberRow(member.member, (command, args) => this.send(command, args)));
       const row = this.rows.get(member.member);
-      row.draw(member, this.grantable);
+      row.draw(member, this.grantable, member.member === this.me);
       if (list.children[i] !== row.element) list.insertBefore(row.element, list.children[i] ?? null);
     });
   }
@@ -121,10 +121,10 @@ class MemberRow {
       h("p", { class: "who" }, memberName(handle), this.facts), this.disclosed,
       group("may see", PERCEIVE), group("may do", ACT), this.notes,
       h("p", { class: "buttons" },
-        h("button", { type: "button", class: "quiet", "aria-label": `Revoke all permissions of ${name}`, onclick: () => this.run("revoke") }, "Revoke all"),
+        this.revoke = h("button", { type: "button", class: "quiet", "aria-label": `Revoke all permissions of ${name}`, onclick: () => this.run("revoke") }, "Revoke all"),
         this.reset,
-        confirmButton("Remove", `Remove ${name} from the room?`, "Remove", () => this.run("remove_member"), { class: "quiet", "aria-label": `Remove ${name}` }),
-        confirmButton("Block", `Remove ${name} and keep them out?`, "Remove and block", () => this.run("remove_member", { block: true }), { class: "quiet", "aria-label": `Block ${name}` })),
+        this.removing = [confirmButton("Remove", `Remove ${name} from the room?`, "Remove", () => this.run("remove_member"), { class: "quiet", "aria-label": `Remove ${name}` }),
+        confirmButton("Block", `Remove ${name} and keep them out?`, "Remove and block", () => this.run("remove_member", { block: true }), { class: "quiet", "aria-label": `Block ${name}` })]),
       this.result);
   }
 
@@ -148,11 +148,12 @@ class MemberRow {
     }
   }
 
-  /** `line`: of the reply of permissions. `grantable`: the capabilities that we may grant. */
-  draw(line, grantable) {
-    const drawn = JSON.stringify([line, grantable]);
+  /** `line`: of the reply of permissions. `grantable`: the capabilities that we may grant. `isMine`: it is our own row. */
+  draw(line, grantable, isMine) {
+    const drawn = JSON.stringify([line, grantable, isMine]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
+    for (const button of [this.revoke, ...this.removing]) button.hidden = isMine; // we can leave
     const facts = [line.name && line.name !== line.member && escapeInvisible(line.name), line.role, line.seat && `seat ${line.seat}`];
     setText(this.facts, ` ${facts.filter(Boolean).join(" · ")}`);
     this.disclosed.hidden = line.kind !== "agent";
@@ -160,8 +161,8 @@ class MemberRow {
     this.disclosed.dataset.level = line.egress ? "leaves" : line.disclosed || line.built_in ? "stays" : "unknown";
     for (const [capability, chip] of this.chips) {
       const held = line.held.includes(capability);
-      chip.disabled = !held && !grantable.includes(capability);
-      chip.title = chip.disabled ? "You do not have this permission, so you cannot grant it." : "";
+      chip.disabled = isMine ? !held || capability === "manage_members" : !held && !grantable.includes(capability);
+      chip.title = !chip.disabled ? "" : held ? "You cannot take this from yourself. Ask another host." : "You do not have this permission, so you cannot grant it.";
       chip.setAttribute("aria-pressed", String(held));
       chip.classList.toggle("changed", held !== line.by_role.includes(capability));
     }

@@ -1,6 +1,6 @@
 // The parts of a room that act: buttons for actions and seats, and the message form.
 
-import { card, escapeInvisible, h, setText } from "./dom.js";
+import { card, escapeInvisible, h, setText, withoutHints } from "./dom.js";
 
 const MAX_CHOICES = 60;
 const MAX_MESSAGE = 16_000; // characters; the house refuses longer ones
@@ -89,13 +89,13 @@ export function actionLabel({ action, params }, status = {}) {
   const { x, y, ...others } = params ?? {};
   const place = x !== undefined && y !== undefined && nameWhere(status, () => true, (entry) => entry.x === x && entry.y === y);
   const values = Object.entries(place ? others : params ?? {});
-  const texts = values.map(([name, value]) => (values.length > 1 ? `${inWords(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
-  return [inWords(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
+  const texts = values.map(([name, value]) => (values.length > 1 ? `${spaced(name.replace(ID, ""))} ` : "") + valueText(name, value, status));
+  return [spaced(action), texts.join(", "), place && `at ${place}`].filter(Boolean).join(" ");
 }
 
 const ID = /_id$/;
 
-function inWords(name) {
+function spaced(name) {
   return name.replaceAll("_", " ");
 }
 
@@ -173,7 +173,7 @@ export class MessageForm {
       this.content.value = "";
     } catch (error) {
       this.result.classList.add("error");
-      setText(this.result, error.message);
+      setText(this.result, withoutHints(error.message));
     } finally {
       this.button.disabled = false;
     }

@@ -56,10 +56,11 @@ export class CreateRoomScreen {
   drawChoice() {
     const world = this.worlds.get(this.what.value);
     setText(this.about, world?.description ?? "A ready-made room with its own players.");
-    this.playersPart.hidden = !world;
-    this.seedField.hidden = !world?.takes_seed;
+    const hasGame = world?.players[1] > 0;
+    this.playersPart.hidden = !hasGame;
+    this.seedField.hidden = !hasGame || !world.takes_seed;
     this.players.replaceChildren();
-    if (!world) return;
+    if (!hasGame) return;
     const [fewest, most] = world.players;
     for (let i = 0; i < Math.max(fewest, Math.min(2, most)); i++) this.addPlayer();
   }
@@ -132,7 +133,8 @@ export class CreateRoomScreen {
     this.links.replaceChildren(
       h("p", { class: "muted" }, "Copy the links now; they are not shown again. You can create others in the room."),
       h("h2", {}, "Spectators"), spectators.element,
-      ...(boxes.length ? [h("h2", {}, "Players"), ...boxes.map((box) => box.element)] : []),
+      ...(boxes.length ? [h("h2", {}, "Players"),
+        h("p", { class: "muted" }, "In a sealed room, the link for a person can be opened once: from then on it works only in that browser, and no longer for you. You still know the token of an agent until the agent replaces it."), ...boxes.map((box) => box.element)] : []),
       h("button", { type: "button", class: "primary", onclick: () => this.open(room) }, "Open the room"));
     this.heading.focus();
   }

@@ -32,6 +32,11 @@ export function escapeInvisible(name) {
   return name.replace(INVISIBLE, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** A sentence of the house without hints at commands, for people who use buttons: "(see `reports`)". */
+export function withoutHints(text) {
+  return text.replace(/ \(see `\w+`\)/g, "").replace(/`(\w+)`/g, "$1").replace(/(?<![\d.,])1 (repl(?=ies)|pushed frames|bytes)(ies)?/g, (_, word) => `1 ${word === "repl" ? "reply" : word.slice(0, -1)}`);
+}
+
 // -- the colours of members ---------------------------------------------------------------------
 const TINTS = 8; // the number of colours in the style sheet
 const COLOUR = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i;

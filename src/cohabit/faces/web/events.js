@@ -1,14 +1,15 @@
 // The events of a room, oldest first. Messages of members are shown as quotations with the name of their author.
 
-import { card, h, memberName, timestamp } from "./dom.js";
+import { card, escapeInvisible, h, memberName, timestamp, withoutHints } from "./dom.js";
 import { reportForm } from "./report.js";
 
 const MAX_EVENTS = 500;
 
 export class EventLog {
-  /** `report(item, reason)` reports a message to the hosts; null: nobody can. */
-  constructor(report = null) {
+  /** `report(item, reason)` reports a message to the hosts; null: nobody can. `warning(author)`: for who reports it. */
+  constructor(report = null, warning = () => "") {
     this.report = report;
+    this.warning = warning;
     this.reader = null; // the handle of a member who may report messages
     this.list = h("ol", { class: "events", role: "log", "aria-live": "off", "aria-label": "Events", tabindex: "0" });
     this.toNewest = h("button", { class: "to-newest", hidden: true, onclick: () => this.scrollToEnd() }, "Newer events ↓");
@@ -32,6 +33,7 @@ export class EventLog {
   /** `recipients`: the names that a message can be addressed to. */
   add(items, recipients = []) {
     if (!items.length) return;
+    items = items.filter((item, i) => !isToldTwice(item, items[i - 1]));
     const follow = this.isAtEnd();
     this.empty.hidden = true;
     this.list.append(...items.map((item) => this.line(item, recipients)));
@@ -46,7 +48,7 @@ export class EventLog {
     line.dataset.by = item.by;
     const button = h("button", { type: "button", class: "quiet report", hidden: !this.mayReport(item.by), onclick: () => {
       button.hidden = true;
-      line.lastElementChild.append(reportForm((reason) => this.report(item, reason), () => (button.hidden = false)));
+      line.lastElementChild.append(reportForm((reason) => this.report(item, reason), () => (button.hidden = false), this.warning(item.by)));
     } }, "Report");
     line.lastElementChild.append(button);
     return line;
@@ -73,6 +75,11 @@ export class EventLog {
   }
 }
 
+/** Of a change of our own token: it was told to us, and then to all. */
+function isToldTwice(item, before) {
+  return item.do === "credential" && item.kind === "roster" && before?.do === "credential" && before.kind === "account" && before.at === item.at;
+}
+
 function eventLine(item, recipients) {
   const isMessage = (item.do === "send_message" || item.do === "say") && item.by;
   const body = isMessage ? message(item, recipients) : action(item);
@@ -80,12 +87,29 @@ function eventLine(item, recipients) {
   return h("li", { "data-kind": isMessage ? "message" : item.kind ?? "info" }, timestamp(item.at), h("div", {}, ...body, why));
 }
 
-/** The author and the text; many texts begin with the name of their author already. */
-function action({ by, via, text }) {
+/** The author and the text; many texts begin with the name of their author already. Those about members are sentences. */
+function action({ by, via, text, kind, do: command, args }) {
+  if (kind === "roster" || kind === "account") {
+    text = withoutHints(text) + (command === "set_chat_limits" ? limitsIn(args) : "");
+    if (!text.startsWith(`${by} `)) by = null;
+  }
   const builtIn = via && h("span", { class: "via", title: "played by a built-in player" }, via);
   if (!by) return [builtIn, h("span", { class: "text" }, text)];
   if (!text.startsWith(`${by} `)) return [memberName(by), builtIn, h("span", { class: "text" }, text)];
   return [builtIn, h("span", { class: "text" }, memberName(by), text.slice(by.length))];
+}
+
+/** Which limits were changed, for those who see the arguments of the call. */
+function limitsIn(args) {
+  const { slow_mode_s: slow, blocked_words: words, cooldown_ms: cooldown, messages_per_minute: rate, agents_apart: apart } = args ?? {};
+  const parts = [
+    slow !== undefined && (slow ? `slow mode of ${slow} s` : "no slow mode"),
+    words && (words.length ? `blocked words ${words.map(escapeInvisible).join(", ")}` : "no blocked words"),
+    cooldown !== undefined && `cooldown of ${cooldown / 1000} s`,
+    rate !== undefined && (rate ? `at most ${rate} messages a minute` : "no limit of messages a minute"),
+    apart !== undefined && `agents ${apart ? "do not get" : "get"} each other's messages`,
+  ].filter((part) => part);
+  return parts.length ? `: ${parts.join("; ")}` : "";
 }
 
 /** "ann to bob: hello" as "ann to bob" and a quotation. The author comes from the record, never from the text. */

@@ -34,7 +34,7 @@ export class JoinScreen {
     const said = readInvite(invite);
     this.name = h("input", { id: "join-name", required: true, maxlength: "64", autocomplete: "nickname", spellcheck: "false", "aria-describedby": "join-problem" });
     this.code = h("input", { id: "join-code", maxlength: "64", autocomplete: "off", spellcheck: "false", autocapitalize: "characters" });
-    this.codeField = h("div", { class: "stack", hidden: true }, h("label", { for: "join-code" }, "Code, if you were given one"), this.code);
+    this.codeField = h("div", { class: "stack", hidden: invite !== null }, h("label", { for: "join-code" }, "Code, if you were given one"), this.code);
     this.problem = h("p", { id: "join-problem", class: "error", role: "alert" });
     this.button = h("button", { class: "primary" }, "Join");
     const watches = said?.may && !said.may.includes("act");

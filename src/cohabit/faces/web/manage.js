@@ -12,7 +12,7 @@ import { Moderation } from "./moderation.js";
 import { Requests } from "./requests.js";
 
 /** What can be used in an archived room. */
-const WHEN_ARCHIVED = ["audit", "unarchive"];
+const WHEN_ARCHIVED = ["audit", "egress", "export_egress", "reports", "unarchive"];
 /** Kinds of events after which something here may have changed. */
 const RELEVANT = ["roster", "account"];
 
@@ -28,16 +28,16 @@ export class Manage {
     this.commands = [];
     this.commandsFor = null; // the grant that they were fetched for
     this.requests = new Requests((command, args) => (command === "requests" || command === "lobby" ? call : change)(command, args), () => this.changed());
-    this.egress = new Egress((command, args) => (command === "egress" ? call : change)(command, args), () => this.changed());
+    this.egress = new Egress((command, args) => (command === "set_egress_budget" ? change : call)(command, args), () => this.changed());
     this.moderation = new Moderation((command, args) => (["permissions", "reports"].includes(command) ? call : change)(command, args), (count) => {
       setText(this.parts.find((part) => part.panel === this.moderation).button, count ? `Moderation (${count})` : "Moderation");
     });
     this.parts = [
       { label: "Invite", needs: "invite", panel: new Invites(call, room) },
       { label: "Entry", needs: "set_entry", panel: new Entry(call, room, () => this.changed()) },
-      { label: "Permissions", needs: "permissions", panel: new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
-      { label: "Moderation", needs: "mute", panel: this.moderation },
-      { label: "Data sent", needs: "set_egress_budget", panel: this.egress },
+      { label: "Permissions", needs: "permissions", panel: this.consent = new Consent((command, args) => (command === "permissions" ? call : change)(command, args), () => this.changed()) },
+      { label: "Moderation", needs: "mute", reads: "reports", panel: this.moderation },
+      { label: "Data sent", needs: "set_egress_budget", reads: "export_egress", panel: this.egress },
       { label: "Audit", needs: "audit", panel: new AuditFeed(call) },
     ];
     this.audit = this.parts.at(-1).panel;
@@ -56,7 +56,7 @@ export class Manage {
     }
     this.lock = h("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.setLocked() }, "Lock");
     this.rematch = confirmButton("Rematch", "End this game and start a new one?", "Start a rematch", () => this.run("rematch", "A new game has begun."));
-    this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "This room is archived. It stays readable, but nothing in it can be changed until you bring it back."));
+    this.archive = confirmButton("Archive", "Archive this room? Visits end. It stays readable, and you can bring it back.", "Archive it", () => this.run("archive", "")); // the world says that it is archived
     this.unarchive = h("button", { type: "button", hidden: true, onclick: () => this.run("unarchive", "This room is back.") }, "Bring back");
     this.bar = h("div", { class: "manage-bar", role: "group", "aria-label": "Manage this room", hidden: true },
       this.parts.map((part) => part.button), this.lock, this.rematch, this.archive, this.unarchive, this.requests.asking);
@@ -83,7 +83,7 @@ export class Manage {
   drawParts() {
     const may = (name) => this.usable.includes(name);
     for (const part of this.parts) {
-      part.button.hidden = !may(part.needs);
+      part.button.hidden = !may(part.needs) && !may(part.reads);
       if (part.button.hidden) part.section.hidden = true;
     }
     this.lock.hidden = !may("set_entry");
@@ -92,7 +92,9 @@ export class Manage {
     this.unarchive.hidden = !may("unarchive");
     if (this.me) this.requests.draw(this.me, this.session, this.usable);
     if (this.me) this.audit.draw(this.me, this.session);
-    this.egress.draw(this.session?.members.map((m) => m.handle) ?? this.usedUp ?? []);
+    this.consent.me = this.me?.handle;
+    this.egress.draw(this.session?.members ?? this.usedUp ?? [], this.session?.archived);
+    this.moderation.drawArchived(Boolean(this.session?.archived));
     this.bar.hidden = [...this.bar.children].every((child) => child.hidden);
     this.onCommands();
   }
@@ -123,7 +125,7 @@ export class Manage {
 
   /** Nothing more is sent to us, so nothing can be asked. `host`: our handle, if we can raise the budget. */
   onUsedUp(host) {
-    this.usedUp = host ? [host] : [];
+    this.usedUp = host ? [{ handle: host }] : [];
     this.commands = ["leave", ...(host ? ["set_egress_budget"] : [])];
     this.commandsFor = null;
     this.drawParts();

@@ -16,18 +16,21 @@ export class Moderation {
     this.member = h("select", { id: "mute-member" });
     this.duration = h("select", { id: "mute-duration" }, DURATIONS.map(([value, label]) => h("option", { value }, label)));
     this.duration.value = String(10 * MINUTE);
+    this.duration.addEventListener("change", () => this.nameMutes());
     this.muted = h("ul", { class: "invites" });
     this.slow = h("select", { onchange: () => this.run("set_chat_limits", { slow_mode_s: Number(this.slow.value) }) });
     this.words = h("textarea", { id: "blocked-words", rows: "2", spellcheck: "false", autocapitalize: "off", "aria-describedby": "blocked-words-about" });
     this.result = h("p", { class: "result error", role: "status" });
-    this.element = h("div", { class: "moderation-panel" },
-      h("section", { "aria-label": "Reports" }, h("h3", {}, "Reports of abuse"), this.noReports, this.reports),
+    this.archived = false;
+    this.changes = [
       h("section", { "aria-label": "Mute" }, h("h3", {}, "Mute a member"),
         h("p", { class: "muted" }, "A muted member says nothing here, but can still play and report."), this.muteForm(), this.muted),
       h("section", { "aria-label": "Limits of what is said" }, h("h3", {}, "Limits of what is said"),
         h("label", { class: "switch" }, h("span", {}, h("strong", {}, "Slow mode"), h("span", { class: "muted" }, "How long every member waits between two messages. Hosts do not wait.")), this.slow),
         this.wordsForm()),
-      this.result);
+    ];
+    this.element = h("div", { class: "moderation-panel" },
+      h("section", { "aria-label": "Reports" }, h("h3", {}, "Reports of abuse"), this.noReports, this.reports), this.changes, this.result);
     this.refresh = throttled(() => this.fetch(), 400);
   }
 
@@ -61,12 +64,26 @@ export class Moderation {
 
   async fetch() {
     try {
+      this.drawReports((await this.call("reports")).reports);
+      if (this.archived) return;
       const { members, chat_limits } = await this.call("permissions");
-      const { reports } = await this.call("reports");
       this.drawLimits(members, chat_limits);
-      this.drawReports(reports);
     } catch {
       // Lost, or no longer permitted: the next draw decides.
+    }
+  }
+
+  /** In an archived room reports can be read, and nothing can be changed. */
+  drawArchived(archived) {
+    this.archived = archived;
+    for (const part of [...this.changes, ...this.reports.querySelectorAll(".buttons")]) part.hidden = archived;
+  }
+
+  /** The buttons that mute say for how long. */
+  nameMutes() {
+    const { value, selectedOptions } = this.duration;
+    for (const button of this.reports.querySelectorAll("button[data-mute]")) {
+      setText(button, `Mute ${escapeInvisible(button.dataset.mute)} ${value ? "for " : ""}${selectedOptions[0].textContent}`);
     }
   }
 
@@ -96,6 +113,8 @@ export class Moderation {
     this.noReports.hidden = reports.length > 0;
     const kept = new Map([...this.reports.children].map((line) => [line.dataset.report, line]));
     this.reports.replaceChildren(...reports.map((report) => kept.get(String(report.report)) ?? this.report(report))); // a report never changes
+    this.nameMutes();
+    this.drawArchived(this.archived);
   }
 
   report({ report, by, at, reason, about = [], lines = [] }) {
@@ -106,7 +125,7 @@ export class Moderation {
       lines.map((line) => h("div", {}, h("p", { class: "muted" }, memberName(line.member), ` to ${escapeInvisible(line.to === "*" ? "everybody" : line.to)} `, timestamp(line.at)), h("blockquote", {}, line.text))),
       h("p", { class: "buttons" }, note,
         h("button", { type: "button", class: "primary", "aria-label": `Close report ${report}`, onclick: () => this.run("close_report", { report, note: note.value.trim() }) }, "Close"),
-        about.map((member) => h("button", { type: "button", class: "quiet", onclick: () => this.mute(member) }, `Mute ${escapeInvisible(member)}`))));
+        about.map((member) => h("button", { type: "button", class: "quiet", "data-mute": member, onclick: () => this.mute(member) }))));
   }
 }
 

@@ -33,7 +33,7 @@ export class OwnDataScreen {
   draw(data) {
     const rooms = (data.rooms ?? []).map((room) => {
       const messages = room.messages?.length ?? 0;
-      return `Room ${room.room}: ${room.handle ? `you are ${room.handle}` : "you have left"}, ${messages === 1 ? "1 message" : `${messages} messages`}`;
+      return `Room ${room.room}: ${room.handle ? `you are ${room.handle}` : room.waiting ? "you wait in the lobby" : "you have left"}, ${messages === 1 ? "1 message" : `${messages} messages`}`;
     });
     const lines = [`Name: ${data.name}`, data.profile ? "A profile of the Nexus" : null, ...rooms];
     this.list.replaceChildren(...lines.filter(Boolean).map((line) => h("li", {}, line)));

@@ -9,7 +9,8 @@ export class AboutYou {
   constructor(leave, openData) {
     this.summary = h("p");
     this.permissions = h("dl");
-    this.leave = confirmButton("Leave this room", "Leave? Your seat is freed, and a token for this room alone ends.", "Leave", leave);
+    this.lastHost = h("strong", { hidden: true }, "You are the only host here. Nobody can manage this room or read reports when you have left. ");
+    this.leave = confirmButton("Leave this room", [this.lastHost, "Leave? Your seat is freed, and a token for this room alone ends."], "Leave", leave);
     this.leave.hidden = true;
     this.result = h("p", { class: "result error", role: "status" });
     this.element = h("div", { class: "you", "aria-label": "You", role: "group" },
@@ -17,9 +18,10 @@ export class AboutYou {
         h("p", { class: "buttons" }, h("button", { type: "button", onclick: () => openData() }, "Your data"), this.leave), this.result));
   }
 
-  /** `mayLeave`: the house offers it. */
-  offerLeave(mayLeave) {
+  /** `mayLeave`: the house offers it. `isLastHost`: nobody else manages the room. */
+  offerLeave(mayLeave, isLastHost) {
     this.leave.hidden = !mayLeave;
+    this.lastHost.hidden = !isLastHost;
   }
 
   /** `me`: the reply of whoami. `reward`: the total reward; null where the world counts none. `isPlayed`: there are seats. */
@@ -36,7 +38,7 @@ export class AboutYou {
     this.summary.replaceChildren(
       "You are ", memberName(me.handle), ` · ${facts.filter(Boolean).join(" · ")}`,
       ...(isPlayed && isWatchOnly(me) && !me.grant.act.includes("manage_members") ? [h("span", { class: "badge" }, "watch-only")] : []));
-    this.permissions.replaceChildren(...permissions(me.grant).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
+    this.permissions.replaceChildren(...permissions(me).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   }
 }
 
@@ -58,16 +60,20 @@ const CAPABILITIES = {
   send_broadcast: "write to everybody", speak: "speak", publish: "publish views of an app", manage_members: "manage members",
 };
 
-function capabilityList(names) {
-  return names.length ? names.map((name) => CAPABILITIES[name] ?? name).join(", ") : "nothing";
+/** `through`: the seat of another player that we look through, or null. */
+function capabilityList(names, through = null) {
+  const words = names.map((name) => (through && name === "read_own" ? `what seat ${escapeInvisible(through)} sees` : CAPABILITIES[name] ?? name));
+  return words.length ? words.join(", ") : "nothing";
 }
 
-function permissions({ perceive, act, through, layers = [] }) {
+function permissions(me) {
+  const { perceive, act, layers = [] } = me.grant;
+  const through = watchedSeat(me);
   return [
-    ["You can see", capabilityList(perceive)],
+    ["You can see", capabilityList(perceive, through)],
     ["You can do", capabilityList(act)],
-    ...(through ? [["Your view", `through seat ${through}; its player was told`]] : []),
-    ...layers.filter((layer) => !isPartOfLimit(layer, layers)).map(layerText),
+    ...(through ? [["Your view", `through seat ${escapeInvisible(through)}; its player was told`]] : []),
+    ...layers.filter((layer) => !isPartOfLimit(layer, layers)).map((layer) => layerText(layer, through)),
   ];
 }
 
@@ -76,10 +82,11 @@ function isPartOfLimit({ kind, may, expiresAt }, layers) {
   return kind === "addition" && !expiresAt && layers.some((l) => l.kind === "limit" && String(l.may) === String(may));
 }
 
-/** How a host has changed what the role gives. */
-function layerText({ kind, may, expiresAt }) {
+/** How a host, or the player of the seat that we look through, has changed what the role gives. */
+function layerText({ kind, may, expiresAt, thisGame }, through) {
   const expiry = expiresAt && dateTime(expiresAt * 1000);
-  if (kind === "addition") return ["Added by a host", capabilityList(may) + (expiry ? `; until ${expiry}` : "")];
+  const ends = expiry ? `; until ${expiry}` : thisGame ? "; until the next game begins" : "";
+  if (kind === "addition") return [through && String(may) === "read_own" ? "Allowed by its player" : "Added by a host", capabilityList(may, through) + ends];
   if (!may.length) return ["Limited", "your permissions were revoked or have expired"];
   return ["Limited", expiry ? `by a host, until ${expiry}; after that you have no permissions here` : "by a host"];
 }

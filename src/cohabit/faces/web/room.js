@@ -13,7 +13,7 @@ import { FrontEnd } from "./front_end.js";
 import { Manage } from "./manage.js";
 import { markdown } from "./markdown.js";
 import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat } from "./panels.js";
-import { numberOf } from "./report.js";
+import { numberOf, readersOf } from "./report.js";
 import { TimeControls } from "./time.js";
 import { Travel } from "./travel.js";
 
@@ -39,6 +39,7 @@ export class RoomScreen {
     this.cursor = null; // of the last event shown; null: none was fetched yet
     this.subscribed = false;
     this.me = this.session = this.view = null;
+    this.hosts = []; // their handles
     this.hasPictures = true; // until the world refuses to draw one
     setColours([], [], []); // those of another room
 
@@ -57,7 +58,7 @@ export class RoomScreen {
     this.travel = new Travel((game) => this.body.nameWayBack(game));
     this.body = new Body((command, args) => this.callBody(command, args), () => this.guarded(() => this.fetchMe()), (result) => this.linkOf(result), this.travel.leaving);
     this.manage = new Manage(connection, room, () => (this.session ? this.refresh() : this.load()), () => this.drawOffers());
-    this.events = new EventLog((item, reason) => this.report(item, reason));
+    this.events = new EventLog((item, reason) => this.report(item, reason), (author) => readersOf(author, this.hosts));
     this.notes = new Notes();
     this.message = new MessageForm((to, content) => this.connection.callOnce("send_message", { to, content }, this.room));
     this.board.element.hidden = true;
@@ -341,7 +342,7 @@ export class RoomScreen {
   async report(item, reason) {
     const { items = [] } = (await this.manage.may("recv_messages")) ? await this.call("recv_messages", { max: 500 }) : {};
     const number = numberOf(item, items);
-    await this.connection.callOnce("report", { reason, ...(number ? { messages: [number] } : { member: item.by }) }, this.room);
+    return this.connection.callOnce("report", { reason, ...(number ? { messages: [number] } : { member: item.by }) }, this.room);
   }
 
   /** Our token may end with it, maybe before the reply arrives. */
@@ -408,7 +409,8 @@ export class RoomScreen {
   /** What everybody is offered who may use it: to leave, and to report messages. */
   drawOffers() {
     const { usable } = this.manage;
-    this.you.offerLeave(usable.includes("leave"));
+    this.hosts = (this.session?.members ?? []).filter((m) => m.role === "host").map((m) => m.handle);
+    this.you.offerLeave(usable.includes("leave"), this.me !== null && usable.includes("mute") && String(this.hosts) === this.me.handle);
     const mayReport = usable.includes("report") && !usable.includes("reports"); // they come to hosts
     this.events.offerReports(mayReport ? this.me?.handle ?? null : null);
   }

@@ -1,6 +1,6 @@
 // The token that this tab signs in with. It is kept in the session storage: other tabs do not see it, and it is gone
 // when the tab is closed. Members who joined by a link have no link of their own to come back with, so their tokens are
-// kept in the local storage until they sign out.
+// kept in the local storage until they sign out. The same is true of a link that can be opened once.
 
 const TOKEN = "cohabit.token";
 const INVITE = "cohabit.invite";
@@ -13,7 +13,9 @@ export function takeToken() {
   if (!fragment) return load(TOKEN);
   history.replaceState(history.state, "", location.pathname + location.search);
   const token = decode(fragment);
-  if (token !== load(INVITE)) saveToken(token); // an invite link that was accepted in this tab: still the same member
+  const known = Object.values(members()).find((member) => member.link === token); // it was opened in this browser
+  if (known) saveToken(known.token, token);
+  else if (token !== load(INVITE)) saveToken(token); // an invite link that was accepted in this tab: still the same member
   return load(TOKEN);
 }
 
@@ -35,8 +37,9 @@ export function memberOf(room) {
   return members()[room];
 }
 
-export function rememberMember(room, token, name) {
-  saveMembers({ ...members(), [room]: { token, name } });
+/** `link`: the token of the link that this token replaces. */
+export function rememberMember(room, token, name, link = undefined) {
+  saveMembers({ ...members(), [room]: { token, name, link } });
 }
 
 function members() {

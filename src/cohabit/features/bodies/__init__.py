@@ -114,7 +114,7 @@ class BodiesFeature(Feature):
     def keeps_seated(self, room: BaseRoom, seat: SeatId) -> str:
         """A body that is falling, fighting or the like cannot be left."""
         unsafe = room.crash_on_error(world_of(room).body, seat).unsafe
-        return f"you cannot leave this body now: {unsafe}" if unsafe else ""
+        return f"you cannot leave this body now: {unsafe}; act on, and try again when it is safe" if unsafe else ""
 
     def absent(self, room: BaseRoom) -> list[SeatId]:
         return sleep.absent(room)

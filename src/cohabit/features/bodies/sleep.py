@@ -131,7 +131,8 @@ def due(room: BaseRoom) -> Iterator[Due]:
 def absent(room: BaseRoom) -> list[SeatId]:
     members = room.state.members
     found = [members[name].seat for name in BODIES.read(room.state).asleep if name in members]
-    return [seat for seat in found if seat is not None]
+    asleep = [seat for seat in found if seat is not None]
+    return asleep if room.seats.keys() - set(asleep) else []  # if all sleep, the game waits for any of them
 
 
 def text(room: BaseRoom) -> str:

@@ -44,6 +44,7 @@ class Receipt(Struct, omit_defaults=True):
     notes: tuple[str, ...] = ()  # exit conditions that only the agent can judge
     difficulty: str = "normal"  # that holds here
     damage: float = 1.0
+    revived: bool = False  # its body was dead
 
 
 @system_entry(audit="joined")
@@ -61,7 +62,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False, resp
         raise Conflict("you are in this game already")
     _check_may_play(me)
     given: dict[str, int] = {}
-    woken = False
+    woken = revived = False
     if isinstance(room.world, EmbodiedWorld):
         if avatars.controlled(room, me) is not None:
             raise Conflict("you control a body here already; leave it first (`jack_out`)")
@@ -71,7 +72,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False, resp
         try:
             if respawn and (dead := newest_dead(room, package.identity)) is not None:
                 avatars.come_back(ctx, me, dead, respawn)
-                woken = True
+                woken = revived = True
             else:
                 woken = avatars.enter_body(
                     ctx, me, package.avatar, package.bonuses, package.spawn, new=package.new_avatar
@@ -99,6 +100,7 @@ def transit_in(ctx: Context, package: EntryPackage, admitted: bool = False, resp
     VISITS.change(state).tickets[package.identity] = package.ticket
     ctx.tell(f"{me.handle} {'returns to its body' if woken else 'arrives'} from the Nexus", "roster")
     found = receipt(room, package.identity, woken)
+    found.revived = revived
     found.notes = tuple(text for text in package.exit_conditions if text not in visit.conditions)
     notes = [
         *(f"goal: {one_line(goal)}" for goal in package.goals),

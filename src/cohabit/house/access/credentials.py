@@ -16,9 +16,9 @@ from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.calls import Check, SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import OPERATOR, TEMPORARY, hashed, make_token, new_identity
+from cohabit.house.store.identities import FOR_A_PERSON, OPERATOR, TEMPORARY, hashed, make_token, new_identity
 from cohabit.model.grant import Capability
-from cohabit.model.identity import Credential, Identity, Kind
+from cohabit.model.identity import Credential, Ended, Identity, Kind
 from cohabit.model.suggest import nearest
 from cohabit.room.access.grants import check_grantable
 from cohabit.room.commands import command
@@ -75,7 +75,7 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
         if C.MANAGE_MEMBERS not in author.held:
             raise PermissionDenied("replacing another member's token requires manage_members")
         if member is not None:
-            _check_private(room, member)
+            _check_private(ctx, other.identity, room.id)
             check_grantable(author, member.held | member.role_grant, member.handle)
 
     check(ctx.room, 0)
@@ -91,9 +91,26 @@ async def _rotate_for(ctx: HouseContext, handle: str) -> TokenMade:
     return TokenMade(other.handle, await _replace(ctx, identity, ctx.room.id, ends, check))
 
 
-def _check_private(room: Room, member: Member | None) -> None:
-    if member is not None and (why := room.kept_private(member, "token")):
-        raise PermissionDenied(why)
+def _check_private(ctx: HouseContext, identity: str, here: str | None) -> None:
+    """Refuse a token of somebody who sees what a room keeps for its player, in whatever room: a token for one room can
+    lead to another one (`resume_game` of the Nexus, `join` of a guest)."""
+    known = ctx.house.identities.get(identity)
+    if known is None:
+        return
+    removed = Member(known.name, known.kind, identity=identity)  # where it is no member, but may come back to its seat
+    for runner in list(ctx.house.rooms.values()):
+        member = runner.room.member_of(identity) or removed
+        if why := runner.room.kept_private(member, "token"):
+            raise PermissionDenied(why if runner.id == here else f"{member.handle} plays in another room: {why}")
+
+
+async def _close_earlier_games(ctx: HouseContext, identity: str) -> None:
+    """Somebody else gets a token of this identity: the games that it has played must not come back from saves."""
+    for runner in list(ctx.house.rooms.values()):
+        state = runner.room.state
+        played = any(identity in seats for seats in (state.played, *state.played_before.values()))
+        if played and runner.room.kept_private(None, "token"):
+            await runner.submit(SystemCall("token_known", {"identity": identity}))
 
 
 class TokensRevoked(Struct):
@@ -118,6 +135,14 @@ def _longest(ctx: HouseContext, identity: Identity, room: str | None) -> int | N
     return None if None in ends else max((end for end in ends if end is not None), default=None)
 
 
+async def own_token(ctx: HouseContext) -> str | None:
+    """A token that nobody else knows, for a person who came with a link that the creator of the room has seen."""
+    me = ctx.identity
+    if me is None or ctx.credential.label != FOR_A_PERSON:
+        return None
+    return await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
+
+
 async def _replace(
     ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None,
     others: Sequence[Credential] = (),
@@ -126,9 +151,8 @@ async def _replace(
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
-    made = Credential(
-        hashed(token), identity.id, room, label=old[-1].label if old else "", created_at=now, expires_at=ends
-    )
+    label = old[-1].label if old and old[-1].label != FOR_A_PERSON else ""
+    made = Credential(hashed(token), identity.id, room, label, now, ends)
     await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check)
     return token
 
@@ -139,6 +163,8 @@ async def _change(
 ) -> int:  # fmt: skip
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
+    if new and ctx.credential.identity not in (OPERATOR.id, identity):
+        await _close_earlier_games(ctx, identity)
     also = Write(credentials=[*(structs.replace(c, revoked=True) for c in old), *new])
     for credential in new:  # registered now, so a concurrent change replaces it too; the token is not sent yet
         house.identities.put_credential(credential)
@@ -180,9 +206,11 @@ async def revoke_and_store(house: Services, credentials: Sequence[Credential]) -
 
 def members_removed(house: Services, runner: RoomRunner, members: Sequence[Member]) -> None:
     """Revoke the credentials of removed members for this room."""
+    state, now = runner.room.state, house.clock.now()
     for member in members:
-        held = house.identities.of(member.identity, runner.id) if member.identity else []
-        gone = house.identities.revoke(held)
+        who = member.identity
+        why: Ended = "blocked" if who in state.blocked else "left" if who in state.former else "removed"
+        gone = house.identities.end(who, runner.id, why, now) if who else []
         if gone:
             house.writer.submit(Write(credentials=gone)).add_done_callback(_log_failure)
 
@@ -236,7 +264,7 @@ async def list_credentials(ctx: HouseContext) -> Credentials:
 
 def _state(credential: Credential, now: int) -> str:
     if credential.revoked:
-        return "revoked"
+        return credential.ended or "revoked"
     return "good" if by_credential(credential, now) else "expired"
 
 
@@ -294,13 +322,8 @@ def _check_for_others(ctx: HouseContext, identity: Identity, room: str | None) -
     if identity.id == OPERATOR.id:
         raise PermissionDenied("the operator's token is only in the data folder of this house")
 
-    def check(room: Room, at: int) -> None:
-        _check_private(room, room.member_of(identity.id))
-
-    rooms = ctx.house.rooms
-    for runner in rooms.values() if room is None else [rooms[room]]:
-        check(runner.room, 0)
-    return check
+    _check_private(ctx, identity.id, room)
+    return lambda _, at: _check_private(ctx, identity.id, room)
 
 
 def _owner(ctx: HouseContext, name: str, room: str | None) -> tuple[Identity, list[Credential]]:

@@ -18,29 +18,34 @@ from cohabit.room.state import handle_of
 C = Capability
 
 
-class EgressCount(Struct):
+class EgressCount(Struct, omit_defaults=True):
     members: list[EgressOfMember]
+    step: int = 0  # in a sealed room while its game runs: budgets and counts of others are multiples of so many bytes
 
 
 @command(category="meta", where="house")
 async def egress(
     ctx: HouseContext,
-    member: Annotated[str | None, Meta(description="for hosts: only this member")] = None,
+    member: Annotated[str | None, Meta(description="for hosts: only this member, also one who has left")] = None,
 ) -> EgressCount:
     """How many bytes were sent to each member's backend, by kind, over every interface, and what is left of its budget.
 
     Hosts see all members, also those who have left; other members see their own. `export_egress` gives hosts a signed
     copy.
     """
-    me, state = ctx.member, ctx.room.state
-    about = me
-    if C.MANAGE_MEMBERS in me.held and member is not None:
-        about = state.require_member(member, me)
-    await _store(ctx.runner)
-    accounts = [ctx.runner.egress.of(about)]
-    if C.MANAGE_MEMBERS in me.held and member is None:
+    me, accounts = ctx.member, [ctx.runner.egress.of(ctx.member)]
+    if C.MANAGE_MEMBERS in me.held:
         accounts = list(ctx.runner.egress.accounts.values())
-    return EgressCount([_of_account(account, _step(account, me.identity)) for account in accounts])
+        if member is not None and (known := ctx.room.state.with_handle(member)) is not None:
+            accounts = [ctx.runner.egress.of(known)]
+        elif member is not None:
+            accounts = [account for account in accounts if _handle(account) == member]
+            if not accounts:
+                ctx.room.state.require_member(member, me)
+    await _store(ctx.runner)
+    shown = [_of_account(account, _step(account, me.identity)) for account in accounts]
+    step = ctx.runner.egress.of(me).step
+    return EgressCount(shown, step if step > 1 else 0)
 
 
 class ExportedEgress(Struct):
@@ -86,11 +91,17 @@ def _step(account: Account, reader: str) -> int:
     return 1 if account.who == reader else account.step
 
 
+def _handle(account: Account) -> str:
+    """The handle that a member has, or had."""
+    named = [line.sent.handle for line in account.backends.values() if line.kinds]
+    return handle_of(account.member) if account.member else named[0] if named else account.who
+
+
 def _of_account(account: Account, step: int) -> EgressOfMember:
     lines = [line.sent for line in account.backends.values() if line.kinds]
     limit, used = account.budget, up(account.used, step)
     return EgressOfMember(
-        member=handle_of(account.member) if account.member else lines[0].handle if lines else account.who,
+        member=_handle(account),
         who=account.who,
         bytes=used,
         budget=limit,

@@ -5,6 +5,7 @@ there are too many codes.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Collection
 from contextlib import nullcontext
 from weakref import WeakValueDictionary
@@ -42,6 +43,44 @@ STALE_MS = 3_600_000
 INCOMPLETE = "put the address of the house before the link; it does not know its own (setting public_url)"
 
 
+class Turns:
+    """One check at a time. Of those who wait, the newest and the oldest have the next turn by turns: somebody with the
+    right code seldom waits behind all wrong ones from the same address, and nobody waits forever."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._is_taken = False
+        self._takes_newest = True
+
+    async def __aenter__(self) -> None:
+        if not self._is_taken:
+            self._is_taken = True
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                if turn in self._waiting:
+                    self._waiting.remove(turn)
+            else:
+                self._pass_on()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            turn = self._waiting.pop() if self._takes_newest else self._waiting.popleft()
+            if not turn.done():
+                self._takes_newest = not self._takes_newest
+                turn.set_result(None)
+                return
+        self._is_taken = False
+
+
 class Gate:
     """Counts wrong codes and arrivals, and issues challenges, for one house. Not stored.
 
@@ -53,7 +92,7 @@ class Gate:
         self.guesses = Attempts(clock, GUESSES, GUESSES_MS)
         self.guesses_of_all = Attempts(clock, GUESSES_OF_ALL, GUESSES_MS)
         # A caller has one check at a time, so that it cannot try many codes before the first counts.
-        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.turns: WeakValueDictionary[str, Turns] = WeakValueDictionary()
         self.checks = asyncio.Semaphore(CHECKS_AT_ONCE)
         self.late_checks = asyncio.Semaphore(1)
         self.forgeries = Attempts(clock, FORGERIES, FORGERIES_MS)
@@ -71,7 +110,7 @@ class Gate:
 async def matched_code(ctx: HouseContext, code: str) -> str:
     """The stored code of the room, if the caller has given the same; else empty. Wrong codes count for this caller."""
     gate, room, caller = ctx.house.need(Gate), ctx.room.id, caller_of(ctx)
-    async with gate.turns.setdefault(f"{room} {caller}", asyncio.Lock()):
+    async with gate.turns.setdefault(f"{room} {caller}", Turns()):
         limit = 1 if gate.guesses_of_all.is_exhausted(room) else None
         guesses = gate.guesses.is_exhausted(room, caller, limit)
         if guesses and not ctx.room.state.entry_policy.code_is_random:

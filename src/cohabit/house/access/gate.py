@@ -5,33 +5,28 @@ key, with a code, by name, or because the room is open. It becomes a member at o
 newcomer has a token that can only call `join`; when a host admits it, the same token becomes the member's.
 """
 
-from collections.abc import Mapping
 from secrets import token_hex
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
 from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
 from cohabit.house.access import signing
-from cohabit.house.access.credentials import revoke_and_store
+from cohabit.house.access.credentials import own_token, revoke_and_store
 from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
 from cohabit.house.access.invites import check_inviter, record_invite
-from cohabit.house.access.signing import HouseKey
-from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.calls.door import Door
-from cohabit.house.calls.resolve import STRANGER, resolve
-from cohabit.house.running.calls import Deliver
-from cohabit.house.running.egress import measured
+from cohabit.house.calls.context import HouseContext
+from cohabit.house.calls.resolve import resolve
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import USED_UP, hashed, make_token, new_identity
 from cohabit.model.admission import Admission, EntryPolicy, Knock, same_name
 from cohabit.model.grant import Capability
 from cohabit.model.identity import Credential, Identity, Invite
-from cohabit.model.refusals import NEWCOMER
 from cohabit.model.words import Words
-from cohabit.room.commands import Backend, WaitMs, command, command_of
+from cohabit.room.commands import Backend, WaitMs, command
 from cohabit.room.room import Room
-from cohabit.room.state import handle_of
+from cohabit.room.seeing.looking import seat_text
+from cohabit.room.state import Member, handle_of
 from cohabit.scenario import check_name, handle_for
 
 C = Capability
@@ -39,9 +34,9 @@ INVITED, AS_GUEST, WITH_KEY, BY_CODE, BY_NAME, OPEN_LINK = "invite", "guest", "a
 """The ways to join."""
 PROVEN = (INVITED, AS_GUEST, WITH_KEY, BY_CODE)
 """Ways to join that not everybody has. They have precedence in a full lobby."""
-UNKNOWN_INVITE = "an invite that this house has not made: it is forged, or from another house"
 SHARED = "This invite is shared with others. Connect with this token from now on; joining again adds another member."
 YOURS = "Connect with this token from now on. If your client cannot change it, call `join` again with keep_token."
+WELCOME = "You have other commands now; over MCP, list your tools again."
 WAITING = "A host must admit you. Call `join` with wait_ms, with this token, until the status changes."
 
 
@@ -81,7 +76,9 @@ Name = Annotated[
 
 @command(
     category="meta", where="house", records=True, joins=True,
-    hint="joins the room, with your invite or by another way that the room allows.", listed=True,
+    hint="joins the room, with your invite or by another way that the room allows. Then list your tools again: there "
+    "are others.",
+    listed=True,
 )  # fmt: skip
 async def join(
     ctx: HouseContext,
@@ -153,7 +150,7 @@ class Asked(Struct):
 async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
     """Make the caller a member, or put it into the lobby. Returns its identity, and its token if it is a new one."""
     if ctx.maybe_member is not None:
-        return ctx.member.identity, None
+        return ctx.member.identity, None if asked.keep_token else await own_token(ctx)
     state = ctx.room.state
     knock = state.knock_of(ctx.credential.identity) if ctx.credential.identity else None
     if knock is not None:
@@ -203,7 +200,7 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     member, knock = room.member_of(identity), room.state.knock_of(identity)
     invite = ctx.house.identities.invite_of(ctx.credential)
     if member is not None:
-        note = None if token is None else SHARED if invite is not None and invite.shared else YOURS
+        note = _welcome(room, member) if token is None else SHARED if invite is not None and invite.shared else YOURS
         return JoinedRoom(room.id, "joined", member.handle, member.role_name, member.seat, token, note)
     if knock is None:  # a host removed the member before the reply
         raise Unauthorized("you were removed from this room")
@@ -212,6 +209,10 @@ def _reply(ctx: HouseContext, identity: str, token: str | None) -> JoinedRoom:
     if room.state.entry_policy.locked:
         return JoinedRoom(room.id, "locked", token=token, note="This room is locked. A host can unlock it.")
     return JoinedRoom(room.id, "waiting", token=token, note=WAITING)
+
+
+def _welcome(room: Room, member: Member) -> str:
+    return f"{WELCOME} {seat_text(room, member)}".rstrip()
 
 
 def _check_may_enter(ctx: HouseContext, newcomer: Newcomer) -> bool:
@@ -264,7 +265,10 @@ async def _record_entry(ctx: HouseContext, newcomer: Newcomer, lobby: bool) -> N
         if invite is not None:
             house.identities.take_use(invite, -1)
         raise
-    house.identities.revoke(dropped)
+    for one in dropped:
+        house.identities.end(one.identity, ctx.room.id, "removed", house.clock.now())
+    if dropped:
+        await house.writer.submit(Write(credentials=dropped))
     house.identities.put(me)
     _put_token(ctx, newcomer)
     if invite is not None:  # it may have been revoked in the meantime
@@ -437,58 +441,3 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
     return _stranger(ctx, me, name, WITH_KEY, asked, found.may)
-
-
-# -- without a token --------------------------------------------------------------------------------
-JOIN = command_of(join)
-
-
-async def knock(
-    door: Door, args: Mapping[str, Any], token: str | None = None, address: str = "", deliver: Deliver = measured
-) -> Any:
-    """Call `join` for a caller without a token, or with an ``invite`` in the arguments. ``address``: where the caller
-    is, for limits."""
-    rest = dict(args)
-    room, invite = rest.pop("room", None), rest.pop("invite", None)
-    for given, longest, what in ((room, 64, "room"), (invite, signing.MAX_TOKEN, "invite")):
-        if given is not None and not (isinstance(given, str) and 0 < len(given) <= longest):
-            raise BadArgs(f"{what}: must be a text with at most {longest} characters")
-    if token is not None:
-        credential = door.identify(token)
-    elif room is None:
-        raise BadArgs("room: say which room you want to join")
-    elif invite is not None:
-        credential = await _identify_invite(door, invite, room)
-    else:
-        credential = Credential(hashed(f"{room} {address}"), "", room, STRANGER)
-    return await door.call(credential, room, JOIN.name, rest, deliver=deliver)
-
-
-async def _identify_invite(door: Door, invite: str, room: str) -> Credential:
-    """The credential of an invite. Raises if it is not valid, with the reason."""
-    house = door.services
-    try:
-        found = door.identify(invite, room)
-    except Unauthorized as unknown:
-        if house.identities.invite_with(invite) is not None:  # it was, and the error says what became of it
-            raise
-        key = await house.need(HouseKey).load()
-        said = signing.verify_invite(invite, key.public_jwk, room, house.clock.now() / 1000)
-        raise (
-            Unauthorized(f"this invite is not valid: {said}", reason=said) if isinstance(said, str) else unknown
-        ) from None
-    if found.room not in (None, room):
-        wrong = Unauthorized("this invite is not valid: wrong room", reason="wrong room")
-        note_invalid_invite(house, invite, wrong, room)
-        raise wrong
-    return found
-
-
-def note_invalid_invite(house: Services, token: str, wrong: Unauthorized, room: str | None = None) -> None:
-    """Write to the audit of a room that somebody tried to join with an invite that is not valid: used up, expired,
-    revoked, forged or unknown. ``room``: the one that the caller has named; else the one that the invite names."""
-    known, body = house.identities.invite_with(token), signing.read(token, signing.InviteBody)
-    named = room or (known.room if known is not None else body.room if body is not None else "")
-    runner = house.rooms.get(named)
-    if runner is not None:
-        runner.refused(NEWCOMER, JOIN.name, wrong if known is not None else Unauthorized(UNKNOWN_INVITE))

@@ -196,7 +196,9 @@ async def revoke_invite(
     args = {"invite": invite, "handle": found.handle, "by": ctx.member.id}
     also = Write(credentials=[structs.replace(c, revoked=True) for c in ended], invites=[revoked])
     await ctx.record("invite_revoked", args, also)
-    house.identities.revoke(ended)
+    for identity in identities:
+        house.identities.end(identity, ctx.room.id, "removed", house.clock.now())
+    await house.writer.submit(Write(credentials=ended))
     await record_invite(ctx, revoked, "revoked")
     return InviteRevoked(found.id, came)
 

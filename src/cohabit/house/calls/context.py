@@ -58,7 +58,7 @@ class HouseContext(Struct, eq=False):
     @property
     def runner(self) -> RoomRunner:
         if self.maybe_runner is None:
-            raise BadArgs("this command needs a room; pass its id as room (--room ROOM on the command line)")
+            raise BadArgs("this command needs a room; pass its id as room")
         return self.maybe_runner
 
     @property

@@ -23,7 +23,7 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if command is not None and (command.about == "house" or (command.about == "either" and wanted is None)):
             return HouseContext(house, credential, command)
         if wanted is None:
-            raise BadArgs(f"{name[:80]} needs a room; pass its id as room (--room ROOM on the command line)")
+            raise BadArgs(f"{name[:80]} needs a room; pass its id as room")
     if credential.room is not None and credential.room != wanted:
         raise unknown_room(wanted)
     runner = runner or house.rooms.runner_of(wanted)
@@ -44,12 +44,12 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if command is None or not (command.before_joining or command.about != "room"):
             if absence:
                 raise UnknownRoom(absence)
-            raise UnknownRoom(f"you are not a member of room {wanted!r}; call `join` first")
+            raise _not_joined(house, credential, wanted)
         if not command.before_joining:
             if runner.room.state.knock_of(credential.identity) is not None and credential.room is not None:
                 raise UnknownRoom("you wait in the lobby of this room; call `join`")
             if not command.records:  # what it reads of a room is for members
-                raise UnknownRoom(f"you are not a member of room {wanted!r}; call `join` first")
+                raise _not_joined(house, credential, wanted)
             return HouseContext(house, credential, command)
     elif command is None:
         command = runner.room.command_now(name)
@@ -57,6 +57,16 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
             raise _unknown_command(runner, member, name)
     assert command is not None
     return HouseContext(house, credential, command, runner, member)
+
+
+def _not_joined(house: Services, credential: Credential, room: str) -> UnknownRoom:
+    invite = house.identities.invite_of(credential)
+    if invite is not None and house.identities.unused_of(invite) is not None:
+        return UnknownRoom(
+            "you have joined, but this is the token of your invite: connect with the token that `join` gave you, or "
+            "call `join` again with keep_token"
+        )
+    return UnknownRoom(f"you are not a member of room {room!r}; call `join` first")
 
 
 def _unknown_command(runner: RoomRunner, member: Member, name: str) -> CohabitError:

@@ -15,7 +15,7 @@ from cohabit.house.agents.brains import check_makeable
 from cohabit.house.calls.context import Services
 from cohabit.house.settings import split_names
 from cohabit.house.store.contract import Write
-from cohabit.house.store.identities import Identities, hashed, make_token, new_identity
+from cohabit.house.store.identities import FOR_A_PERSON, Identities, hashed, make_token, new_identity
 from cohabit.house.store.loading import describe_world
 from cohabit.house.threads import run_in_thread
 from cohabit.model.identity import Credential, Identity
@@ -64,7 +64,11 @@ async def create_room(
         bound = [agent for agent in scenario.agents if agent.identity is None]
         tokens = {agent.id: agent.token or make_token() for agent in bound}
         where = None if scenario.house_tokens else name
-        keys = [Credential(hashed(tokens[a.id]), ids[a.id], where, created_at=now) for a in bound]
+        links = [a.id for a in bound if owner is not None and a.kind == "human" and room.kept_private(None, "token")]
+        keys = [
+            Credential(hashed(tokens[a.id]), ids[a.id], where, FOR_A_PERSON if a.id in links else "", now)
+            for a in bound
+        ]
         body = (snapshot.seq, snapshot.encode())
         fresh = [people[a.id] for a in bound]
         write = Write(name, room.record.take_pending(), body, identities=fresh, credentials=keys)

@@ -13,8 +13,8 @@ from cohabit.errors import BadArgs, CohabitError, Conflict, PermissionDenied, Un
 from cohabit.house.access.codes import Attempts
 from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import HouseContext, Services
-from cohabit.house.lifecycle.rewriting import NotRewritable, Person, mentions, rewritten, words_of
-from cohabit.house.running.calls import Call
+from cohabit.house.lifecycle.rewriting import NotRewritable, Person, had_in, mentions, rewritten, words_of
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.store.contract import Write
 from cohabit.house.store.identities import OPERATOR
@@ -24,6 +24,7 @@ from cohabit.model.record import decode_entry
 from cohabit.model.timestamps import utc
 from cohabit.model.words import texts_in
 from cohabit.room.commands import command
+from cohabit.room.room import Room
 from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
@@ -44,10 +45,11 @@ class OwnMessage(Struct):
 
 class InRoom(Struct, omit_defaults=True):
     room: str
-    handle: str | None = None  # None: you have left
+    handle: str | None = None  # None: you have left, or wait
     name: str = ""
     role: str = ""
-    messages: list[OwnMessage] = []  # the newest, as far as you wrote them as this member
+    messages: list[OwnMessage] = []  # the newest that you wrote
+    waiting: bool = False  # in the lobby
 
 
 class MyData(Struct, omit_defaults=True):
@@ -151,23 +153,26 @@ def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
         runner = house.rooms.get(room_id)
         if runner is None:
             continue
-        member = runner.room.member_of(me.id)
-        if member is None:
-            found.append(InRoom(room_id))
-            continue
-        if private and runner.room.kept_private(member, "token"):
-            found.append(InRoom(room_id, member.handle, member.name, member.role_name))
-            continue
-        said: list[OwnMessage] = []
-        for _, body, _ in house.store.lines(room_id, -1):
-            entry = decode_entry(body)
-            made = runner.room.commands.get(entry.do) if entry.by == member.id else None
-            if made is not None and isinstance(entry.args, dict):
-                words = [text for word in words_of(made) for text in texts_in(entry.args.get(word))]
-                texts = [text for text in (*words, entry.why) if text]
-                said += [OwnMessage(utc(entry.at), entry.do, texts)] if texts else []
-        found.append(InRoom(room_id, member.handle, member.name, member.role_name, said[-MESSAGES_SHOWN:]))
+        room, member = runner.room, runner.room.member_of(me.id)
+        said = [] if private and room.kept_private(member, "token") else _said(house, room, me.id)
+        mine = InRoom(room_id) if member is None else InRoom(room_id, member.handle, member.name, member.role_name)
+        mine.messages, mine.waiting = said[-MESSAGES_SHOWN:], room.state.knock_of(me.id) is not None
+        found.append(mine)
     return found
+
+
+def _said(house: Services, room: Room, identity: str) -> list[OwnMessage]:
+    """What an identity wrote in a room, also before it left."""
+    said: list[OwnMessage] = []
+    ids = house.need(Forgetting).members_of(room, identity)
+    for _, body, _ in house.store.lines(room.id, -1):
+        entry = decode_entry(body)
+        made = room.commands.get(entry.do) if entry.by in ids else None
+        if made is not None and isinstance(entry.args, dict):
+            words = [text for word in words_of(made) for text in texts_in(entry.args.get(word))]
+            texts = [text for text in (*words, entry.why) if text]
+            said += [OwnMessage(utc(entry.at), entry.do, texts)] if texts else []
+    return said
 
 
 # -- deleting -------------------------------------------------------------------------------------
@@ -191,6 +196,21 @@ class Forgetting:
         self._lock = asyncio.Lock()
         self._impossible: set[tuple[str, str]] = set()  # identity and room
         self._rewritings = Attempts(house.clock, REWRITINGS, REWRITINGS_MS)
+        self._members: dict[tuple[str, str], tuple[tuple[str, int], frozenset[str]]] = {}  # by room and identity
+
+    def members_of(self, room: Room, identity: str) -> frozenset[str]:
+        """The ids that an identity has and had in a room. They are known from a replay, which is repeated only after
+        somebody has joined the room. Runs on a thread."""
+        now, made = room.member_of(identity), (room.state.secret, sum(room.state.handles_used.values()))
+        known = self._members.get((room.id, identity), (("", -1), frozenset()))
+        if known[0] != made:
+            try:
+                known = made, had_in(self._house.store, room.id, identity, is_here=now is not None)
+            except CohabitError as wrong:  # an older version of its world, or its beginning was deleted
+                log.info("room %s: former members are not known: %s", room.id, wrong.as_text())
+                known = made, frozenset()
+            self._members[room.id, identity] = known
+        return known[1] | ({now.id} if now is not None else set())
 
     async def forget(self, who: Identity) -> Forgotten:
         house = self._house
@@ -207,15 +227,16 @@ class Forgetting:
             return await self._clean(gone)
 
     async def _leave(self, who: Identity) -> dict[str, str]:
-        """Leave every room. Returns the id that it had in each."""
+        """Leave every room and every lobby. Returns the id that it had in each room."""
         found: dict[str, str] = {}
         for room_id, runner in list(self._house.rooms.items()):
             member = runner.room.member_of(who.id)
             if member is not None:
                 found[room_id] = member.id
+            if member is not None or runner.room.state.knock_of(who.id) is not None:
                 try:
-                    await runner.submit(Call(member.id, "leave"))
-                except CohabitError as refused:  # of an archived or quarantined room it stays a member, without a token
+                    await runner.submit(SystemCall("withdrawn", {"identity": who.id}))
+                except CohabitError as refused:  # of a quarantined room it stays a member, without a token
                     log.info("room %s: a deleted identity could not leave: %s", room_id, refused.as_text())
         return found
 

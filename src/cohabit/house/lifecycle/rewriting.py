@@ -31,6 +31,7 @@ from cohabit.room.state import handle_of
 
 log = logging.getLogger("cohabit")
 ADMISSIONS = ("admitted", "knocked")
+ARRIVALS = (*ADMISSIONS, "open", "transit_in")
 OWN_WORDS = ("reason", "note", "remember")
 """The words in commands that are only for hosts, or for the caller itself."""
 
@@ -75,17 +76,33 @@ def mentions(store: Store, room: str, identity: str, handles: Iterable[str] = ()
     return any(text in body for body in bodies for text in wanted)
 
 
+def had_in(store: Store, room: str, identity: str, *, is_here: bool) -> frozenset[str]:
+    """The ids that an identity had in a room as a member, from a replay. A member who joined once has no other ones."""
+    found: set[str] = set()
+    lines, make = _from_the_beginning(store, room)
+    arrivals = [line.entry for line in lines if line.entry.by is None and line.entry.do in ARRIVALS]
+    if is_here and sum(identity in str(entry.args) for entry in arrivals) == 1:
+        return frozenset()
+    for again, _ in Room.replaying(lines, make):
+        member = again.member_of(identity)
+        if member is not None:
+            found.add(member.id)
+    return frozenset(found)
+
+
+def _from_the_beginning(store: Store, room: str) -> tuple[list[Line], MakeWorld]:
+    rows = list(store.lines(room, -1))
+    if not rows or rows[0][0] != 0:
+        raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
+    return list(read_lines(rows, -1, GENESIS)), world_from(Snapshot.decode(store.snapshots(room)[0]).state.source)
+
+
 def rewritten(store: Store, room: str, person: Person, at: int) -> Write | None:
     """What replaces the stored record of a room; None if the identity is not in it."""
     if not mentions(store, room, person.identity, person.handles):
         return None
-    rows = list(store.lines(room, -1))
-    if not rows or rows[0][0] != 0:
-        raise NotRewritable(f"the beginning of the record of room {room} was deleted, so it cannot be replayed")
-    lines = list(read_lines(rows, -1, GENESIS))
+    lines, make = _from_the_beginning(store, room)
     person.invites = _invites_of(lines, person.identity)
-    newest = Snapshot.decode(store.snapshots(room)[0])
-    make = world_from(newest.state.source)
     try:
         made, known = _again(lines, person, make, rename=True)
     except CohabitError as differs:

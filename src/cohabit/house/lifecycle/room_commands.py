@@ -11,6 +11,7 @@ from cohabit.house.agents.brains import brains_for, check_allowed
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.calls.resolve import may_join
 from cohabit.house.lifecycle import creating
+from cohabit.house.store.identities import FOR_A_PERSON
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.model.suggest import nearest
@@ -36,6 +37,7 @@ class RoomLine(Struct, omit_defaults=True):
     bots: int = 0  # how many are played by the house; likewise
     archived: bool = False
     you: str | None = None
+    token_known: bool = False  # the creator of the room knows your token: `join` gives you one of your own
     problem: str | None = None
 
 
@@ -64,6 +66,7 @@ async def rooms(ctx: HouseContext) -> Rooms:
                 here=sum(m.here for m in state.members.values()) if sees_roster else None,
                 bots=sum(m.played_by_bot for m in state.members.values()) if sees_roster else 0,
                 archived=state.archived, you=member.role_name if member else None,
+                token_known=me.label == FOR_A_PERSON and not state.archived and runner.failure is None,
                 problem=runner.failure.message if runner.failure else None,
             )
         )  # fmt: skip
@@ -99,7 +102,7 @@ async def worlds(ctx: HouseContext) -> Worlds:
         except CohabitError as wrong:  # a broken world of an installed package does not hide the others
             log.warning("the world %s could not be loaded: %s", name, wrong.as_text())
             continue
-        about = (cls.__doc__ or "").strip().split("\n")[0]
+        about = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
         spec, brains = cls.spec, brains_for(name, ctx.house.settings) if ctx.is_host else []
         lines.append(WorldLine(name, spec.title or name, about, spec.seat_range, spec.open_information, brains))
     return Worlds(lines, list(presets()))

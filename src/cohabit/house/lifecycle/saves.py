@@ -24,6 +24,7 @@ from cohabit.house.store.disk import sync_folder
 from cohabit.house.threads import run_in_thread
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
+from cohabit.room.room import Room
 from cohabit.room.state import Member
 
 SAVE_FILE = "world.save"
@@ -73,12 +74,16 @@ async def save(ctx: HouseContext, name: str, compress: bool) -> Saved:
     place = _save_folder(ctx, name)
     if not await asyncio.to_thread(place.is_dir) and len(await asyncio.to_thread(_names, ctx)) >= MAX_SAVES:
         raise GameRejected(f"save limit reached ({MAX_SAVES}); overwrite an existing save")
-    data = await ctx.runner.submit(
-        PeekCall(lambda room: room.crash_on_bug(saves.pack, room.world, compress, room.state.game, room.state.played))
-    )
+    data = await ctx.runner.submit(PeekCall(partial(_packed, compress)))
     await asyncio.to_thread(_write, place, data)
     size = len(data) if _sees_everything(ctx) else None
     return Saved(saved=True, name=name.strip(), compressed=compress, bytes=size)
+
+
+def _packed(compress: bool, room: Room) -> bytes:
+    state = room.state
+    made: bytes = room.crash_on_bug(saves.pack, room.world, compress, state.game, state.played, room.record.seq)
+    return made
 
 
 def _sees_everything(ctx: HouseContext) -> bool:
@@ -117,8 +122,15 @@ async def load(ctx: HouseContext, name: str | None, bytes_b64: str | None) -> Lo
         data = await asyncio.to_thread(_read, _save_folder(ctx, name), name)
     else:
         raise BadArgs("give either name, the name of a save, or bytes_b64")
-    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()})
+    check = partial(_check_may_load, saves.read(data))
+    await ctx.record("loaded", {"by": ctx.member.id, "save": b64encode(data).decode()}, check=check)
     return Loaded(True, name, len(data) if _sees_everything(ctx) else None)
+
+
+def _check_may_load(save: saves.Save, room: Room, at: int) -> None:
+    for closes in room.hooks.closes_save:
+        if why := closes(room, save.game, save.seq):
+            raise GameRejected(why)
 
 
 class SaveList(Struct):

@@ -4,6 +4,7 @@ Changes are entries of the record, so they are durable and part of its hash chai
 minute is over; until then they are in memory. A host reads everything, other members what concerns them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
@@ -23,6 +24,7 @@ from cohabit.model.refusals import NEWCOMER, Refusal
 from cohabit.room.commands import Resource, command
 from cohabit.room.record import Line
 from cohabit.room.state import HANDLE_SEPARATOR, Member, RoomState, handle_of
+from cohabit.scenario import handle_for
 
 C = Capability
 Kind = Literal["refusals", "changes", "admissions", "invites", "tokens", "egress"]
@@ -34,6 +36,8 @@ KINDS: Mapping[str, Kind] = {
 consents, disclosures and policies."""
 PRIVATE_REASONS = ("GAME_REJECTED", "UNKNOWN_ASSET", "OUT_OF_BOUNDS", "SCOPE_VIOLATION", "BAD_ARGS", "UNKNOWN_COMMAND")
 """Refusals whose reason comes from the world or quotes what the caller sent, and may reveal hidden information."""
+JOINED, DENIED = " joined as ", re.compile(r" denied (.+) entry$")
+"""How the entries say whom they are about that only name a knock."""
 HIDDEN = "(shown to members with read_all)"
 MAX_PAGES = 50
 """The number of pages of the record that one call reads, from its end or from its cursor back."""
@@ -255,16 +259,33 @@ def _refusal(kept: Refusal, seq: int, wanted: Wanted, private: bool) -> Found | 
 
 def _change(entry: Entry, what: str, seq: int, wanted: Wanted) -> Found | None:
     key, kind = (entry.at, False, seq), KINDS.get(what, "changes")
-    if not _is_wanted(key, kind, wanted) or (wanted.about is not None and not _concerns(entry, wanted.about)):
+    if not _is_wanted(key, kind, wanted):
         return None
     args: dict[str, Any] = entry.args if isinstance(entry.args, dict) else {}
-    by = entry.by or args.get("by")
-    by, member = handle_of(by) if by else None, handle_of(args.get("member") or args.get("handle") or "") or None
-    text = _text(entry)
+    by, text = entry.by or args.get("by"), _text(entry)
+    by, member = handle_of(by) if by else None, _member(args, what, text)
+    # A host who asks for a member reads of its admission too, though the entry may have only the id of its knock.
+    is_admitted = wanted.reads_all and kind == "admissions" and bool(member)
+    if (
+        wanted.about is not None
+        and not _concerns(entry, wanted.about)
+        and not (is_admitted and member == wanted.about.handle)
+    ):
+        return None
     if kind == "admissions" and by and by not in text:
         text = f"{text} (by {by})"
     invite = args.get("invite") or args.get("admission", {}).get("invite") or ""
     return Found(key, AuditLine(entry.at, kind, what, redacted(text), by, member, invite=invite), seq)
+
+
+def _member(args: dict[str, Any], what: str, text: str) -> str | None:
+    """The handle of the member that a change is about. Of somebody in the lobby: the one that it wants, or would get
+    for its name."""
+    if what == "joined" and JOINED in text:  # it may have got another handle than it wanted
+        return text.partition(JOINED)[0]
+    if what == "denied" and (found := DENIED.search(text)):
+        return handle_for(found[1])
+    return handle_of(args.get("member") or args.get("admission", args).get("handle") or "") or None
 
 
 def _text(entry: Entry) -> str:

@@ -318,11 +318,12 @@ class RoomEgress:
 
     def about(self, account: Account) -> tuple[str, bool | None, float]:
         """The backend of an account now, whether it is outside this house, and the budget."""
-        member = self.room.state.members.get(account.member)
-        if member is None:
-            return UNKNOWN, None, self._default
+        here = self.room.state.members.get(account.member)
+        member = here or Member(account.member or account.who, "agent", identity=account.who)  # its budget still holds
         said = self.room.features.sending(self.room, member)
         limit = said.limit if said.limit is not None else self._default
+        if here is None:
+            return UNKNOWN, None, limit
         if member.egress:
             return member.backend or ELSEWHERE, True, limit
         return said.backend or UNKNOWN, False if said.backend else None, limit

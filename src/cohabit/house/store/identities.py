@@ -7,14 +7,14 @@ writer.
 import logging
 import secrets
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 
 from msgspec import structs
 
 from cohabit.errors import Unauthorized
-from cohabit.house.clock import Clock
-from cohabit.model.identity import Credential, Identity, Invite, Kind
+from cohabit.house.clock import DAY_MS, Clock
+from cohabit.model.identity import Credential, Ended, Identity, Invite, Kind
 from cohabit.room.decide import by_credential
 from cohabit.room.decision import refusal
 
@@ -22,10 +22,19 @@ log = logging.getLogger("cohabit")
 ALPHABET = string.ascii_letters + string.digits
 TOKEN_LENGTH = 48
 USED_UP = "this invite has been used up; ask your host for a new one"
-UNUSED = 2**53
-"""When a token expires that was not used yet: never."""
 TEMPORARY = "temporary"
 """The label of tokens that are not stored."""
+OWN_DATA = ("my_data", "forget_me")
+"""What the token of somebody who has left can still call."""
+OWN_DATA_MS = 30 * DAY_MS
+"""For how long."""
+ENDED: Mapping[Ended, str] = {
+    "left": "you have left this room",
+    "removed": "you were removed from this room; ask a host for a new invite",
+    "blocked": "you were removed from this room and blocked; a host can unblock you",
+}
+FOR_A_PERSON = "link for a person"
+"""The label of a token in the link that the creator of a sealed room gives to a person. `join` replaces it."""
 OPERATOR = Identity("i-operator", "operator", "human", host=True)
 """The owner of the data folder."""
 
@@ -89,7 +98,7 @@ class Identities:
         found = self._credentials.get(sha256(token.encode("utf-8", "replace")).digest())  # inlined `hashed`
         if found is None:
             raise Unauthorized("invalid token; ask your host for one")
-        if found.revoked or found.expires_at is not None:
+        if found.revoked or found.expires_at is not None or found.hash in self._unused:
             return self.check(found, at)
         return found
 
@@ -99,9 +108,29 @@ class Identities:
             self._used(credential)
         decision = by_credential(credential, at)
         if decision.code:
+            if credential.ended:
+                now = self._still_valid(credential, at)
+                raise Unauthorized(f"this token was revoked: {ENDED[credential.ended]}. {now}")
             invite = self._invites.get(credential.hash)
             raise refusal(decision) if invite is None else _invalid_invite(invite, credential)
         return credential
+
+    def for_own_data(self, token: str | None, at: int) -> Credential | None:
+        """A credential for one call in ``OWN_DATA``, which is not registered, if somebody who has left calls with the
+        token that it had. It has no other one, and the token was not revoked before."""
+        found = self._credentials.get(hashed(token)) if token else None
+        if found is None or not self._is_for_own_data(found, at):
+            return None
+        return structs.replace(found, revoked=False)
+
+    def _is_for_own_data(self, credential: Credential, at: int) -> bool:
+        is_over = credential.expires_at is not None and at >= credential.expires_at
+        return bool(credential.ended) and not is_over and not self.of(credential.identity, credential.room)
+
+    def _still_valid(self, credential: Credential, at: int) -> str:
+        if self._is_for_own_data(credential, at):
+            return "With it you can still see and delete your data (`my_data` and `forget_me`, over HTTP)"
+        return "A host of the house can show and delete your data"
 
     def knows(self, token: str) -> bool:
         """Whether this token is in use."""
@@ -161,7 +190,6 @@ class Identities:
     def put_unused(self, credential: Credential, invite: Invite) -> None:
         """Register a token that was made for an invite with one use. The reply that has it may be lost, so the invite
         can be accepted again until this token is used."""
-        credential.expires_at = UNUSED  # `identify` takes a closer look; what is stored does not have it
         self.drop_unused(invite)
         self._unused[credential.hash] = invite
         self.put_credential(credential)
@@ -177,8 +205,6 @@ class Identities:
 
     def _used(self, credential: Credential) -> None:
         invite = self._unused.pop(credential.hash)
-        if credential.expires_at == UNUSED:
-            credential.expires_at = None
         known = self._credentials.get(invite.hash)
         if known is not None:
             self.revoke([known])
@@ -225,6 +251,18 @@ class Identities:
             if credential.hash in self._unused:
                 self._used(credential)
         return changed
+
+    def end(self, identity: str, room: str, why: Ended, at: int) -> list[Credential]:
+        """Revoke the credentials of somebody who is no longer in a room, who can still see and delete its data with
+        them, but not with earlier ones. Returns what has changed; the caller stores it."""
+        held = self.of(identity, room)
+        before = [c for c in self._of(identity) if c.room == room and c.ended] if held else []
+        for credential in before:
+            credential.ended = ""
+        for credential in held:
+            credential.ended = why
+            credential.expires_at = min(at + OWN_DATA_MS, credential.expires_at or at + OWN_DATA_MS)
+        return [*before, *self.revoke(held)]
 
     def _notify_revoked(self, credential: Credential) -> None:
         for callback in self._watchers.pop(credential.hash, []):

@@ -99,7 +99,7 @@ class Left(Struct):
     left: str
 
 
-@command(category="meta", records=True, audit="removed", when_used_up=True)
+@command(category="meta", records=True, audit="removed", when_used_up=True, when_archived=True)
 def leave(ctx: Context) -> Left:
     """Leave this room. Your seat is freed, and your token for this room is revoked.
 

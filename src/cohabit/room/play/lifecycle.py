@@ -88,6 +88,7 @@ def unarchive(ctx: Context) -> Archived:
         raise GameRejected("this room is not archived")
     stood_still(ctx.room, ctx.at - (ctx.state.archived_at or ctx.room.record.at))
     ctx.state.archived, ctx.state.archived_at = False, 0
+    ctx.state.turn_started = min(ctx.state.turn_started, ctx.at)  # a player may have left while it was archived
     for member in ctx.state.members.values():
         if member.away_since is not None:  # it may have gone while the room was archived
             member.away_since = min(member.away_since, ctx.at)

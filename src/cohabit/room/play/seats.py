@@ -84,10 +84,12 @@ def take_seat(ctx: Context, me: Member, seat: str | None) -> None:
     remember_seat(room, me)
 
 
-def open_to(room: BaseRoom) -> list[SeatId]:
-    """The seats that a member without one can take now."""
+def open_to(room: BaseRoom, me: Member | None = None) -> list[SeatId]:
+    """The seats that somebody can take now; with ``me``, those that this member can take."""
     taken = {m.seat for m in room.state.members.values() if not _gives_way(m)}
-    return [seat.id for seat in room.state.seats if seat.id not in taken]
+    free = [seat.id for seat in room.state.seats if seat.id not in taken]
+    played = seat_in_game(room.state, me) if me is not None else None
+    return [seat for seat in free if me is None or (played in (None, seat) and not _closed(room, me, seat))]
 
 
 def _closed(room: BaseRoom, member: Member, seat: SeatId) -> str:
@@ -124,7 +126,7 @@ def _free_seat(ctx: Context, me: Member, seat: str | None) -> str:
         return free
     require_seat(ctx.room, seat, [s.id for s in state.seats if s.id not in holders])
     if seat in holders:
-        raise Conflict(f"seat {seat} is taken by {holders[seat]}", did_you_mean=open_to(ctx.room)[:3])
+        raise Conflict(f"seat {seat} is taken by {holders[seat]}", did_you_mean=open_to(ctx.room, me)[:3])
     return seat
 
 

@@ -16,8 +16,9 @@ from cohabit.room.timers import turn_ends
 from cohabit.world import Outcome
 
 C = Capability
-HAPPENS_LATER = "This happens when the round ends."
-_SAME_AGAIN = re.compile(r"\b(\w+) instead of \1\b")  # in what worlds say, which records keep as it is
+# In what worlds say, which records keep as it is. A world does not know whom the room waits for.
+_SAME_AGAIN = re.compile(r"\b(\w+) instead of \1\b")
+_WAITING = re.compile(r"; (?:waiting for \d+ of \d+ players|all have chosen)\b")
 
 
 def late(room: BaseRoom) -> list[Member]:
@@ -145,9 +146,9 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
 def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
     """The outcome of a choice: that of the action, if the round has ended with it."""
     replace = msgspec.structs.replace
-    said = _SAME_AGAIN.sub(r"\1", chosen.message)
+    said = _WAITING.sub("", _SAME_AGAIN.sub(r"\1", chosen.message))
     if not ended:
-        return replace(chosen, message=f"{said} {HAPPENS_LATER}".strip())
+        return replace(chosen, message=f"{said} {_happens_later(len(room.movers()))}".strip())
     last = room.last_action(member.seat) if member.seat is not None else None
     if last is None:
         return replace(chosen, pending=False)
@@ -156,6 +157,13 @@ def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Out
     return replace(
         chosen, message=message, success=last.success, reward=last.reward, achievements=achieved, pending=False
     )
+
+
+def _happens_later(awaited: int) -> str:
+    if not awaited:
+        return "The round ends now, without those who are absent. `wait_for_turn` shows the result."
+    players = f"{awaited} player{'' if awaited == 1 else 's'}"
+    return f"This happens when the round ends; it waits for {players}. `wait_for_turn` waits for the end of the round."
 
 
 def _by_world(results: Iterable[Told]) -> Iterable[Told]:

@@ -210,7 +210,7 @@ def rules(ctx: Context) -> Rules:
     parts = [
         to_players(ctx.room, ctx.member)
         + (description if description.startswith(title) else f"{title}\n{description}"),
-        f"Actions:\n{actions or watch_only(ctx.room, ctx.member) or 'none'}",
+        f"Actions:\n{actions or _no_actions(ctx.room, ctx.member)}",
         f"Your other commands; over MCP, call those that are not tools of yours with `act` ({OPTIONAL}): {others}",
         later_text(ctx.room, ctx.member),
         ctx.room.notice,
@@ -225,6 +225,14 @@ def rules(ctx: Context) -> Rules:
         text="\n\n".join(part for part in parts if part),
         view_schema=world.view_schema,
     )
+
+
+def _no_actions(room: BaseRoom, member: Member) -> str:
+    """Why a member has no actions, and those that it would have."""
+    others = [c for c in room.commands_now() if c.is_action and not by_grant(member, c)]
+    needs = " or ".join(others[0].needs) if others else ""
+    more = f"With {needs} you could use: {', '.join(map(_in_short, others))}" if others else ""
+    return "\n".join(filter(None, (watch_only(room, member), more))) or "none"
 
 
 def allowed_commands(room: BaseRoom, member: Member) -> list[Command]:

@@ -35,7 +35,10 @@ WATCH_ONLY = (
     "You can watch this room but not act in it. To play, ask a host to invite you as a player, or to grant you act and "
     "read_own; then take a seat."
 )
-READ_ONLY = "You can read what is said here, but not answer. To take part, ask a host to grant you send_message."
+READ_ONLY = (
+    "You can read what is said here, but not answer. To take part, ask a host to grant you send_broadcast, or "
+    "send_message to write to one member."
+)
 
 
 def watch_only(room: BaseRoom, member: Member) -> str:
@@ -109,7 +112,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     ends = END_TURN if yours and ends_turns(room.state) and not seen.over else ""
     lines = [
         room.tools.in_text(ends),
-        room.tools.in_text(_seat_text(room, me)),
+        seat_text(room, me),
         *[room.run_hook(view_lines, room, me) for view_lines in room.hooks.view_lines],
         watch_only(room, me),
     ]
@@ -138,7 +141,7 @@ def _view_reply(ctx: Context, since: str, *, says_turn: bool) -> ViewReply:
     return reply
 
 
-def _seat_text(room: BaseRoom, me: Member) -> str:
+def seat_text(room: BaseRoom, me: Member) -> str:
     """A line about the seat, if the member does not play it itself."""
     eye = room.eye(me)
     if me.through is not None and eye is not None and eye.seat == me.through and me.seat != me.through:
@@ -146,9 +149,9 @@ def _seat_text(room: BaseRoom, me: Member) -> str:
         return f"You look through seat {me.through}: this is what {player} sees. You cannot act there."
     may_sit = C.ACT in me.held and me.claim is None and not me.handed_over
     if me.seat is None and may_sit and not by_features(room, me, command_of(sit)).code:
-        free = ", ".join(open_to(room)[:SEATS_SHOWN])
+        free = ", ".join(open_to(room, me)[:SEATS_SHOWN])
         opens = "You have no seat. `sit` opens one for you." if room.has_arrivals and not room.hooks.take_seat else ""
-        return f"You have no seat. `sit` takes one of: {free}." if free else opens
+        return room.tools.in_text(f"You have no seat. `sit` takes one of: {free}." if free else opens)
     return ""
 
 

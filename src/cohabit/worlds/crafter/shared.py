@@ -266,7 +266,8 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
-            raise GameRejected("you are dead; the game goes on without you")
+            back = "`respawn` brings you back to life" if self.respawns else "the game goes on without you"
+            raise GameRejected(f"you are dead; {back}")
 
     @action()
     def give(self, by: Seat, item: Item, amount: Amount = 1) -> Outcome:

@@ -3,7 +3,7 @@
 from cohabit.worlds.starbound.body import Body, Failed
 from cohabit.worlds.starbound.environment import fills
 from cohabit.worlds.starbound.game import Game
-from cohabit.worlds.starbound.items import ITEM
+from cohabit.worlds.starbound.items import ITEM, RECIPE
 from cohabit.worlds.starbound.land import Growth, Land
 from cohabit.worlds.starbound.planets import HEIGHT, WIDTH
 from cohabit.worlds.starbound.tiles import ACID, AIR, BUSH, ID, LAVA, LEAVES, TILES, TREE, UNBREAKABLE, WATER, described
@@ -58,7 +58,7 @@ def dig(game: Game, body: Body, direction: str) -> None:
         raise Failed("you have no energy; wait to recover")
     body.energy -= DIG_ENERGY
     tile = TILES[land.at(x, y)]
-    count = 1
+    count, is_found = 1, y * WIDTH + x not in land.placed
     if tile.name == "tree":
         count = _fell(game, land, x, y)
         body.collect("fiber")
@@ -68,8 +68,9 @@ def dig(game: Game, body: Body, direction: str) -> None:
             count = 2
             grow_later(game, land, x, y, BUSH, BUSH_STEPS)
             body.collect("fiber")
-    body.count("dig")
-    taken = body.collect(tile.drop, count)
+    if is_found:
+        body.count("dig")
+    taken = body.collect(tile.drop, count) if is_found else body.add(tile.drop, count)
     if taken:
         body.tell(f"+{taken} {tile.drop}.", "success")
     else:
@@ -129,10 +130,24 @@ def place(game: Game, body: Body, item: str, direction: str) -> None:
     land = game.land_of(body)
     body.remove(item)
     land.put(x, y, ID[ITEM[item].places])
-    body.count("build")
+    land.placed.add(y * WIDTH + x)
     body.count(f"place:{item}")
+    if (more := built(body) - body.tally.get("build", 0)) > 0:
+        body.count("build", more)
     if item == "bed":
         body.bed = (body.place, x, y)
         body.tell("You placed a bed. You can respawn here.", "success")
     else:
         body.tell(f"You placed {item}.", "success")
+
+
+def built(body: Body) -> int:
+    """How many things a body has built: it has placed them, and has gathered or made as many itself. So one lump of
+    dirt counts once, wherever it is placed again, and what was handed over does not count."""
+    total = 0
+    for deed, times in body.tally.items():
+        kind, _, item = deed.partition(":")
+        if kind == "place":
+            made = body.tally.get(f"craft:{item}", 0) * (RECIPE[item].gives if item in RECIPE else 1)
+            total += min(times, body.tally.get(f"collect:{item}", 0) + made)
+    return total

@@ -52,6 +52,7 @@ class Land:
         self.tiles = bytearray(tiles)
         self.surface = surface
         self.changes: dict[int, int] = {}  # tiles that are no longer as they were made, by cell
+        self.placed: set[int] = set()  # cells with tiles that players have put there
         self.creatures: list[Creature] = []
         self.bundles: list[Bundle] = []
         self.growths: list[Growth] = []
@@ -66,6 +67,7 @@ class Land:
         cell = y * WIDTH + x % WIDTH
         self.tiles[cell] = tile
         self.changes[cell] = tile
+        self.placed.discard(cell)
 
     def is_open(self, x: int, y: int) -> bool:
         return OPEN[self.at(x, y)] and y >= 0

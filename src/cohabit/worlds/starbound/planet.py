@@ -53,7 +53,7 @@ class Planet(PlanetBodies):
     """
 
     spec = WorldSpec(
-        name="planet", version=4, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        name="planet", version=5, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ class Planet(PlanetBodies):
     def _choose(self, by: Seat, name: str, **args: Any) -> Outcome:
         body = self._body_of(by.id)
         if not body.alive and name != "wait":
-            raise GameRejected("you are dead; respawn, or wait")
+            raise GameRejected("you are dead; `respawn` brings you back, or wait")
         before = self.chosen.get(by.id)
         self.chosen[by.id] = Choice(name, args)
         instead = "" if before is None else f" instead of {before.name}"

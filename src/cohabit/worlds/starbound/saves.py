@@ -36,6 +36,7 @@ class SavedLand(Struct, forbid_unknown_fields=True, omit_defaults=True):
     bundles: list[Bundle]
     growths: list[Growth]
     seed: Seed | None = None  # if it is not the seed of the game
+    placed: Annotated[list[int], Meta(max_length=CELLS)] = []  # cells with tiles of players
 
 
 class SavedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -61,6 +62,7 @@ def save_game(game: Game, chosen: dict[str, Choice], totals: dict[str, float]) -
             land.bundles,
             land.growths,
             _other_seed(land.seed, game),
+            sorted(land.placed),
         )
         for land in game.lands.values()
     ]
@@ -98,6 +100,7 @@ def load_game(data: bytes, fighting: bool) -> tuple[Game, dict[str, Choice], dic
     for kept in saved.lands:
         land = make_land(_seed(kept.seed, game), kept.name, dict(zip(kept.cells, kept.tiles, strict=True)))
         land.creatures, land.bundles, land.growths = kept.creatures, kept.bundles, kept.growths
+        land.placed = set(kept.placed)
         game.lands[kept.name] = land
     return game, saved.chosen, saved.totals
 
@@ -131,7 +134,7 @@ def _check_land(land: SavedLand) -> None:
     good = (
         land.name in PLANET
         and len(land.cells) == len(land.tiles)
-        and all(0 <= cell < CELLS for cell in (*land.cells, *(growth.cell for growth in land.growths)))
+        and all(0 <= cell < CELLS for cell in (*land.cells, *land.placed, *(growth.cell for growth in land.growths)))
         and all(tile < len(TILES) for tile in land.tiles)
         and all(0 <= growth.tile < len(TILES) for growth in land.growths)
         and all(c.kind in CREATURE and _is_inside(c.x, c.y) and c.facing in (-1, 1) for c in land.creatures)
