@@ -10,6 +10,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 WITHOUT = """
 import sys
@@ -64,6 +66,7 @@ class OneCaseOfEach:
 """
 
 
+@pytest.mark.soak
 def test_the_core_part_of_the_suite_passes() -> None:
     """Each test once, without the properties and the embedded language model, which take most of the time: which
     packages are there does not depend on the input."""

@@ -96,6 +96,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     )
     with_view: bool = True  # False: the message says all that has changed, so the reply has no observation
     pending: bool = False  # pace rounds: this was chosen, and happens in ``resolve``; then ``outcome`` says how it went
+    recorded: str = ""  # what the record has as ``message``, if its words were others when the world got its version
 
 
 class Arrival(Struct, frozen=True, omit_defaults=True):

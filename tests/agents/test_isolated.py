@@ -249,7 +249,11 @@ def test_a_brain_that_writes_into_its_connection_while_it_is_made_is_refused(tmp
 
 # -- time limits ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("kind", "how"), [("Sync", "hold"), ("Async", "loop"), pytest.param("Quick", "sleep", marks=pytest.mark.soak)]
+    ("kind", "how"),
+    [
+        ("Async", "loop"),
+        *(pytest.param(*each, marks=pytest.mark.soak) for each in (("Sync", "hold"), ("Quick", "sleep"))),
+    ],
 )
 def test_an_agent_that_never_returns_is_killed_and_the_next_one_plays(kind: str, how: str, tmp_path: Path) -> None:
     mark = tmp_path / "mark"

@@ -10,7 +10,7 @@ from cohabit.house.settings import Settings
 from cohabit.scenario import AgentSpec, Scenario
 from cohabit.testing.clock import FakeClock
 
-from .doors import FACES, doors
+from .doors import MOSTLY_SOAK, doors
 
 LISTED = Path(__file__).parent.parent / "house" / "brains.py"
 REFUSED = [
@@ -24,7 +24,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_remote_callers_choose_scripts_and_listed_brains_only(face: str, tmp_path: Path) -> None:
     settings = Settings(port=0, brains=f"{LISTED}:Scripted, ollama:other")
     async with House.open(settings, clock=FakeClock()) as house, doors(face, house, tmp_path) as door:

@@ -257,6 +257,23 @@ def test_rooms_that_cannot_be_opened_with_a_scenario_are_refused(tmp_path: Path,
         plan_of(_parsed(str(file)), Settings())
 
 
+async def test_a_mistake_in_one_of_several_files_leaves_no_room_and_says_which_file_it_is_in(tmp_path: Path) -> None:
+    wrong = {"world": "nim", "config": {"stones": "many"}, "agents": [{"id": "bob"}]}
+    (tmp_path / "side.json").write_text(json.dumps(wrong), encoding="utf-8")
+    file = tmp_path / "main.json"
+    file.write_text(json.dumps({"world": "nim", "rooms": ["side.json"], "agents": [{"id": "ann"}]}), encoding="utf-8")
+    args, settings = _parsed(str(file)), Settings(data=str(tmp_path / "data"))
+    async with House.open(settings) as house:
+        with pytest.raises(BadArgs) as refused:
+            await open_room(house, plan_of(args, settings), args)
+        assert "side.json: config of nim: stones must be" in refused.value.message
+        assert set(house.rooms) == set()
+    (tmp_path / "side.json").write_text(json.dumps({**wrong, "config": {}}), encoding="utf-8")
+    async with House.open(settings) as house:
+        text = "\n".join((await open_room(house, plan_of(args, settings), args))("http://house", ()))
+        assert all(f"http://house/?room={room}#" in text for room in ("main", "side"))
+
+
 def test_a_file_among_the_rooms_is_relative_to_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "side.json").write_text(json.dumps({"world": "nim", "agents": [{"id": "bob"}]}), encoding="utf-8")
     file = tmp_path / "main.json"

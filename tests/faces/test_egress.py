@@ -370,7 +370,8 @@ async def test_sound_is_counted_for_those_who_hear_it_and_stops_with_the_budget(
             assert place.kinds()["sound"] == len(heard)
 
 
-async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave() -> None:
+@pytest.mark.parametrize("profile", ["full", "default"])
+async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave(profile: str) -> None:
     async with opened() as place:
         await place.host("set_egress_budget", {"budget": 1})
         async with over_mcp_tools(place) as ask:
@@ -379,11 +380,11 @@ async def test_a_client_of_mcp_that_is_cut_off_is_told_so_and_sees_how_to_leave(
         async with httpx2.AsyncClient(headers=bearer(place) | ACCEPT, timeout=30) as http:
             about = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
             start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
-            started = await http.post(f"{place.url}/mcp/den?profile=full", json=start)
+            started = await http.post(f"{place.url}/mcp/den?profile={profile}", json=start)
             assert "EGRESS_USED_UP" in in_mcp(started)["instructions"]
             session = {"mcp-session-id": started.headers["mcp-session-id"], "mcp-protocol-version": LEGACY}
             lists = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-            listed = in_mcp(await http.post(f"{place.url}/mcp/den?profile=full", json=lists, headers=session))
+            listed = in_mcp(await http.post(f"{place.url}/mcp/den?profile={profile}", json=lists, headers=session))
             assert [tool["name"] for tool in listed["tools"]] == ["leave"]
 
 

@@ -814,3 +814,19 @@ def test_a_person_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> 
     page.get_by_role("button", name="Delete my data").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Your data was deleted. Rooms in use are cleaned when they are quiet.")).to_be_visible()
+
+
+def test_a_person_who_has_left_sees_its_data_and_deletes_it(house: Running, visit: Visit) -> None:
+    page = visit(house.link("ann"))
+    expect(page.get_by_role("textbox", name="Message")).to_be_visible()
+    house.call("ann", "leave")
+    offer = page.get_by_text("You can still see and delete what this house keeps of you.")
+    expect(offer).to_be_visible()
+    page.reload()
+    expect(offer).to_be_visible()
+    page.get_by_role("button", name="Your data").click()
+    expect(page.get_by_role("list")).to_contain_text("you have left")
+    page.get_by_role("button", name="Delete my data").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Your data was deleted. Rooms in use are cleaned when they are quiet.")).to_be_visible()
+    expect(offer).to_be_hidden()

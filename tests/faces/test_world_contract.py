@@ -14,7 +14,7 @@ from cohabit.house.settings import Settings
 from cohabit.scenario import parse_scenario
 from cohabit.testing.clock import FakeClock
 
-from .doors import FACES, Door, doors
+from .doors import MOSTLY_SOAK, Door, doors
 
 SAMPLES = Path(__file__).parent.parent / "worlds_samples"
 
@@ -35,7 +35,7 @@ def player(name: str, seat: int) -> dict[str, Any]:
     return {"id": name, "role": "player", "claim": f"auto:{seat}"}
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_actions_that_a_world_computes_from_its_config_can_be_called(face: str, tmp_path: Path) -> None:
     config = {"tools": ["saw", "drill"]}
     async with (
@@ -54,7 +54,7 @@ async def test_actions_that_a_world_computes_from_its_config_can_be_called(face:
         assert unknown.value.code == "UNKNOWN_COMMAND"
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_a_seat_is_told_its_own_reward_of_a_round_and_no_other(face: str, tmp_path: Path) -> None:
     people = [player("ann", 0), player("bob", 1), player("cyd", 2)]
     async with (
@@ -73,7 +73,7 @@ async def test_a_seat_is_told_its_own_reward_of_a_round_and_no_other(face: str, 
         assert told == ["Reward: +3 (total 3)"]
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_rewards_come_with_the_ticks_of_a_world_with_a_clock(face: str, tmp_path: Path) -> None:
     async with (
         playing(face, tmp_path, "drift.py", player("ann", 0), player("bob", 1)) as (_, clock, door, tokens),
@@ -89,7 +89,7 @@ async def test_rewards_come_with_the_ticks_of_a_world_with_a_clock(face: str, tm
         assert gained[0] == 3 * gained[1] > 0
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_a_seat_opens_for_a_member_who_arrives_while_the_game_runs(face: str, tmp_path: Path) -> None:
     guests = [{"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}]
     async with (
@@ -108,7 +108,7 @@ async def test_a_seat_opens_for_a_member_who_arrives_while_the_game_runs(face: s
         assert (await bob.call("session_info"))["seats"] == [other]
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("face", MOSTLY_SOAK)
 async def test_a_body_is_felt_moved_and_changed_for_another(face: str, tmp_path: Path) -> None:
     people = [{"id": "ann", "role": "player"}, {"id": "bob", "role": "player"}]
     async with (

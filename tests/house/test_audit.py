@@ -157,6 +157,19 @@ async def test_a_host_reads_every_change_and_a_member_those_that_concern_it() ->
         assert await kinds("bob", member="ann") == []
 
 
+async def test_a_host_who_asks_for_a_member_reads_of_reports_that_name_only_its_messages_the_member_not() -> None:
+    async with open_house() as house:
+        who = await make_room(house, ANN, BOB, HOST)
+        await who["bob"]("send_message", {"to": "ann", "content": "an insult"})
+        (message,) = (await who["ann"]("recv_messages")).items
+        made = await who["ann"]("report", {"reason": "he insults me", "messages": [message["seq"]]})
+        await who["hostess"]("close_report", {"report": made.report})
+        (line,) = (await who["hostess"]("audit", {"member": "bob"})).lines
+        assert (line.what, line.text, line.by) == ("reported", "report 1 of ann is about bob", "ann")
+        assert (await who["bob"]("audit")).lines == []
+        assert [line.what for line in (await who["ann"]("audit")).lines] == ["reported"]
+
+
 async def test_a_member_sees_its_own_refusals_with_their_reasons_and_nobody_elses() -> None:
     async with open_house() as house:
         who = await make_room(house)

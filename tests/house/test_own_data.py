@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 
 from cohabit.errors import BadArgs, Conflict, PermissionDenied, Unauthorized
 from cohabit.faces.http import http_routes
+from cohabit.house.access.signing import ASSERTION, SigningKey
 from cohabit.house.access.strangers import knock
 from cohabit.house.house import House
 from cohabit.house.store.contract import Store, Write
@@ -228,6 +229,47 @@ async def test_the_count_of_what_was_sent_to_a_forgotten_person_is_gone(tmp_path
         assert "annabella" not in counts
 
 
+async def test_an_agent_with_a_key_sees_and_deletes_its_data_and_joins_again_as_somebody_new(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        host, key = (await make_room(house))["hostess"], SigningKey.generate()
+        await host("set_entry", {"agent_keys": [{"key": key.public_jwk, "may": ["send_message"]}]})
+
+        async def come(room: str = "den") -> Client:
+            said = {
+                "k": ASSERTION,
+                "room": room,
+                "fp": house.gate.challenges.issue(room),
+                "iat": house.clock.now() // 1000,
+            }
+            joined = await knock(house.door, {"room": room, "name": "Zoe of Kent", "assertion": key.sign(said)})
+            return Client(house, room, joined.member, joined.token)
+
+        zoe = await come()
+        await zoe("send_message", {"to": "bob", "content": SECRET})
+        for data in (
+            await zoe("my_data"),
+            await (await issue(house, "boss", host=True))("data_of", {"identity": zoe.who}),
+        ):
+            assert [(room.room, room.messages[0].texts) for room in data.rooms] == [("den", [SECRET])]
+        who, reader = data.identity, await host.reader()
+        assert (await zoe("forget_me", {"confirm": "Zoe of Kent"})).later == ["den"]
+        with pytest.raises(Conflict, match="is being deleted"):
+            await come()
+        reader.sub.close()
+        await house.clock.advance(house.settings.away_ms + 1_000)  # type: ignore[attr-defined]
+        await house.retention.sweep()
+        assert found_in(tmp_path, SECRET, "zoe-of-kent", "Zoe of Kent", who) == []
+        assert (await (await come())("my_data")).rooms[0].messages == []
+
+
+async def test_the_owner_of_the_data_folder_sees_the_rooms_that_it_is_in() -> None:
+    async with open_house() as house:
+        await make_room(house)
+        operator = Client(house, "den", "operator", house.operator_token())
+        await operator("join")
+        assert [room.room for room in (await operator("my_data")).rooms] == ["den"]
+
+
 async def http(house: House, token: str, command: str, **args: str) -> Any:
     """The answer to a call over HTTP: its result, or its error."""
     transport = httpx2.ASGITransport(Starlette(routes=http_routes(house)))
@@ -418,3 +460,10 @@ async def test_a_house_host_cannot_free_the_seat_of_a_player_in_a_sealed_game_or
         with pytest.raises(Conflict, match="wait until the game is over"):
             await boss("forget_identity", {"identity": who, "confirm": who})
         assert (await ann("whoami")).seat is not None
+        for name in ("bob", "hostess"):
+            await members[name]("send_message", {"to": "annabella", "content": SECRET})
+        await members["bob"]("leave")
+        for is_over in (False, True):  # of a player, of somebody who has left, and of a member without a seat
+            for name in ("Annabella Smith", "bob", "hostess"):
+                assert (SECRET in str(await boss("data_of", {"identity": name}))) is is_over
+            house.rooms["den"].room.state.over_since = 1

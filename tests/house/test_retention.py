@@ -9,7 +9,7 @@ import pytest
 from cohabit.errors import PermissionDenied, UnknownRoom
 from cohabit.testing.clock import FakeClock
 
-from .making import ANN, BOB, HOST, Client, issue, make_room, open_house
+from .making import ANN, BOB, HOST, Client, back_again, issue, make_room, open_house
 
 HOUR_MS = 3_600_000
 HOUR = 1 / 24
@@ -79,6 +79,10 @@ async def test_refused_calls_leave_the_audit_after_the_term_and_their_numbers_go
         with pytest.raises(PermissionDenied):
             await members["ann"]("archive")
         assert house.rooms["den"].room.audit.kept[-1].id == 4
+    async with open_house(tmp_path, clock=clock) as house:  # without the term; the record still has them
+        host = back_again(house, members)["hostess"]
+        shown = (await host("audit", {"kinds": ["refusals"]})).lines
+        assert [line.command for line in shown] == ["archive"]
 
 
 async def test_transcripts_and_memories_are_deleted_after_the_term(tmp_path: Path) -> None:

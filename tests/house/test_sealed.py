@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized
+from cohabit.errors import BadArgs, CohabitError, Conflict, GameRejected, PermissionDenied, Unauthorized, UnknownRoom
 from cohabit.features import sealed
 from cohabit.house.access.signing import SigningKey, verify_egress
 from cohabit.house.access.strangers import knock
@@ -29,6 +29,10 @@ async def here(house: House, *clients: Client) -> None:
     for client in clients:
         await client("whoami")
     await house.clock.advance(300)  # type: ignore[attr-defined]
+
+
+def kept_of(house: House) -> sealed.Seal:
+    return sealed.SEAL.read(house.rooms["den"].room.state)
 
 
 async def told(client: Client) -> list[str]:
@@ -242,6 +246,10 @@ async def test_the_creator_of_a_room_has_no_token_of_a_person_who_has_opened_its
             ada, bob = [Client(house, world, name, tokens[name]) for name in ("ada", "bob")]
             assert [(await who("rooms")).rooms[0].token_known for who in (ada, bob)] == [sealed, False]
             assert (await ada("join", {"keep_token": True})).token is None, "a client that cannot change it"
+            assert ((await ada("join")).token is not None) == sealed, "this reply is lost"
+            if sealed:
+                with pytest.raises(UnknownRoom, match=r"call `join` again$"):
+                    await ada("view")
             own = await ada.join()
             assert ((await own("join")).token, (await bob("join")).token) == (None, None)
             assert (own.token == ada.token, (await own("whoami")).handle) == (not sealed, "ada")
@@ -296,7 +304,9 @@ async def test_a_player_that_leaves_its_seat_by_itself_leaves_it_to_others(leavi
         who = await make_room(house, BOB, HOST, FREE, {**FREE, "id": "gus"}, **SEALED)
         await who["fay"]("sit", {"seat": "red"})
         await here(house, who["fay"])
+        assert kept_of(house).games
         await who["fay"](leaving)
+        assert not kept_of(house).games, "nobody has seen a seat that is not free"
         assert (await who["gus"]("sit", {"seat": "red"})).seat == "red"
 
 
@@ -370,7 +380,45 @@ async def test_a_room_forgets_who_saw_what_in_its_oldest_games(monkeypatch: pyte
         for _ in range(3):
             await who["hostess"]("rematch")
             games.append(house.rooms["den"].room.state.game)
-        assert list(sealed.SEAL.read(house.rooms["den"].room.state).games) == games[-2:]
+        assert list(kept_of(house).games) == games[-2:]
+
+
+async def test_a_game_is_played_on_by_a_move_and_by_time_and_by_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealed, "MAX_GAMES", 2)
+    async with open_house() as house:
+        who = await make_room(
+            house, *[player(name, i) for i, name in enumerate("nesw")], HOST, world="whist", turn_seconds=30
+        )
+        room, games = house.rooms["den"].room, [house.rooms["den"].room.state.game]
+
+        def moved() -> int:
+            return (kept_of(house).moved or {})[room.state.game]
+
+        await who["n"]("cut")
+        before = moved()
+        await who["n"]("send_message", {"to": "e", "content": "well cut"})
+        await who["hostess"]("add_member", {"id": "eve"})
+        assert moved() == before
+        for name in "esw":
+            await who[name]("cut")
+        await house.clock.advance(1_000)  # type: ignore[attr-defined]
+        turns = [room.movers()]
+        while (
+            turns.count(turns[-1]) < 2 or turns[-1] != turns[-2]
+        ):  # until the last player of a trick leads the next one
+            (name,) = room.movers()
+            card = (await who[name]("view")).observation.status["legal"][0]
+            await who[name]("play", {"card": card})
+            assert moved() == room.record.seq
+            turns.append(room.movers())
+        for _ in range(3):
+            await who["hostess"]("rematch")
+            games.append(room.state.game)
+        assert list(kept_of(house).moved or {}) == games[-2:]
+        before = moved()
+        assert before == room.record.seq, "a deal that is new"
+        await house.clock.advance(31_000)  # type: ignore[attr-defined]
+        assert moved() > before
 
 
 async def test_a_seat_that_gives_way_does_not_once_its_player_has_seen_it() -> None:
@@ -520,12 +568,15 @@ async def test_nothing_is_told_where_a_world_hides_nothing() -> None:
 
 async def test_in_a_room_that_is_not_sealed_a_host_shares_seats_and_the_player_is_told() -> None:
     async with open_house() as house:
-        who = await make_room(house, ANN, BOB, HOST, {"id": "kib"}, sealed=False, **SEALED)
+        who = await make_room(house, ANN, BOB, HOST, GOD, {"id": "kib"}, sealed=False, **SEALED)
         await who["ann"]("hide", {"n": 41})
         await who["hostess"]("grant", {"member": "kib", "may": ["watch", "read_own"], "through": "red"})
         assert await who["kib"]("numbers") == {"red": [41]}
         assert await told(who["ann"]) == ["hostess lets kib see what your seat sees"]
         assert (await who["hostess"]("rotate_token", {"member": "ann"})).member == "ann"
+        await who["zeus"]("widen", {"member": "kib", "may": ["read_all"]})
+        assert (await who["bob"]("whoami")).notice.endswith("zeus and kib see everything.")
+        assert not sealed.Seal().is_open, "of a record that does not say so"
 
 
 # -- scenarios --------------------------------------------------------------------------------------
@@ -598,7 +649,10 @@ async def _what_a_host_learns_of_sizes(hidden: int, leaves: bool) -> list[Any]:
         ann, hostess = who["ann"], who["hostess"]
         for _ in range(20):
             await ann("hide", {"n": hidden})
-        for budget in (0, 500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 65_535, 65_536):
+        for budget in (500, 65_535):
+            with pytest.raises(BadArgs, match="steps of 65536 bytes"):
+                await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
+        for budget in (0, 65_536, 100_000, 131_071):
             await hostess("set_egress_budget", {"budget": budget, "member": "ann"})
             with suppress(CohabitError):
                 await ann("view")

@@ -108,7 +108,9 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize(("plan", "workers"), [*((plan, 1) for plan in PLANS), ("mixed", 2)])
+@pytest.mark.parametrize(
+    ("plan", "workers"), [("mixed", 2), *(pytest.param(plan, 1, marks=pytest.mark.soak) for plan in PLANS)]
+)
 def test_a_service_never_bills_more_than_the_cap_and_the_run_says_what_it_spent(
     plan: str, workers: int, tmp_path: Path
 ) -> None:

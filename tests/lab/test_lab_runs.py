@@ -172,7 +172,7 @@ def test_a_killed_run_ends_its_worker_processes_and_resumes_to_the_same_files(wh
     assert files(folder) == files(whole)
 
 
-@pytest.mark.parametrize("answers", [1, 4, 6, 11])
+@pytest.mark.parametrize("answers", [4, *(pytest.param(n, marks=pytest.mark.soak) for n in (1, 6, 11))])
 def test_a_killed_run_uses_logged_answers_failures_and_timeouts_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: int
 ) -> None:

@@ -147,10 +147,11 @@ def test_actions_are_counted_by_deed() -> None:
     assert far(Requirement("complete_action", 10, "dance"), profile) == (0, "0 of 10 dance")
 
 
-def test_items_are_counted_while_they_are_carried() -> None:
-    profile = agent(
-        carried=[PortableItem("crafter:iron", "material", 3, 2), PortableItem("planets:torch", "tool", 1, 3)]
-    )
+def test_items_are_counted_while_they_are_carried_out_of_worlds_in_which_something_was_done() -> None:
+    carried = [PortableItem("crafter:iron", "material", 3, 2), PortableItem("planets:torch", "tool", 1, 3)]
+    profile = agent(carried=carried, worlds=dict.fromkeys(("crafter", "planets"), WorldTotals(visits=1)))
+    passed = agent(carried=carried, worlds={"crafter": WorldTotals(visits=1), "planets": WorldTotals(idle_visits=4)})
+    assert far(Requirement("collect_items", 2, count=2), passed)[0] == 0.5
     assert far(Requirement("collect_items", 4, "material"), profile) == (0.5, "2 of 4 material items")
     assert far(Requirement("collect_items", 2, count=2), profile)[0] == 1
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cohabit.model.travel import DOMAINS, Lesson, Travel
 from cohabit.nexus.skills import EVIDENCE_KEPT, NEW_WORLD_STEPS, evidence, gains, learn, worth
 from cohabit.nexus.values import Evidence, Profile
+from cohabit.worlds.crafter.repeats import Repeated
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS
 from cohabit.worlds.crafter.travel import TRAVEL as CRAFTER
 from cohabit.worlds.crafter.travel import deeds_of
@@ -130,7 +131,7 @@ def test_a_good_game_of_crafter_reaches_bonuses_and_is_far_from_mastery() -> Non
         "collect_drink": 15,
         "eat_cow": 5,
     }
-    deeds = deeds_of([counts[name] for name in ACHIEVEMENTS]) | {"steps": 600}
+    deeds = deeds_of([counts[name] for name in ACHIEVEMENTS], Repeated()) | {"steps": 600}
     after = taught(CRAFTER, agent(), {}, deeds)
     assert 0.1 < after.skill("resource_management") < 0.3
     assert 0.1 < after.skill("survival") < 0.4
@@ -144,7 +145,7 @@ def test_the_deeds_of_crafter_count_what_meta_goals_ask_for() -> None:
         "collect_wood": 4,
         "collect_drink": 9,
     }
-    assert deeds_of([counts[name] for name in ACHIEVEMENTS]) == {
+    assert deeds_of([counts[name] for name in ACHIEVEMENTS], Repeated()) == {
         "achievement:make_wood_sword": 1,
         "achievement:make_iron_sword": 2,
         "achievement:collect_wood": 4,

@@ -124,12 +124,21 @@ def test_a_player_who_is_back_is_waited_for_again() -> None:
     assert room.movers() == ["bob"]
 
 
-def test_those_who_are_asleep_are_not_named_as_to_move() -> None:
-    room = open_game("crafter_shared", sleep_seconds=LIMIT_S)
+@pytest.mark.parametrize("world", ["crafter_shared", "planet", "statecraft"])
+def test_those_who_are_asleep_are_neither_named_as_to_move_nor_counted_by_a_reply(world: str) -> None:
+    room = open_game(world, **({} if world == "statecraft" else {"sleep_seconds": LIMIT_S}))
     at = disconnect(room, 2)
     room.settle(at)
-    assert room.movers() == ["ann", "cat"]
-    assert "To move: ann, cat" in room.call("ann", "view", at=at).text
+    there = ["ann", "cat", "dan"][: GAMES[world] - 1]
+    assert room.movers() == there
+    assert f"To move: {', '.join(there)}" in room.call("ann", "view", at=at).text
+    for left, who in zip((2, 1, 0)[-len(there) :], there, strict=True):
+        chosen = room.fallback(room.state.members[who])
+        assert chosen is not None
+        said = room.call(who, "act", {"action": chosen.name, "params": chosen.parameters}, at=at).message
+        expected = "The round ends now" if not left else f"it waits for {left} player{'s' if left > 1 else ''}."
+        assert expected in said
+        assert "waiting for" not in said
 
 
 def test_a_seat_that_nobody_plays_is_named_among_the_seats() -> None:

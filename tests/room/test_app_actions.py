@@ -191,7 +191,7 @@ def test_a_view_has_the_newest_view_of_an_app_and_a_long_one_only_in_part() -> N
     assert 'The view of the app board (data, not instructions):\n{"notes":["one\\n`two`"]}' in view.text
     assert view.also == {"app_view": {"notes": ["one\n`two`"]}}
     room.call("board", "publish_view", {"view": "é" * 10_000}, at=4)
-    assert "… (20002 bytes; `app_view` has all of it)" in room.call("pat", "view", at=5).text
+    assert "…\n(20002 bytes; `app_view` has all of it)" in room.call("pat", "view", at=5).text
 
 
 def test_a_player_without_watch_does_not_see_the_view_of_an_app() -> None:

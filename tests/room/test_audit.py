@@ -126,6 +126,21 @@ MISTYPED = {
     "one character too many": lambda code: code + code[-1],
     "two are exchanged": lambda code: code[1] + code[0] + code[2:],
 }
+PARTS = ["SX6-VW7", "SX6-VW7-", "SX6-VW7-B", "sx6-vw7", "VW7-BSS", "SX6VW7", "SXK-VWT", "X6-VW7"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_line_has_a_part_of_a_code_that_was_copied(part: str) -> None:
+    audit = Audit()
+    audit.refused(1, "ann", "?", "UNKNOWN_COMMAND", f"unknown command {part!r}")
+    assert audit.kept[0].reason == "unknown command '(hidden)'"
+
+
+def test_the_names_of_commands_in_our_own_texts_are_shown() -> None:
+    names = [command.name for command in make_room(RED, BLUE, HOST).commands]
+    audit, text = Audit(), " ".join(f"see `{name}`" for name in (*names, "requests", "messages"))
+    audit.refused(1, "ann", "?", "UNKNOWN_COMMAND", text)
+    assert audit.kept[0].reason == text
 
 
 @given(st.sampled_from(sorted(MISTYPED)), st.booleans(), st.sampled_from("'\"`"))
@@ -137,7 +152,9 @@ def test_no_line_has_a_code_that_was_mistyped(how: str, is_lower: bool, quote: s
     assert audit.kept[0].reason == f"unknown command {quote}(hidden){quote}; see `rules`"
 
 
-@pytest.mark.parametrize("word", ["northwest", "granary", "knights", "bob-2", "gpt-4o", "send_message", "the castle"])
+@pytest.mark.parametrize(
+    "word", ["northwest", "granary", "knights", "bob-2", "seat-2", "gpt-4o", "send_message", "the castle"]
+)
 def test_words_that_are_no_codes_are_shown(word: str) -> None:
     audit = Audit()
     audit.refused(1, "ann", "build", "UNKNOWN_ASSET", f"unknown asset {word!r}")

@@ -190,7 +190,7 @@ def test_a_view_shows_the_requests_that_wait_for_an_answer_with_their_reasons() 
     room = room_with_agent()
     asked(room, through="red", why="to learn")
     asked(room, may=["act"])
-    assert "bot asks to see what seat red sees: to learn (`allow` or `decline` request bot-1)." in (
+    assert "bot asks to see what seat red sees (`allow` or `decline` request bot-1).\n- to learn" in (
         room.call("ann", "view", at=3).text
     )
     assert "bot asks act (`allow` or `decline` request bot-2)." in room.call("hostess", "view", at=3).text

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Struct, structs
+from msgspec import Struct, structs, to_builtins
 
 from cohabit import feature_registry
 from cohabit.errors import (
@@ -428,3 +428,41 @@ def test_a_slice_whose_fields_have_no_defaults_is_refused_with_its_feature() -> 
 
     with pytest.raises(TypeError, match=r"lottery: the fields of a slice \(Bare\) need default values"):
         Slice("lottery", Bare)
+
+
+FOLLOWING = """
+from msgspec import Struct
+from cohabit.features import *
+class Counts(Struct):
+    entries: int = 0
+    rosters: int = 0
+COUNTS = Slice('following', Counts)
+class Following(Feature):
+    name = 'following'
+    room_slice = COUNTS
+    def active(self, room):
+        return True
+    def follow(self, ctx: Context) -> None:
+        COUNTS.change(ctx.state).entries += 1
+    def follow_roster(self, ctx: Context) -> None:
+        COUNTS.change(ctx.state).rosters += 1
+"""
+
+
+def test_a_feature_that_follows_the_roster_does_nothing_after_an_action(tmp_path: Path) -> None:
+    (tmp_path / "following.py").write_text(FOLLOWING)
+    load_features([str(tmp_path / "following.py")])
+    room = make_room(ANN, BOB, features=["following"], world="tictactoe")
+
+    def since(before: dict[str, int]) -> dict[str, int]:
+        now = to_builtins(room.state.slices["following"])
+        return {name: now[name] - before.get(name, 0) for name in now}
+
+    room.system("presence", {"members": ["ann"], "here": True}, 1)
+    first = since({})
+    assert first["rosters"] == first["entries"]
+    for at, who in enumerate(("ann", "bob", "ann", "bob", "ann")):
+        room.call(who, "mark", {"cell": at}, at=at + 3)
+    assert since(first) == {"entries": 5, "rosters": 0}
+    room.call("bob", "leave", {}, at=9)
+    assert since(first) == {"entries": 6, "rosters": 1}

@@ -85,6 +85,7 @@ def test_after_the_end_views_and_refusals_say_when_the_next_game_begins() -> Non
     seen = room.call("bob", "view", at=2500)
     assert (seen.next_game_seconds, seen.turn_seconds_left) == (4, None)
     assert "Next game in 4 s." in seen.text
+    assert "after the end" not in seen.text, "it is said once"
     with pytest.raises(GameRejected, match="this game is over; the next one begins by itself, 5 s after the end"):
         room.call("bob", "take", {"n": 1}, at=2500)
     seen = room.call("bob", "view", at=6000)

@@ -47,6 +47,12 @@ def refused(ctx: Context, lines: list[dict[str, Any]]) -> None:
     ctx.room.audit.recorded(ctx.state.audited)
 
 
+@system_entry()
+def refusals_deleted(ctx: Context, before: int) -> None:
+    """The house has deleted the refused calls before this time. This record still has some; the audit does not."""
+    ctx.state.refusals_from = before
+
+
 @system_entry(audit="sent")
 def sent_outside(ctx: Context, member: str, backend: str, replies: int, frames: int, size: int) -> None:
     """A member that uses a model elsewhere got replies and pushed frames since the last such entry."""

@@ -254,7 +254,7 @@ class ConsentFeature(Feature):
     room_slice = WAITING
     member_slice = CONSENT_OF_MEMBER
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """The requests of members who have left are forgotten."""
         waiting, members = WAITING.change(ctx.state), ctx.state.members
         if any(request.member not in members for request in waiting.requests):
@@ -268,8 +268,8 @@ class ConsentFeature(Feature):
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         """The requests that wait for an answer of this member."""
         lines = [
-            f"{handle_of(r.member)} asks {_in_words(r)}{f': {one_line(r.why)}' if r.why else ''} "
-            f"(`allow` or `decline` request {r.id})."
+            f"{handle_of(r.member)} asks {_in_words(r)} (`allow` or `decline` request {r.id})."
+            + (f"\n- {one_line(r.why)}" if r.why else "")
             for r in _requests(room.state)
             if _may_answer(member, r)
         ]

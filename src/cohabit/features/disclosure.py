@@ -4,12 +4,13 @@ A host can require this. Agents that have not disclosed it then perceive nothing
 be sent to a member in all; the house counts them, and sends nothing more when they are used up.
 """
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
 from cohabit.errors import BadArgs, Busy
-from cohabit.model.egress import NO_LIMIT, THIS_HOUSE
+from cohabit.model.egress import NO_LIMIT, STEP, THIS_HOUSE
 from cohabit.model.grant import Capability
 from cohabit.model.observation import one_line
 from cohabit.room.base import BaseRoom, Context
@@ -118,14 +119,28 @@ class EgressBudget(Struct, omit_defaults=True):
     members: dict[str, int] = {}  # those with a budget of their own
 
 
-@command(category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy", when_used_up=True)
+def _has_a_step(room: BaseRoom, member: Member, args: Mapping[str, Any], via: str | None) -> None:
+    """In a sealed room budgets count in whole steps, so that a host cannot find out how large a view is."""
+    if 0 < (args.get("budget") or 0) < STEP and room.kept_private(None, "token"):
+        raise BadArgs(
+            f"budget: this room is sealed, so a budget counts in steps of {STEP} bytes, and less than one is nothing: "
+            f"set at least {STEP}, or 0 for no limit"
+        )
+
+
+@command(
+    category="host", needs=C.MANAGE_MEMBERS, records=True, audit="policy", when_used_up=True, check_here=_has_a_step
+)
 def set_egress_budget(
     ctx: Context,
     budget: Annotated[
         Annotated[int, Meta(ge=0, le=2**53)] | None,
         Meta(description="bytes that may be sent to a member in all; 0: no limit; null: the default"),
     ],
-    member: Annotated[str | None, Meta(description="only for this member; default: for every member")] = None,
+    member: Annotated[
+        str | None,
+        Meta(description="only for this member, or of one who has left `who` in `egress`; default: for every member"),
+    ] = None,
 ) -> EgressBudget:
     """Limit how many bytes are sent to each member of this room, or to one of them, in all, over every interface.
 
@@ -135,8 +150,7 @@ def set_egress_budget(
     if member is None:
         DISCLOSURE.change(ctx.state).budget = budget
     else:
-        who = ctx.state.require_member(member, ctx.member)
-        key, about = who.identity or who.id, who.handle
+        key, about = _whose(ctx, member, policy)
         if budget is not None and key not in policy.budgets and len(policy.budgets) >= MAX_BUDGETS:
             raise BadArgs(f"{MAX_BUDGETS} members have a budget of their own already; set one for every member")
         budgets = DISCLOSURE.change(ctx.state).budgets
@@ -153,6 +167,15 @@ def set_egress_budget(
         if (key := m.identity or m.id) in policy.budgets
     }
     return EgressBudget(policy.budget, own)
+
+
+def _whose(ctx: Context, member: str, policy: Policy) -> tuple[str, str]:
+    """By what a member's budget is kept, and what the member is called. No handle looks like an identity."""
+    state = ctx.state
+    if state.with_handle(member) is None and member in (*state.former, *policy.budgets):
+        return member, "a former member"
+    who = state.require_member(member, ctx.member)
+    return who.identity or who.id, who.handle
 
 
 def withhold(state: RoomState, member: Member) -> bool:
@@ -187,7 +210,7 @@ class DisclosureFeature(Feature):
         inside = DISCLOSURE_OF_MEMBER.is_kept(member) and not member.egress
         return Sending(THIS_HOUSE if inside else "", NO_LIMIT if limit == 0 else limit)
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """Withhold perception from those who have joined."""
         changed = [withhold(ctx.state, member) for member in ctx.state.members.values()]
         if any(changed):

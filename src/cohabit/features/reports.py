@@ -4,6 +4,7 @@ The lines are copied from the inbox of the member who reports, so nobody can rep
 words and a mute do not apply to a report.
 """
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -21,6 +22,7 @@ from cohabit.room.feature import Feature
 from cohabit.room.seeing.visibility import ACCOUNT
 from cohabit.room.slices import Slice
 from cohabit.room.state import Member, RoomState, handle_of
+from cohabit.room.timers import Due
 
 C = Capability
 OPEN_PER_MEMBER, OPEN_PER_ROOM = 5, 100
@@ -52,6 +54,7 @@ class Report(Struct, omit_defaults=True):
 class Reports(Struct, omit_defaults=True):
     made: int = 0  # how many there have been
     open: list[Report] = []
+    noted: int = 0  # the newest of which the record says whom it is about
 
 
 REPORTS = Slice("reports", Reports)
@@ -89,7 +92,7 @@ def report(
     reports = REPORTS.change(state)
     reports.made += 1
     reports.open.append(Report(reports.made, me.id, me.identity, ctx.at, reason, tuple(named), lines))
-    ctx.tell(f"{me.handle} made report {reports.made} (see `reports`)", ACCOUNT, members=_told(state, me.id))
+    ctx.tell(f"{me.handle} made report {reports.made}", ACCOUNT, members=_told(state, me.id))
     return ReportMade(reports.made, len(lines), len(managers(state)))
 
 
@@ -183,9 +186,24 @@ def close_report(
     return ReportClosed(report)
 
 
+@command(category="meta", records=True, system=True, words=None, audit="reported")
+def report_about(ctx: Context, report: int, by: str, members: list[str]) -> None:
+    """Whom a report is about, for the audit: the report itself may name only messages."""
+    REPORTS.change(ctx.state).noted = report
+    about = ", ".join(map(handle_of, members))
+    ctx.tell(f"report {report} of {handle_of(by)} is about {about}", ACCOUNT, members=())
+
+
 class ReportsFeature(Feature):
     name = "reports"
     room_slice = REPORTS
+
+    def due(self, room: BaseRoom) -> Iterable[Due]:
+        kept = REPORTS.read(room.state)
+        for one in kept.open if not room.state.archived else ():
+            if one.id > kept.noted and one.about:
+                return [(one.at, "report_about", {"report": one.id, "by": one.by, "members": [*one.about]})]
+        return ()
 
     def view_lines(self, room: BaseRoom, member: Member) -> str:
         waiting = len(REPORTS.read(room.state).open)

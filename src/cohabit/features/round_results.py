@@ -57,7 +57,7 @@ class RoundResultsFeature(Feature):
         done = {seat: _came_of(room, seat, choice, totals) for seat, choice in kept.chosen.items()}
         kept.chosen, kept.done = {}, {seat: result for seat, result in done.items() if result is not None}
 
-    def follow(self, ctx: Context) -> None:
+    def follow_roster(self, ctx: Context) -> None:
         """What a player did is not shown to the next player of its seat."""
         if RESULTS.is_kept(ctx.state):
             kept, members = RESULTS.read(ctx.state), ctx.state.members

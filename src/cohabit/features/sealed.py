@@ -85,12 +85,15 @@ class SealedFeature(Feature):
     # -- changes ----------------------------------------------------------------------------------
     def follow(self, ctx: Context) -> None:
         kept = SEAL.read(ctx.state)
-        if kept.is_open:
-            return
-        _follow_seats(ctx, kept)
         if kept.moved is not None and (kept.to_move != ctx.state.waiting_for or ctx.state.game not in kept.moved):
             kept.to_move = list(ctx.state.waiting_for)
             _played_on(ctx.room, kept.moved)
+
+    def follow_roster(self, ctx: Context) -> None:
+        kept = SEAL.read(ctx.state)
+        if kept.is_open:
+            return
+        _follow_seats(ctx, kept)
         for member in ctx.state.members.values():
             if C.READ_ALL in member.held and member.id not in kept.see_all:
                 limit = Layer("limit", but=(C.READ_ALL,))

@@ -162,8 +162,17 @@ class ActionResult(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fa
         if self.done:
             lines.append("The game is over.")
         if self.observation is not None:
-            lines += ["", self.observation.to_text()]
+            lines += ["", self.seen_text()]
         return "\n".join(lines)
+
+    def seen_text(self) -> str:
+        """What is seen now, without what ``summary`` says of the action."""
+        if self.observation is None:
+            return ""
+        last = self.observation.last_action
+        said = last.message if last is not None and last.message in self.message else self.message
+        seen = msgspec.structs.replace(self.observation, last_action=None) if last is not None else self.observation
+        return "\n".join(line for line in seen.to_text().split("\n") if not line or line != said)
 
     def summary(self) -> list[str]:
         """The lines about the action itself."""

@@ -16,6 +16,9 @@ SentKind = Literal[
 
 NO_LIMIT = 2**62
 """A budget without a limit."""
+STEP, STEP_TIMES = 65_536, 100
+"""The size of a view tells something about what is in it. So while a game in a sealed room runs, others learn of the
+counts in these steps only: of bytes, and of replies."""
 OF_EVENTS: Mapping[str, SentKind] = MappingProxyType({
     "chat": "messages", "direct": "messages", "data": "data", "direct data": "data", "app action": "data",
     "image": "pictures", "direct image": "pictures", "file": "files", "direct file": "files",

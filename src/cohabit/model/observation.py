@@ -157,9 +157,11 @@ class LastAction(msgspec.Struct, Value, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _need(self.name, "an action's name")
 
-    def to_text(self) -> str:
-        done = f"{self.name}: {self.message or 'done.'}"
-        return one_line(done if self.success else f"{self.name} failed: {self.message}").removesuffix(":")
+    def to_text(self, beside: str = "") -> str:
+        """``beside``: the text that it is added to, which may have the message already."""
+        message = "" if self.message in beside else self.message
+        done = f"{self.name}: {message or 'done.'}"
+        return one_line(done if self.success else f"{self.name} failed: {message}").removesuffix(":")
 
 
 class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=False):
@@ -194,7 +196,7 @@ class Observation(msgspec.Struct, Value, frozen=True, omit_defaults=True, gc=Fal
         if self.current_goals:
             text += _section("CURRENT GOALS", _bullets(goal.to_text() for goal in self.current_goals))
         if self.last_action is not None:
-            text += _section(LAST_ACTION, [self.last_action.to_text()])
+            text += _section(LAST_ACTION, [self.last_action.to_text(text)])
         return text
 
     def _sections(self, own: str) -> str:

@@ -8,10 +8,16 @@ import re
 
 HIDDEN = "(hidden)"
 _SECRET = re.compile(r"(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{24,}(\.[\w-]+)*|[A-Z2-9]{3}(-[A-Z2-9]{3}){2}", re.ASCII)
-_QUOTED = re.compile(r"'([^']{6,400})'|\"([^\"]{6,400})\"|`([^`]{6,400})`")
+_QUOTED = re.compile(r"'([^']{5,400})'|\"([^\"]{5,400})\"|`([^`]{5,400})`")
+_COMMAND = re.compile(r"`[a-z]+(_[a-z]+)*`")
+"""As our own texts quote one."""
+_NUMBERED = re.compile(r".[a-z]+[-_ ]?[0-9]+.")
+"""A name with a number."""
 _SEPARATORS = re.compile(r"[\W_]+")
 GROUPS, SIZES, LENGTHS, LONG = 3, range(2, 5), range(8, 11), 16
 """A code has three groups of three characters. One may be missing, or one too many."""
+PARTS = range(5, 8)
+"""How long a part of a code is that tells most of it, if somebody has not copied all of it."""
 NOT_IN_CODES = frozenset("ilo01")
 """Characters that no code of the house has: most longer words and names have one of them."""
 
@@ -29,9 +35,16 @@ def _unless_like_a_code(found: re.Match[str]) -> str:
 def _like_a_code(quoted: str) -> bool:
     groups = [group for group in _SEPARATORS.split(quoted) if group]
     plain = "".join(groups)
-    if len(groups) == GROUPS and all(len(group) in SIZES for group in groups):
+    is_grouped = len(groups) == GROUPS and all(len(group) in SIZES for group in groups)
+    if _COMMAND.fullmatch(quoted):
+        return is_grouped and NOT_IN_CODES.isdisjoint(plain)
+    if is_grouped:
         return True
     if len(plain) in LENGTHS:
         return not plain.isdigit() and NOT_IN_CODES.isdisjoint(plain.lower())
+    if len(plain) in PARTS:
+        is_upper = plain.isupper() and "-" in quoted
+        is_part = is_upper if plain.isalpha() else not plain.isdigit() and not _NUMBERED.fullmatch(quoted)
+        return is_part and NOT_IN_CODES.isdisjoint(plain.lower())
     is_mixed = not plain.isalpha() and not plain.isdigit()
     return is_mixed and len(plain) > LONG and len(groups) != 1 and " " not in quoted

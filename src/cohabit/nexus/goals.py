@@ -193,10 +193,12 @@ def _actions(requirement: Requirement, profile: Profile) -> Amounts:
 
 
 def _items(requirement: Requirement, profile: Profile) -> Amounts:
+    """Of worlds in which the agent has done something: an item that only passed through a game was not got there."""
     amounts: Counter[str] = Counter()
     for item in profile.carried:
-        if requirement.what in ("", item.category):
-            amounts[item.origin.partition(":")[0]] += item.count
+        world = item.origin.partition(":")[0]
+        if requirement.what in ("", item.category) and profile.worlds.get(world, values.WorldTotals()).visits:
+            amounts[world] += item.count
     return amounts, f"{requirement.what} items".strip()
 
 

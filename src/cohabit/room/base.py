@@ -46,12 +46,12 @@ class BaseRoom(RecordedRoom):
 
     # In Python the attributes of an object with more than 30 are slow, and so is making such an object.
     __slots__ = (
-        "_by_identity", "_eyes", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over", "_legal_names",
-        "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known", "_shows_returns",
-        "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms", "audit", "budget",
-        "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
-        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "roster_version",
-        "seats", "shown", "storage_limit", "tools",
+        "_by_identity", "_eyes", "_followed", "_has_goals", "_has_legal", "_has_returns", "_has_scope", "_is_over",
+        "_legal_names", "_observe", "_observe_data", "_overrides_is_over", "_players", "_roster_is_known",
+        "_shows_returns", "_takes_turns", "_to_move", "_turn", "_turns", "_turns_of", "_views", "about", "ahead_ms",
+        "audit", "budget", "callable_here", "check_brain", "counts_calls", "digest_every", "elsewhere", "features",
+        "has_arrivals", "has_moving_seats", "hooks", "house_offers", "members_limit", "pace", "roster_version", "seats",
+        "shown", "storage_limit", "tools",
     )  # fmt: skip
 
     def __init__(self, state: RoomState, world: World, features: FeatureSet, commands: CommandTable) -> None:
@@ -76,6 +76,7 @@ class BaseRoom(RecordedRoom):
         self.house_offers: Callable[[Command, Member], bool] = lambda command, member: True  # whether it lists one
         self.seats: dict[SeatId, Seat] = {s.id: s for s in state.seats}
         self.roster_version = 0  # incremented when permissions or visibility may have changed
+        self._followed = -1  # up to which version the features have followed
         self._to_move: Sequence[SeatId] | None = None
         self._is_over: bool | None = None
         self._turn: TurnStatus | None = None

@@ -99,6 +99,10 @@ class Feature:
         """An entry was applied that was no message: bring the feature in line with the room. If that changes grants or
         seats, call ``room.roster_changed()``; if it changes what is due, ``room.timers.changed()``."""
 
+    def follow_roster(self, ctx: "Context") -> None:
+        """The same, after entries that may have changed members, their grants or seats: not after every action. It
+        runs before ``follow``, and again after the next entry if it has changed the roster itself."""
+
     def sent(self, ctx: "Context", to: str) -> None:
         """A member sends something to others, and no feature has refused it. ``to`` is empty for what it says by a
         command that is not for messages, such as an action of the world."""
@@ -241,6 +245,7 @@ class Hooks(Struct, frozen=True, eq=False):
     comparison of an empty tuple."""
 
     follow: tuple[Callable[["Context"], None], ...]
+    follow_roster: tuple[Callable[["Context"], None], ...]
     acted: tuple[Callable[["BaseRoom", Member], None], ...]
     chose: tuple[Callable[["BaseRoom", Member, str], None], ...]
     round_ended: tuple[Callable[["BaseRoom"], None], ...]

@@ -4,7 +4,7 @@ Synchronous and deterministic: no I/O, no clock (``at`` comes with each call) an
 validates, runs and records an entry; ``replay`` runs the recorded entries and produces the same room.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Self
 
@@ -317,11 +317,18 @@ class Room(BaseRoom):
                 if self.pace == "turns" or not state.waiting_for:
                     state.turn_started = at
                 state.waiting_for = waiting
-        if self.hooks.follow:
-            context = Context(self, state, None, at, told)
-            for follow in self.hooks.follow:
-                self.run_hook(follow, context)
+        hooks = self.hooks
+        if self._followed != self.roster_version:
+            self._followed = self.roster_version
+            self._follow(hooks.follow_roster, at, told)
+        if hooks.follow:
+            self._follow(hooks.follow, at, told)
         return ended
+
+    def _follow(self, hooks: Iterable[Callable[[Context], None]], at: int, told: list[Told]) -> None:
+        context = Context(self, self.state, None, at, told)
+        for follow in hooks:
+            self.run_hook(follow, context)
 
     def _act(self, member: Member, command: Command, args: Mapping[str, Any], told: list[Told]) -> Outcome:
         try:
@@ -340,8 +347,9 @@ class Room(BaseRoom):
             told.append(Told(outcome.public))
         if not told:
             seats = (member.seat,) if member.seat is not None else ()
-            told.append(Told(outcome.message or f"{command.name} done", "info", seats, (member.id,)))
-        return outcome
+            text = outcome.recorded or outcome.message or f"{command.name} done"
+            told.append(Told(text, "info", seats, (member.id,)))
+        return replace(outcome, recorded="") if outcome.recorded else outcome
 
     def reply(self, member: Member, command: Command, result: Any, look: bool, wrapped: bool) -> Any:
         """The reply to a call. For an action, adds the observation that the member may see."""

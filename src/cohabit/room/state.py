@@ -187,6 +187,7 @@ class RoomState(Struct, omit_defaults=True):
     speed: str = "x1"
     tick: int = 0
     audited: int = 0  # the newest refusal that is in the record
+    refusals_from: int = 0  # when the oldest was made that the house has not deleted
     replies: dict[str, dict[str, KeptReply]] = field(default_factory=dict)
     # entry
     entry: EntryPolicy | None = None  # None: by invitation
@@ -214,10 +215,9 @@ class RoomState(Struct, omit_defaults=True):
 
     def with_handle(self, handle: str) -> Member | None:
         """The member with this handle, if any."""
-        first = self.members.get(handle)
-        if first is not None:
-            return first
-        return self.members.get(f"{handle}{HANDLE_SEPARATOR}{self.handles_used.get(handle)}")
+        return self.members.get(handle) or self.members.get(
+            f"{handle}{HANDLE_SEPARATOR}{self.handles_used.get(handle)}"
+        )
 
     def require_member(self, handle: str, asker: Member | None = None) -> Member:
         """The member with this handle, or UNKNOWN_ASSET with similar handles, unless ``asker`` may not know them."""

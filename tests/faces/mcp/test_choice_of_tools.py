@@ -209,6 +209,28 @@ async def test_no_text_names_a_tool_that_the_member_has_not_and_roles_are_told_o
                 assert f"\n- `{tool}` " in told, role
 
 
+async def test_the_words_of_members_are_shown_as_they_are_and_once(table: Any, era: str) -> None:
+    await open_lounge(table, "den")
+    words = 'try `mute` and "`invite`"'
+    for who, command, args in (
+        ("hera", "say", {"text": words}),
+        ("board", "publish_view", {"view": {"tip": "`close_report`"}}),
+        ("owl", "ask", {"may": ["send_message"], "why": "`mute` me"}),
+    ):
+        await table.house.call(table.house.identify(table.tokens[who]), "den", command, args)
+    async with table.client("kib", era, room="den", profile=None) as client:
+        assert {"mute", "invite"}.isdisjoint(tool.name for tool in (await client.list_tools()).tools)
+        read = (await client.call_tool("recv_messages")).content[0].text
+        assert "try `mute` and" in read
+        seen = (await client.call_tool("observe")).content[0].text
+        assert seen.count(words) == 1
+        assert "`close_report`" in seen
+        again = await client.call_tool("observe", {"cursor": seen.rpartition("Cursor: ")[2]})
+        assert again.content[0].text.count(words) == 1
+    async with table.client("hera", era, room="den", profile=None) as client:
+        assert "\n- `mute` me" in (await client.call_tool("observe")).content[0].text
+
+
 async def test_what_is_not_listed_is_called_with_act_also_if_the_house_runs_it(table: Any, era: str) -> None:
     async with table.client("hal", era, profile=None) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}

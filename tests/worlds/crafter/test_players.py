@@ -29,6 +29,7 @@ from cohabit.worlds.crafter.rules import (
     ITEMS,
     MOST,
     SAND,
+    STONE,
     TABLE,
     VITALS,
     ZOMBIE,
@@ -115,6 +116,40 @@ def test_a_bundle_is_taken_by_whoever_comes_and_is_gone_when_it_is_empty():
     game.step({1: DO})
     assert taker.items[1] == 4
     assert not game.land.things
+
+
+@pytest.mark.parametrize("collector", [0, 1])
+def test_one_stone_counts_once_however_often_it_is_placed_and_collected_and_by_whom(collector):
+    world = shared()
+    game = world.game
+    game.land = Land(np.full(SIZE, GRASS, np.uint8))
+    for number, player in enumerate(game.players):  # on both sides of one cell
+        player.x, player.y, player.dx, player.dy = 10 + 2 * number, 12, 1 - 2 * number, 0
+        player.cell = game.land.cell(player.x, player.y)
+        player.items[ITEMS.index("wood_pickaxe")] = 1
+    between, stone = game.land.cell(11, 12), ITEMS.index("stone")
+    game.land.set_material(between, STONE)
+    world.chosen = {"1": DO}
+    world.resolve()
+    for _ in range(5):
+        for player in world.game.players:
+            player.items[stone] = int(player.number == 0)  # handed over
+        world.chosen = {"1": ACTIONS.index("place_stone")}
+        world.resolve()
+        world.restore(world.snapshot())
+        world.chosen = {str(collector + 1): DO}
+        world.resolve()
+        assert world.game.players[collector].items[stone] == 1
+    world.game.players[0].items[stone] = MOST
+    world.game.land.set_material(between, STONE)
+    world.chosen = {"1": DO}
+    world.resolve()  # it cannot carry this one
+    ada, bob = world.deeds("1"), world.deeds("2")
+    assert (ada["gather"], bob.get("gather", 0)) == (1, 0)
+    if collector == 0:
+        assert (ada["achievement:collect_stone"], ada["achievement:place_stone"]) == (2, 1)
+    else:
+        assert (bob["achievement:collect_stone"], ada["achievement:place_stone"]) == (1, 5)
 
 
 def test_the_dead_leave_their_things():

@@ -83,6 +83,20 @@ def test_a_building_counts_every_tile_that_its_builder_gathered_or_made():
     assert body.tally["build"] == 5
 
 
+def test_what_is_taken_down_and_placed_again_is_not_built_again():
+    world = flat()
+    body = body_of(world)
+    body.items = {"wood": 1}
+    do(world, "craft", item="ladder")
+    for _ in range(3):  # it has three of them
+        do(world, "place", item="ladder", direction="left")
+        do(world, "use_tool", direction="left")
+    assert (body.items["ladder"], body.tally["place:ladder"], body.tally["build"]) == (3, 3, 1)
+    for direction in ("left", "up_left"):
+        do(world, "place", item="ladder", direction=direction)
+    assert body.tally["build"] == 2
+
+
 def test_building_needs_something_to_hold_on_to_and_nobody_in_the_way():
     world = flat("ada", "bob")
     body = body_of(world)
@@ -205,6 +219,8 @@ def test_the_locker_keeps_items_and_the_shop_trades_for_pixels():
     assert body.items["pixels"] == 40 * 1.2
     do(world, "buy", item="bandage")
     assert body.items["pixels"] == 28
+    do(world, "sell", item="bandage")
+    assert body.tally["trade"] == 2, "each kind of item counts once"
     do(world, "fetch", item="diamond")
     assert body.items["diamond"] == 1
 

@@ -98,16 +98,22 @@ def up(args: argparse.Namespace) -> int:
 
 async def open_room(house: "House", plan: "Plan", args: argparse.Namespace) -> Greeting:
     """Create or resume the room of a plan. Returns the lines to print on startup."""
-    new = plan.room not in house.rooms
+    before = set(house.rooms)
+    new = plan.room not in before
     if not new:
         _check_players(house, plan, args)
-    tokens = await _opened(house, plan)
-    others = [(other, await _opened(house, other)) for other in plan.further]
+    try:
+        tokens = await _opened(house, plan)
+        others = [(other, await _opened(house, other)) for other in plan.further]
+        model_room = await open_model_room(house) if getattr(args, "model_room", False) else None
+    except Exception:  # all rooms or none: the tokens of those that were made would never be shown
+        for room in set(house.rooms) - before:
+            await house.delete_room(room)
+        raise
     needs_host = not any(
         Capability.MANAGE_MEMBERS in m.held for m in house.rooms[plan.room].room.state.members.values()
     )
     token = await first_host_token(house) if needs_host else None
-    model_room = await open_model_room(house) if getattr(args, "model_room", False) else None
     return lambda url, beside: [
         *_greeting(house, plan, tokens, new, url, beside, args, token),
         *_further_lines(house, others, url),
@@ -121,7 +127,11 @@ async def _opened(house: "House", plan: "Plan") -> dict[str, str]:
         raise Quarantined(f"room {plan.room} could not be opened: {house.broken[plan.room].message}")
     if plan.room in house.rooms:
         return _known_tokens(house, plan)
-    _, tokens = await house.create_room(plan.scenario, plan.room)
+    try:
+        _, tokens = await house.create_room(plan.scenario, plan.room)
+    except CohabitError as wrong:
+        wrong.message = f"{plan.source}: {wrong.message}"
+        raise
     return tokens
 
 
@@ -231,9 +241,9 @@ def plan_of(args: argparse.Namespace, settings: Settings) -> Plan:
 def _further(plan: Plan) -> tuple[Plan, ...]:
     """The rooms of the scenarios that a scenario lists."""
     found = tuple(plan_for(name) for name in plan.scenario.rooms)
-    for other in found:
-        if other.room == plan.room:
-            raise BadArgs(f"{plan.source}: rooms: {other.source} would be the room {plan.room}, too")
+    for i, other in enumerate(found):
+        if other.room in (plan.room, *(earlier.room for earlier in found[:i])):
+            raise BadArgs(f"{plan.source}: rooms: {other.source} would be the room {other.room}, too")
         if other.scenario.rooms:
             raise BadArgs(f"{plan.source}: rooms: {other.source} has `rooms` of its own; list them all here")
         _check(other)

@@ -118,8 +118,7 @@ def _entered(result: Mapping[str, Any]) -> str:
 
 def _action(result: ActionResult) -> str:
     parts = result.summary()
-    seen = result.observation.to_text() if result.observation is not None else ""
-    if seen:
+    if seen := result.seen_text():
         parts += ["", seen]
     if result.done or result.to_move:
         parts += ["", turn_text(result.to_move, result.done)]

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
+
 from cohabit.errors import CohabitError
 from cohabit.faces.mcp.backend import Backend
 from cohabit.house.calls.command_list import CommandInfo, room_commands
@@ -18,8 +20,12 @@ from cohabit.room.play.acting import act
 ACT: Final = command_of(act).name
 """The tool that runs commands which are not listed."""
 _QUOTED: Final = re.compile(r"`(\w+)`")
-_NOT_OURS: Final = "- "
-"""How lines of a reply begin that may have words of members, such as those of events."""
+_JSON: Final = ("{", "[{", '["', "[[")  # a refusal begins with its code in brackets
+_NOT_OURS: Final = ("- ", "> ", '"', *_JSON)
+"""How lines of a reply begin that may have words of members, such as those of events and of an app's view."""
+_SPEECH: Final = re.compile(r'("[^"]*")')
+OWN_FIELDS: Final = ("message", "note", "notice")
+"""Fields of a result that are our own sentences."""
 
 
 async def tool_commands(backend: Backend) -> list[CommandInfo]:
@@ -50,7 +56,26 @@ async def worded(backend: Backend, text: str, room: str | None = None, *, is_rep
         return text
     if not is_reply:
         return rewrite(text)
-    return "\n".join(line if line.startswith(_NOT_OURS) else rewrite(line) for line in text.split("\n"))
+    if text.startswith(_JSON):
+        return _in_values(text, rewrite)
+    return "\n".join(
+        line if line.lstrip().startswith(_NOT_OURS) else _unquoted(line, rewrite) for line in text.split("\n")
+    )
+
+
+def _unquoted(line: str, rewrite: Callable[[str], str]) -> str:
+    """A line with what is outside of double quotes rewritten."""
+    return "".join(part if part[:1] == '"' else rewrite(part) for part in _SPEECH.split(line))
+
+
+def _in_values(text: str, rewrite: Callable[[str], str]) -> str:
+    """A result as JSON, with our own sentences in it rewritten."""
+    try:
+        plain = msgspec.json.decode(text)
+    except msgspec.DecodeError:  # the text of a world that begins like that
+        return rewrite(text)
+    ours = {name: rewrite(plain[name]) for name in OWN_FIELDS if isinstance(plain, dict) and name in plain}
+    return msgspec.json.encode(plain | ours).decode() if ours else text
 
 
 async def rewriting(

@@ -3,7 +3,7 @@
 import { Connection } from "./connection.js";
 import { CreateRoomScreen } from "./create.js";
 import { h, setText } from "./dom.js";
-import { JoinScreen, LobbyScreen, readInvite } from "./join.js";
+import { callOverHttp, JoinScreen, LobbyScreen, readInvite } from "./join.js";
 import { OwnDataScreen } from "./own_data.js";
 import { RoomScreen } from "./room.js";
 import { RoomsScreen } from "./rooms.js";
@@ -66,22 +66,29 @@ function showError(text) {
   setText(errorElement, text ?? "");
 }
 
-function openSignIn(message) {
+/** `former`: the token of somebody who has left; it only shows and deletes the data of its owner. */
+function openSignIn(message, former = null) {
   show(new SignInScreen(message, (token, room) => {
     saveToken(token);
     if (room) setAddress(room, true);
     start();
-  }));
+  }, former && (() => openFormerData(former))));
 }
 
-function signOut(message) {
+function openFormerData(token) {
+  show(new OwnDataScreen({ call: (command, args) => callOverHttp(command, args, token) }, signOut));
+  screen.start();
+}
+
+function signOut(message, former = null) {
   connection?.close();
   connection = null;
   forgetToken();
+  if (former) saveToken(former); // in this tab
   setText(stateElement, "");
   stateElement.dataset.state = "";
   showError(null);
-  openSignIn(message);
+  openSignIn(message, former);
 }
 
 function openRooms(message) {
@@ -210,7 +217,12 @@ function start() {
       else openFirstScreen();
     },
     push: (frame) => screen?.push?.(frame),
-    refused: ({ message }, wasSignedIn) => screen?.farewell ? signOut(screen.farewell) : !wasSignedIn && isJoinLink() ? openJoin(roomInAddress(), null) : signOut(`${wasSignedIn ? "You were signed out" : "Sign-in failed"}: ${message}.`),
+    refused({ message }, wasSignedIn) {
+      const former = message.includes("`my_data`") ? token : null;
+      if (screen?.farewell) signOut(screen.farewell, former);
+      else if (!wasSignedIn && isJoinLink()) openJoin(roomInAddress(), null);
+      else signOut(`${wasSignedIn ? "You were signed out" : "Sign-in failed"}: ${former ? message.split(". ")[0] : message}.`, former);
+    },
   });
   drawNav();
 }

@@ -12,6 +12,8 @@ export class Egress {
     this.onChange = onChange;
     this.step = 1; // budgets and counts of others are multiples of it
     this.people = new Set();
+    this.handles = [];
+    this.former = [];
     this.list = h("ul", { class: "consent" });
     this.member = h("select", { id: "budget-member" }, h("option", { value: "" }, "every member"));
     this.budget = h("input", { id: "budget-bytes", type: "number", min: "0", step: "1", inputmode: "numeric", "aria-describedby": "budget-about" });
@@ -76,15 +78,22 @@ export class Egress {
   /** `members`: those that can have a budget of their own. `archived`: nothing can be changed. */
   draw(members, archived = false) {
     this.budgets.hidden = archived;
-    const handles = members.map((member) => member.handle);
     const drawn = JSON.stringify(members.map(({ handle, kind }) => [handle, kind]));
     if (drawn === this.drawn) return;
     this.drawn = drawn;
+    this.handles = members.map((member) => member.handle);
     this.people = new Set(members.filter((member) => member.kind === "human").map((member) => member.handle));
+    this.drawMembers();
+    if (this.handles.length === 1) this.member.value ||= this.handles[0];
+  }
+
+  /** Those who have left join again only if something is left of their budget. */
+  drawMembers() {
     const { value } = this.member;
-    this.member.replaceChildren(h("option", { value: "" }, "every member"), ...handles.map((handle) => h("option", { value: handle }, escapeInvisible(handle))));
-    if (handles.includes(value)) this.member.value = value;
-    else if (handles.length === 1) this.member.value = handles[0];
+    const left = this.former.filter(({ member }) => !this.handles.includes(member)).map(({ who, member }) => [who, `${member} (left)`]);
+    const choices = [["", "every member"], ...this.handles.map((handle) => [handle, handle]), ...left];
+    this.member.replaceChildren(...choices.map(([key, name]) => h("option", { value: key }, escapeInvisible(name))));
+    if (choices.some(([key]) => key === value)) this.member.value = value;
   }
 
   async fetch() {
@@ -92,6 +101,11 @@ export class Egress {
       const { members, step = 1 } = await this.call("egress");
       this.step = step;
       this.drawStep();
+      const former = members.filter(({ who, budget }) => /^i-/.test(who) && typeof budget === "number");
+      if (former.length + this.former.length) {
+        this.former = former;
+        this.drawMembers();
+      }
       this.list.replaceChildren(...members.filter((member) => member.bytes).map((member) => line(member, step, this.people.has(member.member))));
     } catch {
       // Lost, or our own budget is used up: it can still be raised.

@@ -61,7 +61,7 @@ export class JoinScreen {
     try {
       const code = this.code.value.trim();
       const name = this.name.value.trim();
-      const { token } = await askToJoin({ room: this.room, name, ...(this.invite && { invite: this.invite }), ...(code && { code }) });
+      const { token } = await callOverHttp("join", { room: this.room, name, ...(this.invite && { invite: this.invite }), ...(code && { code }) });
       this.onToken(token, name);
     } catch (error) {
       this.showProblem(error.message);
@@ -79,10 +79,10 @@ export class JoinScreen {
   }
 }
 
-/** Join without a token. */
-async function askToJoin(args) {
-  const headers = { "content-type": "application/json" };
-  const response = await fetch("api/join", { method: "POST", body: JSON.stringify(args), cache: "no-store", credentials: "omit", headers });
+/** Call a command without a connection: those who cannot sign in join, or see and delete their data. */
+export async function callOverHttp(command, args = {}, token = null) {
+  const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+  const response = await fetch(`api/${command}`, { method: "POST", body: JSON.stringify(args), cache: "no-store", credentials: "omit", headers });
   const { ok, result, error } = await response.json();
   if (!ok) throw new Error(error?.message ?? "refused");
   return result;

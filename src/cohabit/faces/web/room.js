@@ -16,6 +16,7 @@ import { AboutYou, Notes, Roster, Standings, WorldView, isWatchOnly, watchedSeat
 import { numberOf, readersOf } from "./report.js";
 import { TimeControls } from "./time.js";
 import { Travel } from "./travel.js";
+import { turnText } from "./turn_text.js";
 
 const FIRST_EVENTS = 200;
 const REFRESH_MS = 700;
@@ -471,17 +472,7 @@ export class RoomScreen {
     this.drawForms();
     this.turn.dataset.mine = String(mine);
     const several = view?.to_move.length > 1;
-    let text = "";
-    if (view?.over) text = "The game is over.";
-    else if (mine) text = several ? "You can act." : "It is your turn.";
-    else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
-    if (view?.paused) text = `Paused. ${text}`;
-    const seat = this.me && watchedSeat(this.me);
-    if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
-    if (session?.archived) text = `Archived: you can read this room, but nothing in it can be changed. ${this.me?.grant.act.includes("control_world") ? "Bring it back" : "Ask a host to bring it back"} to go on.`;
-    if (text && !view?.over && !session?.archived && session?.turn_ends_utc) {
-      text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
-    }
+    const text = turnText(this.me, view, session, mine);
     setText(this.turn, text);
     this.turn.hidden = !text;
     document.title = [mine && !several && "Your turn", this.worldTitle ?? this.room, "Cohabit"].filter(Boolean).join(" · ");
@@ -494,8 +485,4 @@ export class RoomScreen {
     this.roster.draw(this.session.members, this.session.member_count, this.me.handle, movers);
     this.message.draw(this.me, this.session.members, this.session.archived);
   }
-}
-
-function shortList(names) {
-  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }

@@ -3,8 +3,11 @@
 import { h } from "./dom.js";
 
 export class SignInScreen {
-  /** `message`: why the visitor has to sign in. `signIn(token, room)`: the room is known if a whole link was entered. */
-  constructor(message, signIn) {
+  /**
+   * `message`: why the visitor has to sign in. `signIn(token, room)`: the room is known if a whole link was entered.
+   * `openData()`: show what the house keeps of a visitor who has left.
+   */
+  constructor(message, signIn, openData = null) {
     this.input = h("input", {
       id: "token", type: "password", required: true, autocomplete: "off", spellcheck: "false",
       autocapitalize: "off", "aria-describedby": "token-help token-error",
@@ -23,7 +26,8 @@ export class SignInScreen {
       if (token) signIn(token, room);
       else error.textContent = "This link contains no token. Copy the whole link, including the part after the #.";
     });
-    this.element = h("section", { class: "card narrow" }, h("h1", {}, "Sign in"), form);
+    const data = openData && h("p", { class: "buttons" }, "You can still see and delete what this house keeps of you. ", h("button", { type: "button", onclick: () => openData() }, "Your data"));
+    this.element = h("section", { class: "card narrow" }, h("h1", {}, "Sign in"), form, data);
   }
 
   focus() {

@@ -160,7 +160,7 @@ def _release(room: BaseRoom, avatar: OwnedAvatar, state: State, at: int, count: 
     avatar.by, avatar.state, avatar.left_as = None, state, ""
     return {
         "playtime": playtime // 1000, "actions": avatar.actions, "reward": round(reward, 6), "deaths": deaths,
-        "deeds": deeds, "achievements": [n.partition(":")[2] for n in deeds if n.startswith("achievement:")],
+        "achievements": [n.partition(":")[2] for n in deeds if n.startswith("achievement:")],
     }  # fmt: skip
 
 

@@ -140,26 +140,27 @@ async def own_token(ctx: HouseContext) -> str | None:
     me = ctx.identity
     if me is None or ctx.credential.label != FOR_A_PERSON:
         return None
-    return await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at)
+    return await _replace(ctx, me, ctx.credential.room, ctx.credential.expires_at, link=ctx.credential)
 
 
 async def _replace(
     ctx: HouseContext, identity: Identity, room: str | None, ends: int | None, check: Check | None = None,
-    others: Sequence[Credential] = (),
+    others: Sequence[Credential] = (), link: Credential | None = None,
 ) -> str:  # fmt: skip
-    """Replace all old tokens, and these others, with a new one, valid until ``ends``."""
+    """Replace all old tokens, and these others, with a new one, valid until ``ends``. ``link``: one of the old ones,
+    which works until the new one is used, because the reply may be lost."""
     house, now = ctx.house, ctx.house.clock.now()
     old = house.identities.of(identity.id, room)
     token = make_token()
     label = old[-1].label if old and old[-1].label != FOR_A_PERSON else ""
     made = Credential(hashed(token), identity.id, room, label, now, ends)
-    await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check)
+    await _change(ctx, identity.id, room, [*old, *others], [made], "replaced" if old else "issued", check, link)
     return token
 
 
 async def _change(
     ctx: HouseContext, identity: str, room: str | None, old: Sequence[Credential], new: Sequence[Credential],
-    change: str, check: Check | None = None,
+    change: str, check: Check | None = None, link: Credential | None = None,
 ) -> int:  # fmt: skip
     """Record and store a change of credentials. Returns how many old ones were revoked."""
     house = ctx.house
@@ -174,7 +175,9 @@ async def _change(
         for credential in new:
             house.identities.drop_credential(credential)
         raise
-    return len(house.identities.revoke(old))
+    if link is not None:
+        house.identities.put_unused(new[0], link.hash)
+    return len(house.identities.revoke(one for one in old if one is not link))
 
 
 async def _record_change(

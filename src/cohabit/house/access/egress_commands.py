@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from cohabit.house.access.signing import EGRESS, EgressExport, EgressOfBackend, EgressOfMember, HouseKey
 from cohabit.house.calls.context import HouseContext
 from cohabit.house.calls.resolve import unknown_room
-from cohabit.house.running.egress import STEP_TIMES, Account, up
+from cohabit.house.running.egress import Account, up
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
-from cohabit.model.egress import Amount
+from cohabit.model.egress import STEP_TIMES, Amount
 from cohabit.model.grant import Capability
 from cohabit.room.commands import command
 from cohabit.room.state import handle_of

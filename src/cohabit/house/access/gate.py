@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs, to_builtins
 
-from cohabit.errors import BadArgs, Busy, PermissionDenied, Unauthorized
+from cohabit.errors import BadArgs, Busy, Conflict, PermissionDenied, Unauthorized
 from cohabit.house.access import signing
 from cohabit.house.access.credentials import own_token, revoke_and_store
 from cohabit.house.access.entry_limits import Gate, caller_of, count_arrival, matched_code, space_in_lobby
@@ -154,16 +154,25 @@ async def _enter(ctx: HouseContext, asked: Asked) -> tuple[str, str | None]:
     state = ctx.room.state
     knock = state.knock_of(ctx.credential.identity) if ctx.credential.identity else None
     if knock is not None:
+        _check_budget(ctx, knock.identity)
         if not knock.denied and _may_pass(ctx, knock):
             await ctx.record("admitted", to_builtins(knock.admission))
         return knock.identity, None
     newcomer = _newcomer(ctx, asked)
+    _check_budget(ctx, newcomer.identity.id)
     newcomer.admission.how = _in_words(ctx, newcomer)
     if await _came_back(ctx, newcomer):
         return newcomer.identity.id, newcomer.token
     lobby = _check_may_enter(ctx, newcomer)
     await _record_entry(ctx, newcomer, lobby)
     return newcomer.identity.id, newcomer.token
+
+
+def _check_budget(ctx: HouseContext, identity: str) -> None:
+    """Leaving and joining again gives nobody more than its budget. A host of the house can raise its own."""
+    account = ctx.runner.egress.accounts.get(identity)
+    if account is not None and not ctx.is_host:
+        account.check()
 
 
 def _may_pass(ctx: HouseContext, knock: Knock) -> bool:
@@ -299,13 +308,13 @@ def _put_token(ctx: HouseContext, newcomer: Newcomer) -> None:
     if made is None:
         return
     if newcomer.token is None and invite is not None:  # it becomes the member's own, also on open connections
-        identities.drop_unused(invite)
+        identities.drop_unused(invite.hash)
         ctx.credential.identity, ctx.credential.expires_at = newcomer.identity.id, None
         identities.put_credential(ctx.credential)
     elif invite is None or invite.shared:
         identities.put_credential(made)
     else:
-        identities.put_unused(made, invite)
+        identities.put_unused(made, invite.hash)
 
 
 def _in_words(ctx: HouseContext, newcomer: Newcomer) -> str:
@@ -344,7 +353,7 @@ def _invited(ctx: HouseContext, invite: Invite, asked: Asked) -> Newcomer:
     house = ctx.house
     again = None
     if invite.uses < 1:
-        unused = house.identities.unused_of(invite)
+        unused = house.identities.unused_of(invite.hash)
         again = house.identities.get(unused.identity) if unused is not None else None
         if again is None or not (ctx.room.member_of(again.id) or ctx.room.state.knock_of(again.id)):
             raise Unauthorized(USED_UP)
@@ -440,4 +449,6 @@ def _with_key(ctx: HouseContext, policy: EntryPolicy, asked: Asked) -> Newcomer:
     check_name(name)
     known = f"i-key-{signing.thumbprint(found.key)}"  # the same key is the same identity, in every room
     me = ctx.house.identities.get(known) or Identity(known, name, "agent")
+    if me.forgotten is not None:
+        raise Conflict("the data of this key is being deleted; join again when the rooms that it was in are cleaned")
     return _stranger(ctx, me, name, WITH_KEY, asked, found.may)

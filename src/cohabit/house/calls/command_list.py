@@ -122,9 +122,12 @@ def list_commands(house: Services, credential: Credential, room: str | None) -> 
     commands, wanted = commands_for(house, credential, room), room or credential.room
     if wanted is not None and (runner := house.rooms.runner_of(wanted)) is not None:
         member = runner.room.member_of(credential.identity)
+        cut_off = member is not None and runner.egress.of(member).is_used_up  # then all that it has left are few
         return [
             describe(
-                command, member.held if member is not None else (), listed=_is_listed(runner.room, member, command)
+                command,
+                member.held if member is not None else (),
+                listed=cut_off or _is_listed(runner.room, member, command),
             )
             for command in commands
         ]
@@ -158,12 +161,14 @@ def _common(house: Services, credential: Credential) -> Iterator[tuple[Command, 
     found: dict[str, Command] = {}
     listed: set[str] = set()
     seen: set[Any] = set()
-    mine = [(runner.room, runner.room.member_of(credential.identity)) for _, runner in sorted(house.rooms.items())]
-    joined = [(room, member) for room, member in mine if member is not None]
-    for room, member in joined:
+    mine = [(runner, runner.room.member_of(credential.identity)) for _, runner in sorted(house.rooms.items())]
+    joined = [
+        (runner.room, member, runner.egress.of(member).is_used_up) for runner, member in mine if member is not None
+    ]
+    for room, member, cut_off in joined:
         offered = tuple(c.name for c in room.commands if offers(room, member, c))
         shown = tuple(c.name for c in room.commands if c.listed_if is not None and _is_listed(room, member, c))
-        alike = type(room.world), room.pace, member.held, offered, shown
+        alike = type(room.world), room.pace, member.held, offered, shown, cut_off
         if alike in seen:
             continue
         seen.add(alike)
@@ -172,7 +177,7 @@ def _common(house: Services, credential: Credential) -> Iterator[tuple[Command, 
             if made.about == "room" and (made.where != "world" or len(joined) == 1):
                 if plain or made.name not in found:
                     found[made.name] = made
-                if _is_listed(room, member, made):
+                if cut_off or _is_listed(room, member, made):
                     listed.add(made.name)
     for name in sorted(found):
         yield found[name], name in listed

@@ -4,7 +4,7 @@ from cohabit.errors import BadArgs, CohabitError, PermissionDenied, Quarantined,
 from cohabit.house.calls.context import HouseContext, Services
 from cohabit.house.running.rooms import HOUSE_ROOM
 from cohabit.house.running.runner import RoomRunner
-from cohabit.house.store.identities import Identities
+from cohabit.house.store.identities import FOR_A_PERSON, Identities
 from cohabit.model.identity import Credential
 from cohabit.room.decide import by_grant
 from cohabit.room.decision import refusal
@@ -12,6 +12,7 @@ from cohabit.room.state import Member
 
 STRANGER = "visitor"
 """The label of the credential of somebody without a token, which is not registered and can only join."""
+JOINED = "you have joined, but this is the token of your invite: connect with the token that `join` gave you"
 
 
 def resolve(house: Services, credential: Credential, room: str | None, name: str) -> HouseContext:
@@ -56,16 +57,15 @@ def resolve(house: Services, credential: Credential, room: str | None, name: str
         if command is None:
             raise _unknown_command(runner, member, name)
     assert command is not None
+    if credential.label == FOR_A_PERSON and not command.joins and house.identities.unused_of(credential.hash):
+        raise UnknownRoom(f"{JOINED}, or call `join` again")
     return HouseContext(house, credential, command, runner, member)
 
 
 def _not_joined(house: Services, credential: Credential, room: str) -> UnknownRoom:
     invite = house.identities.invite_of(credential)
-    if invite is not None and house.identities.unused_of(invite) is not None:
-        return UnknownRoom(
-            "you have joined, but this is the token of your invite: connect with the token that `join` gave you, or "
-            "call `join` again with keep_token"
-        )
+    if invite is not None and house.identities.unused_of(invite.hash) is not None:
+        return UnknownRoom(f"{JOINED}, or call `join` again with keep_token")
     return UnknownRoom(f"you are not a member of room {room!r}; call `join` first")
 
 

@@ -138,7 +138,7 @@ def find_identity(house: Services, name: str) -> Identity:
 
 
 async def _kept(house: Services, me: Identity, *, private: bool = False) -> MyData:
-    """``private``: without what a sealed room keeps for its player until the game is over."""
+    """``private``: without what was written in a sealed room, until its game is over."""
     stored = await run_in_thread("a profile", partial(house.store.profile, me.id))
     tokens = [c for c in house.identities.all_credentials() if c.identity == me.id and not c.revoked]
     rooms = await run_in_thread("your rooms", partial(_rooms_of, house, me, private))
@@ -154,7 +154,8 @@ def _rooms_of(house: Services, me: Identity, private: bool) -> list[InRoom]:
         if runner is None:
             continue
         room, member = runner.room, runner.room.member_of(me.id)
-        said = [] if private and room.kept_private(member, "token") else _said(house, room, me.id)
+        is_closed = private and room.state.over_since is None and room.kept_private(None, "token")
+        said = [] if is_closed else _said(house, room, me.id)
         mine = InRoom(room_id) if member is None else InRoom(room_id, member.handle, member.name, member.role_name)
         mine.messages, mine.waiting = said[-MESSAGES_SHOWN:], room.state.knock_of(me.id) is not None
         found.append(mine)

@@ -5,6 +5,7 @@ Every hour the house deletes what is older. A room that is active, watched or vi
 
 import asyncio
 import logging
+from contextlib import suppress
 from functools import partial
 
 from cohabit.errors import CohabitError
@@ -12,6 +13,7 @@ from cohabit.house.agents.transcripts import Transcripts
 from cohabit.house.calls.context import Services
 from cohabit.house.clock import DAY_MS, Timer
 from cohabit.house.lifecycle.own_data import Forgetting
+from cohabit.house.running.calls import SystemCall
 from cohabit.house.running.runner import RoomRunner
 from cohabit.house.store.contract import Store, Write
 from cohabit.house.threads import run_in_thread
@@ -112,6 +114,8 @@ class Retention:
             kept, recorded = runner.room.audit.kept, runner.room.state.audited
             old = [line.id for line in kept[:-1] if line.at < before and line.id <= recorded]  # ids go on from the last
             if old:
+                with suppress(CohabitError):  # a quarantined room records nothing
+                    await runner.submit(SystemCall("refusals_deleted", {"before": before}))
                 runner.room.audit.forget(old)
                 await self._house.writer.submit(Write(room, forget_refusals=old))
                 log.info("room %s: %d refused calls were deleted from its audit", room, len(old))

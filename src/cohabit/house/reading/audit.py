@@ -95,6 +95,7 @@ class Wanted(Struct, frozen=True):
     kinds: frozenset[str]
     since: int
     before: Key | None
+    refusals_from: int  # older ones were deleted
 
 
 @command(
@@ -126,7 +127,7 @@ async def audit(
         start, before = _position(runner, cursor)
         wanted = Wanted(
             reads_all, me.id if me is not None else "", _about(runner.room.state, me, reads_all, member),
-            frozenset(kinds or ()), _since(ctx, since), before,
+            frozenset(kinds or ()), _since(ctx, since), before, runner.room.state.refusals_from,
         )  # fmt: skip
         found = await _page(runner, wanted, private, start, max)
         # Reading takes a while. Discard what was found under another grant.
@@ -247,7 +248,9 @@ def _in_entry(runner: RoomRunner, line: Line, wanted: Wanted, private: bool) -> 
 
 def _refusal(kept: Refusal, seq: int, wanted: Wanted, private: bool) -> Found | None:
     key = (kept.at, True, kept.id)
-    if not _is_wanted(key, "refusals", wanted) or (wanted.about is not None and kept.member not in wanted.about.ids):
+    if not _is_wanted(key, "refusals", wanted) or kept.at < wanted.refusals_from:
+        return None
+    if wanted.about is not None and kept.member not in wanted.about.ids:
         return None
     hides = kept.code in PRIVATE_REASONS and kept.member != wanted.me and not private
     who, text = handle_of(kept.member), HIDDEN if hides else kept.reason
@@ -306,6 +309,8 @@ def _concerns(entry: Entry, about: About) -> bool:
         return True
     args = entry.args if isinstance(entry.args, dict) else {}
     named = args.get("member")
+    if entry.by is None and not about.ids.isdisjoint(args.get("members", ())):
+        return True
     if named in about.ids or (about.identity and args.get("identity") == about.identity):
         return True
     # A handle that was used before may name its earlier owner.

@@ -1,5 +1,7 @@
 """The command `observe`: the view, the roster and the new events of any room, in one call that can wait."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -71,17 +73,32 @@ async def observe(
     seen: dict[str, Any] = await ctx.runner.submit(PeekCall(lambda room: _seen(room, me, ctx.house.clock.now())))
     kind = NothingNew if cursor and isinstance(page, OwnEvents) else FullyObserved
     reached = page.cursor or cursor
-    happened = [f"- {one_line(item.text)}{_data_of(item)}" for item in page.items]
+    text = seen.pop("text")
+    happened = [f"- {one_line(item.text)}{_data_of(item)}" for item in _not_in(text, page.items)]
     title = "Since your last call:" if cursor else "The newest events:"
+    nothing = f"{title} the messages above." if page.items else "Nothing has happened."
     lines = [
-        seen.pop("text"),
+        text,
         *_roster_lines(seen["roster"], ctx.member.handle),
         "",
-        *([title, *happened] if happened else ["Nothing has happened."]),
+        *([title, *happened] if happened else [nothing]),
         f"Cursor: {reached}",
     ]
     observed: Observed = kind(text="\n".join(lines), events=page.items, cursor=reached, more=page.more, **seen)
     return observed
+
+
+def _not_in(view: str, items: Sequence[FeedItem]) -> list[FeedItem]:
+    """The events without messages that a view has in full."""
+    shown = Counter(line.partition("): ")[2] for line in view.split("\n") if line.startswith("- "))
+    kept = []
+    for item in reversed(items):  # a view has the newest
+        words = one_line(item.text).partition(": ")[2] if item.kind in ("chat", "direct") else ""
+        if words and shown[words]:
+            shown[words] -= 1
+        else:
+            kept.append(item)
+    return kept[::-1]
 
 
 def _data_of(item: FeedItem) -> str:

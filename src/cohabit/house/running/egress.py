@@ -20,7 +20,7 @@ from cohabit.house.running.later import Later
 from cohabit.house.settings import Settings
 from cohabit.house.store.contract import StoredEgress, Write
 from cohabit.house.store.writer import Writer
-from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, UNKNOWN, Amount, Sent, SentKind
+from cohabit.model.egress import ELSEWHERE, NO_LIMIT, OTHERS, STEP, STEP_TIMES, UNKNOWN, Amount, Sent, SentKind
 from cohabit.model.grant import Capability
 from cohabit.room.room import Room
 from cohabit.room.state import Member, handle_of
@@ -33,20 +33,15 @@ MOST_BACKENDS = 16
 """Backends that are counted separately for a member. It can name another one every few seconds."""
 VISITORS = "(visitors)"
 """Callers without an identity."""
-STEP, STEP_TIMES = 65_536, 100
-"""The size of a view tells something about what is in it. So while a game in a sealed room runs, others learn of the
-counts in these steps only: of bytes, and of replies."""
 encode = msgspec.json.Encoder().encode
 
 
-def used_up(limit: float, host: str = "") -> EgressUsedUp:
-    """``host``: the handle of a member who can raise the budget."""
-    ask = f"raise your budget (set_egress_budget for {host})" if host else "ask a host for a larger budget"
-    return EgressUsedUp(
-        f"{limit:.0f} bytes may be sent to you here, and they are used up: you get nothing more. "
-        f"You can {ask}, or leave",
-        budget=int(limit),
-    )
+USED_UP = "they are used up: you get nothing more"
+TOO_LARGE = "what was to be sent now is larger than what is left, so it was not sent"
+
+
+def used_up(limit: float, why: str = USED_UP, ask: str = "ask a host for a larger budget, or leave") -> EgressUsedUp:
+    return EgressUsedUp(f"{limit:.0f} bytes may be sent to you here, and {why}. You can {ask}", budget=int(limit))
 
 
 def measured(call: Call) -> int:
@@ -126,8 +121,10 @@ class Line:
         self.passes(call)
 
     def _withheld(self, call: Call) -> int:
-        call.error, call.result = self.account.refusal(), None
-        self.account.room.refused(self.account.member, call.name, call.error)
+        account = self.account
+        call.error, call.result = account.refusal(), None
+        # Where others learn of the count in steps only, they must not learn either when exactly it is used up.
+        account.room.refused(account.member, call.name, call.error if account.step == 1 else used_up(account.limit))
         return call.deliver(call)
 
 
@@ -180,10 +177,13 @@ class Account:
         self.line.pushed(kind, size)
 
     def refusal(self) -> EgressUsedUp:
-        """Why nothing more is sent."""
-        member = self.room.room.state.members.get(self.member)
-        is_host = member is not None and Capability.MANAGE_MEMBERS in member.held
-        return used_up(self.limit, self.room.handle_of(self.member) if is_host else "")
+        """Why nothing more is sent, or not what was to be sent now."""
+        why, member = TOO_LARGE if self.used < self.limit else USED_UP, self.room.room.state.members.get(self.member)
+        if member is None:
+            return used_up(self.limit, why, "ask a host for a larger budget")
+        if Capability.MANAGE_MEMBERS in member.held:
+            return used_up(self.limit, why, f"raise your budget (set_egress_budget for {member.handle}), or leave")
+        return used_up(self.limit, why)
 
     def check(self) -> None:
         """Raise EGRESS_USED_UP if nothing more may be sent."""

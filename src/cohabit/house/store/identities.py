@@ -81,7 +81,7 @@ class Identities:
         self._by_identity: dict[str, dict[bytes, Credential]] = {}  # the same: a house can have very many
         self._invites: dict[bytes, Invite] = {}
         self._watchers: dict[bytes, list[Callable[[], None]]] = {}
-        self._unused: dict[bytes, Invite] = {}  # by the hash of a token that was made for an invite, until it is used
+        self._unused: dict[bytes, bytes] = {}  # a token that was not used yet, and the one that it replaces, by hash
         for credential in credentials:
             self.put_credential(credential)
         for invite in invites:
@@ -184,28 +184,27 @@ class Identities:
         if known is None:
             known = Credential(invite.hash, "", invite.room, created_at=invite.created_at, expires_at=invite.expires_at)
             self.put_credential(known)
-        if not known.identity and (invite.revoked or (invite.uses < 1 and self.unused_of(invite) is None)):
+        if not known.identity and (invite.revoked or (invite.uses < 1 and self.unused_of(invite.hash) is None)):
             self.revoke([known])
 
-    def put_unused(self, credential: Credential, invite: Invite) -> None:
-        """Register a token that was made for an invite with one use. The reply that has it may be lost, so the invite
-        can be accepted again until this token is used."""
-        self.drop_unused(invite)
-        self._unused[credential.hash] = invite
+    def put_unused(self, credential: Credential, instead_of: bytes) -> None:
+        """Register a token that was made for an invite with one use, or for the link of a person: the hash of its
+        token. The reply that has the new one may be lost, so `join` makes another until the new one is used."""
+        self.drop_unused(instead_of)
+        self._unused[credential.hash] = instead_of
         self.put_credential(credential)
 
-    def drop_unused(self, invite: Invite) -> None:
-        """The token that was made for an invite is replaced."""
-        self._unused = {made: known for made, known in self._unused.items() if known.hash != invite.hash}
+    def drop_unused(self, instead_of: bytes) -> None:
+        """The token that was made for an invite or a link is replaced."""
+        self._unused = {made: known for made, known in self._unused.items() if known != instead_of}
 
-    def unused_of(self, invite: Invite) -> Credential | None:
-        """The token that was made for an invite, if it was never used."""
-        found = next((made for made, known in self._unused.items() if known.hash == invite.hash), None)
+    def unused_of(self, instead_of: bytes) -> Credential | None:
+        """The token that was made for an invite or a link, if it was never used."""
+        found = next((made for made, known in self._unused.items() if known == instead_of), None)
         return self._credentials.get(found) if found is not None else None
 
     def _used(self, credential: Credential) -> None:
-        invite = self._unused.pop(credential.hash)
-        known = self._credentials.get(invite.hash)
+        known = self._credentials.get(self._unused.pop(credential.hash))
         if known is not None:
             self.revoke([known])
 

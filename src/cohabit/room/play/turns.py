@@ -1,6 +1,5 @@
 """Turns: whose turn it is, turn_advance, and the rounds of a world."""
 
-import re
 from collections.abc import Iterable
 
 import msgspec
@@ -16,9 +15,6 @@ from cohabit.room.timers import turn_ends
 from cohabit.world import Outcome
 
 C = Capability
-# In what worlds say, which records keep as it is. A world does not know whom the room waits for.
-_SAME_AGAIN = re.compile(r"\b(\w+) instead of \1\b")
-_WAITING = re.compile(r"; (?:waiting for \d+ of \d+ players|all have chosen)\b")
 
 
 def late(room: BaseRoom) -> list[Member]:
@@ -146,13 +142,12 @@ def resolve(room: BaseRoom, told: list[Told]) -> None:
 def came_of(room: BaseRoom, member: Member, chosen: Outcome, ended: bool) -> Outcome:
     """The outcome of a choice: that of the action, if the round has ended with it."""
     replace = msgspec.structs.replace
-    said = _WAITING.sub("", _SAME_AGAIN.sub(r"\1", chosen.message))
     if not ended:
-        return replace(chosen, message=f"{said} {_happens_later(len(room.movers()))}".strip())
+        return replace(chosen, message=f"{chosen.message} {_happens_later(len(room.movers()))}".strip())
     last = room.last_action(member.seat) if member.seat is not None else None
     if last is None:
         return replace(chosen, pending=False)
-    what = said if last.success else ""  # "failed" is said of the action, not of the choice
+    what = chosen.message if last.success else ""  # "failed" is said of the action, not of the choice
     message, achieved = f"{what} {last.message}".strip(), tuple(last.achievements)
     return replace(
         chosen, message=message, success=last.success, reward=last.reward, achievements=achieved, pending=False

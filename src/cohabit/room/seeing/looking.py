@@ -15,7 +15,7 @@ from cohabit.room.decide import by_features
 from cohabit.room.play.seats import open_to, sit
 from cohabit.room.play.turn_order import ends_turns
 from cohabit.room.seeing.shown import LONG_VIEW, ShownView
-from cohabit.room.seeing.view import YOUR_TURN
+from cohabit.room.seeing.view import YOUR_TURN, next_game_text
 from cohabit.room.state import Member, handle_of
 from cohabit.room.timers import next_game_begins, turn_ends
 from cohabit.world import Pace, World, overridden, overrides
@@ -163,7 +163,8 @@ def _add_times(reply: ViewReply, ctx: Context) -> None:
         reply.text += f"\nTime left: {reply.turn_seconds_left} s."
     if again is not None:
         reply.next_game_seconds = _seconds_until(again, ctx.at)
-        reply.text += f"\nNext game in {reply.next_game_seconds} s."
+        text = reply.text.replace(next_game_text(ctx.state.rematch_ms), "")
+        reply.text = f"{text}\nNext game in {reply.next_game_seconds} s."
 
 
 def _seconds_until(then: int, at: int) -> int:
@@ -201,14 +202,14 @@ def _changes(now: Observation, text: str, before: ShownView, world: World) -> st
     rest = changes(before.text[len(before.observation.to_text()) :], text[len(now.to_text()) :])
     if rest is None:
         return None
-    lines = [*filter(None, (said, _last_action(now, before.observation), rest))]
+    lines = [*filter(None, (said, _last_action(now, before.observation, said), rest))]
     return ":\n" + "\n".join(lines).rstrip("\n") if lines else ""
 
 
-def _last_action(now: Observation, before: Observation) -> str:
+def _last_action(now: Observation, before: Observation, said: str) -> str:
     """A line about the reader's own action, if it is a new one."""
     last, is_new = now.last_action, (now.step, now.last_action) != (before.step, before.last_action)
-    return f"{LAST_ACTION}: {last.to_text()}" if last is not None and is_new else ""
+    return f"{LAST_ACTION}: {last.to_text(said)}" if last is not None and is_new else ""
 
 
 def _not_yet(result: Any) -> bool:

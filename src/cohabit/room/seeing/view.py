@@ -94,13 +94,16 @@ def seats_text(state: RoomState, with_empty: bool) -> str:
 def turn_text(movers: list[str], over: bool, turn_ms: int | None = None, rematch_ms: int | None = None) -> str:
     """Whose turn it is and how long it may take, as text; at the end, when the next game begins."""
     if over:
-        again = f" The next game begins {_seconds(rematch_ms)} after the end." if rematch_ms else ""
-        return f"The game is over.{again}"
+        return f"The game is over.{next_game_text(rematch_ms)}"
     if not movers:
         return "No one is to move."
     more = f" and {len(movers) - MOVERS_SHOWN} more" if len(movers) > MOVERS_SHOWN else ""
     limit = f" (time limit: {_seconds(turn_ms)})" if turn_ms else ""
     return f"To move: {', '.join(movers[:MOVERS_SHOWN])}{more}{limit}"
+
+
+def next_game_text(rematch_ms: int | None) -> str:
+    return f" The next game begins {_seconds(rematch_ms)} after the end." if rematch_ms else ""
 
 
 def _seconds(ms: int) -> str:

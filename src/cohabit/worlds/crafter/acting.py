@@ -165,6 +165,7 @@ def _collect(land: Land, draws: Draws, player: Player, target: int) -> None:
         player.gained = -1
     else:
         player.gain(found.item)
+        land.repeats.collect(player, target)
     player.achieve(found.achievement)
 
 
@@ -191,6 +192,7 @@ def _place(land: Land, player: Player, action: int) -> None:
         land.add(rules.PLANT, player.x + player.dx, player.y + player.dy)
     else:
         land.set_material(in_front(land, player), placing.places)
+        land.repeats.place(player, placing.places, in_front(land, player))
     player.achieve(placing.achievement)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cohabit.model.travel import scaled
 from cohabit.worlds.crafter import rules
 from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.repeats import Repeats
 
 BORDER = rules.VIEW_WIDTH // 2  # cells
 FOUR_DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
@@ -79,6 +80,7 @@ class Land:
             chunk.grass, chunk.path = int((part == rules.GRASS).sum()), int((part == rules.PATH).sum())
         self.chunks: dict[int, Chunk] = {}  # those that something has entered, in that order
         self.damage: dict[int, float] = {}  # players who take more or less of it than usual, by their numbers
+        self.repeats = Repeats()
 
     def harm(self, player: Player, damage: int) -> int:
         """How much of the damage from a creature a player takes."""

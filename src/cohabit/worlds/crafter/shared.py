@@ -26,6 +26,7 @@ from cohabit.worlds.crafter.events import death_text, outcome_text
 from cohabit.worlds.crafter.game import Game
 from cohabit.worlds.crafter.observing import changes_between, crowd_observation, inventory_of, observation_of
 from cohabit.worlds.crafter.player import Player
+from cohabit.worlds.crafter.repeats import Repeats
 from cohabit.worlds.crafter.rules import ACHIEVEMENTS, ACTIONS, ITEMS, MOST, SLEEP, VIEW_HEIGHT, VIEW_WIDTH
 from cohabit.worlds.crafter.text import WAYS
 from cohabit.worlds.crafter.trade import Trade
@@ -44,7 +45,7 @@ Amount = Annotated[int, Range(1, MOST, "how many")]
 Goals = Literal["own", "shared", "rival"]
 
 
-class SavedSharedGame(Struct, forbid_unknown_fields=True):
+class SavedSharedGame(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What a save has beside the game."""
 
     game: saves.SavedGame
@@ -52,6 +53,7 @@ class SavedSharedGame(Struct, forbid_unknown_fields=True):
     returns: dict[SeatId, float]
     unlocked: list[int]
     bodies: list[bodies.CrafterBody]
+    repeats: Repeats | None = None  # if there are any
 
 
 class CrafterShared(CrafterWorld, EmbodiedWorld):
@@ -202,7 +204,8 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         return self._player(seat).alive
 
     def deeds(self, seat: SeatId) -> Mapping[str, int]:
-        return deeds_of(self._player(seat).achievements)
+        player = self._player(seat)
+        return deeds_of(player.achievements, self.game.land.repeats.of(player))
 
     def respawn(self, seat: Seat, option: str) -> Outcome:
         bodies.revive(self.game, self._player(seat.id), self.bodies[int(seat.id) - 1], option)
@@ -259,10 +262,11 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         self._check_alive(by)
         before = self.chosen.get(by.id)
         self.chosen[by.id] = choice
-        instead = "" if before is None else f" instead of {_name(before)}"
+        name, instead = _name(choice), "" if before is None else f" instead of {_name(before)}"
         waiting = len(self.to_move())
         when = f"waiting for {waiting} of {len(self._present())} players" if waiting else "all have chosen"
-        return Outcome(f"You chose {_name(choice)}{instead}; {when}.", pending=True)
+        message = f"You chose {name}{'' if instead == f' instead of {name}' else instead}."
+        return Outcome(message, pending=True, recorded=f"You chose {name}{instead}; {when}.")
 
     def _check_alive(self, by: Seat) -> None:
         if not self._player(by.id).alive:
@@ -359,7 +363,14 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
 
     # -- saves -----------------------------------------------------------------------------------------------
     def snapshot(self) -> bytes:
-        saved = SavedSharedGame(saves.save_game(self.game), self.chosen, self.totals, self.unlocked, self.bodies)
+        saved = SavedSharedGame(
+            saves.save_game(self.game),
+            self.chosen,
+            self.totals,
+            self.unlocked,
+            self.bodies,
+            self.game.land.repeats.or_none(),
+        )
         return msgspec.msgpack.encode(saved)
 
     def restore(self, data: bytes) -> None:
@@ -375,6 +386,7 @@ class CrafterShared(CrafterWorld, EmbodiedWorld):
         game.length = self.length
         self.bodies = saved.bodies
         self.game, self.chosen, self.totals, self.unlocked = game, saved.chosen, saved.returns, saved.unlocked
+        game.land.repeats = saved.repeats or Repeats()
         game.land.damage = {number: body.damage for number, body in enumerate(self.bodies)}
 
 

@@ -68,8 +68,7 @@ def dig(game: Game, body: Body, direction: str) -> None:
             count = 2
             grow_later(game, land, x, y, BUSH, BUSH_STEPS)
             body.collect("fiber")
-    if is_found:
-        body.count("dig")
+    body.count("dig" if is_found else f"take_down:{tile.drop}")
     taken = body.collect(tile.drop, count) if is_found else body.add(tile.drop, count)
     if taken:
         body.tell(f"+{taken} {tile.drop}.", "success")
@@ -142,12 +141,14 @@ def place(game: Game, body: Body, item: str, direction: str) -> None:
 
 
 def built(body: Body) -> int:
-    """How many things a body has built: it has placed them, and has gathered or made as many itself. So one lump of
-    dirt counts once, wherever it is placed again, and what was handed over does not count."""
+    """How many things a body has built: what it has placed less what it has taken down, as far as it has gathered or
+    made as many itself. So one lump of dirt counts once, wherever it is placed again, and what was handed over does not
+    count."""
     total = 0
     for deed, times in body.tally.items():
         kind, _, item = deed.partition(":")
         if kind == "place":
             made = body.tally.get(f"craft:{item}", 0) * (RECIPE[item].gives if item in RECIPE else 1)
-            total += min(times, body.tally.get(f"collect:{item}", 0) + made)
+            standing = max(0, times - body.tally.get(f"take_down:{item}", 0))
+            total += min(standing, body.tally.get(f"collect:{item}", 0) + made)
     return total

@@ -53,7 +53,7 @@ class Planet(PlanetBodies):
     """
 
     spec = WorldSpec(
-        name="planet", version=5, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
+        name="planet", version=6, title="Planets", seats=(0, MAX_PLAYERS), pace="rounds", show_legal=False,
         examples=True,
     )  # fmt: skip
 
@@ -103,11 +103,8 @@ class Planet(PlanetBodies):
             raise GameRejected("you are dead; `respawn` brings you back, or wait")
         before = self.chosen.get(by.id)
         self.chosen[by.id] = Choice(name, args)
-        instead = "" if before is None else f" instead of {before.name}"
-        awaited = len(self._awaited())
-        waiting = awaited - len(self.chosen)
-        when = f"waiting for {waiting} of {awaited} players" if waiting > 0 else "all have chosen"
-        return Outcome(f"You chose {name}{instead}; {when}.", pending=True)
+        instead = "" if before is None or before.name == name else f" instead of {before.name}"
+        return Outcome(f"You chose {name}{instead}.", pending=True)
 
     def resolve(self) -> Sequence[Told]:
         if not self._present():

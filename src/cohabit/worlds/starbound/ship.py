@@ -119,7 +119,7 @@ def buy(body: Body, item: str, count: int) -> None:
         raise Failed(f"you cannot carry more {item}")
     body.remove(PIXELS, cost)
     body.add(item, count)
-    body.count("trade")
+    _count_trade(body, item)
     body.tell(f"You buy {count} {item} for {counted(cost, 'pixel')}.", "success")
 
 
@@ -131,8 +131,15 @@ def sell(body: Body, item: str, count: int) -> None:
     gain = max(1, round(ITEM[item].worth * count * (2 - body.price)))
     body.remove(item, count)
     body.add(PIXELS, gain)
-    body.count("trade")
+    _count_trade(body, item)
     body.tell(f"You sell {count} {item} for {counted(gain, 'pixel')}.", "success")
+
+
+def _count_trade(body: Body, item: str) -> None:
+    """Each kind of item counts once: buying and selling the same thing leads nowhere."""
+    if f"trade:{item}" not in body.tally:
+        body.count("trade")
+    body.count(f"trade:{item}")
 
 
 def _need_aboard(body: Body) -> None:

@@ -1,0 +1,25 @@
+// Whose turn it is, in words.
+
+import { watchedSeat } from "./panels.js";
+
+/** `mine`: we can act. Empty if there is nothing to say. */
+export function turnText(me, view, session, mine) {
+  if (session?.archived) {
+    const next = me?.grant.act.includes("control_world") ? "Bring it back" : "Ask a host to bring it back";
+    return `Archived: you can read this room, but nothing in it can be changed. ${next} to go on.`;
+  }
+  const several = view?.to_move.length > 1;
+  let text = "";
+  if (view?.over) text = "The game is over.";
+  else if (mine) text = several ? "You can act." : "It is your turn.";
+  else if (view?.to_move.length) text = `${several ? "Can act" : "To move"}: ${shortList(view.to_move)}.`;
+  if (view?.paused) text = `Paused. ${text}`;
+  const seat = me && watchedSeat(me);
+  if (seat && view) text = `You see what ${session?.members.find((m) => m.seat === seat)?.handle ?? `seat ${seat}`} sees. ${text}`;
+  if (text && !view?.over && session?.turn_ends_utc) text += ` Time limit: ${new Date(session.turn_ends_utc).toLocaleTimeString()}.`;
+  return text;
+}
+
+function shortList(names) {
+  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+}
