@@ -29,6 +29,7 @@ run: $(VENV)/.base ## a house with a demo room, and one with a language model if
 test: $(VENV)/.test $(VENV)/.weights needs tests/__pycache__ ## the tests, five files at a time, the longest first
 	@sh tools/in_memory.sh $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder $(ARGS)
 
+# The bench extra brings Ray.
 soak: $(VENV)/.test $(VENV)/.weights $(VENV)/.bench needs ## the tests that take minutes, and properties with new cases
 	@$(BIN)/python tools/test_needs.py colyseus
 	@$(BIN)/python -m pytest -m soak --timeout=3600 $(ARGS)

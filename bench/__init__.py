@@ -18,6 +18,7 @@ BENCHES = [
     "crafter",
     "nexus",
     "match",
+    "on-ray",
     "workspace",
     "merging",
     "workspace-board",

@@ -10,7 +10,7 @@ import pytest
 from bench import BENCHES
 
 ROOT = Path(__file__).parent.parent
-NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "textarena")
+NEEDS = ("crafter", "pettingzoo", "picows", "psutil", "psycopg", "pygame", "ray", "textarena")
 PROGRAMS = {"rooms": ("node22", "colyseus"), "stores": ("postgres",)}
 
 pytestmark = [

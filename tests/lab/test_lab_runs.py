@@ -268,7 +268,7 @@ def test_the_logged_answer_of_any_other_agent_counts_and_its_memory_is_the_same(
 
     from cohabit.agents.spending import Spending
     from cohabit.lab.folder import answers_path
-    from cohabit.lab.run import Games, RunContext
+    from cohabit.lab.games import Games, RunContext
 
     path = tmp_path / "mine.py"
 
@@ -650,7 +650,7 @@ def test_decisions_of_a_game_are_counted_while_it_is_played(monkeypatch: pytest.
     def opened(name: str, purpose: str, *_: Any) -> Any:
         return adapted(Watched(purpose) if name == "nim-master" else Random(purpose))
 
-    monkeypatch.setattr("cohabit.lab.run.open_agent", opened)
+    monkeypatch.setattr("cohabit.lab.games.open_agent", opened)
     design = match_design("nim", ["random", "nim-master"], games=2)
     games = run(design, count=count).games
     first, second = [game.decisions for game in games]

@@ -96,11 +96,19 @@ class PlayerLeft(BaseException):
     Not an Exception, because it is no failure of a decision: nothing is played for it."""
 
 
+class AnswerCache(Protocol):
+    """Keeps answers of language models by the hash of what was asked."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, answer: bytes) -> None: ...
+
+
 class Setting(Struct, frozen=True):
     """What surrounds an agent: where it keeps its memory and cached answers, and what it may spend."""
 
     memory: Path | None = None  # a file
-    cache: Path | None = None  # a folder
+    cache: Path | AnswerCache | None = None  # a path is that of a folder
     spending: Spending | None = None
 
 

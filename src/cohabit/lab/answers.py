@@ -13,7 +13,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -60,26 +60,66 @@ class CapReached(BaseException):
 class OtherQuestion(BaseException):
     """The game cannot be resumed. Not an Exception: it ends the game and is no player's failure."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, log: object) -> None:
         super().__init__(
-            f"a logged answer in {path} belongs to another question, so the game cannot be resumed. The world or a "
+            f"a logged answer in {log} belongs to another question, so the game cannot be resumed. The world or a "
             "player is not deterministic; `cohabit check` tests either. Delete the file to play this game again"
         )
 
 
-class AnswerLog:
-    """The log of one game. Without a path nothing is kept. What it has was counted against the cap when it came."""
+class Answers(Protocol):
+    """Where the lines of a log are. Its text names the file, for messages."""
 
-    def __init__(self, spending: Spending, path: Path | None = None) -> None:
-        self.spending = spending
+    def read(self) -> bytes:
+        """The lines that are there. An incomplete last one is removed."""
+
+    def append(self, line: bytes) -> None:
+        """Add a line. It survives the end of this process when this returns."""
+
+    def close(self) -> None: ...
+
+
+class AnswerFile:
+    """Lines in a file of this machine."""
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._given_up: dict[int, list[Call]] = {}  # the requests of a question that a seat no longer waits for
         self._log: Log | None = None
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def read(self) -> bytes:
+        if not self._path.exists():
+            return b""
+        text = self._path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]  # a killed process leaves an incomplete last line
+        if len(whole) < len(text):
+            os.truncate(self._path, len(whole))
+        return whole
+
+    def append(self, line: bytes) -> None:
+        self._log = self._log or Log(self._path)
+        self._log.append(line)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+
+class AnswerLog:
+    """The log of one game. Without a place nothing is kept. What it has was counted against the cap when it came."""
+
+    def __init__(self, spending: Spending, place: Path | Answers | None = None) -> None:
+        self.spending = spending
+        self._answers = AnswerFile(place) if isinstance(place, Path) else place
+        self._given_up: dict[int, list[Call]] = {}  # the requests of a question that a seat no longer waits for
         self._known: dict[int, deque[Answer]] = {}
         self._timeouts: set[int] = set()  # seats whose logged timeout is being repeated
         self._answered: set[int] = set()  # seats with an answer in the decision that they make now
-        if path is not None and path.exists():
-            self._read(path)
+        if self._answers is not None:
+            self._read(self._answers)
 
     def take(self, seat: int, asked: str) -> Answer | None:
         """The next logged answer of this seat."""
@@ -90,7 +130,7 @@ class AnswerLog:
             return self._pop(seat)
         answer = self._answer_to(seat, asked)
         if answer is None:
-            raise OtherQuestion(self._path)
+            raise OtherQuestion(self._answers)
         if self.times_out(seat) and self._known[seat][0].late:
             return self.take(seat, asked)
         return answer
@@ -109,9 +149,8 @@ class AnswerLog:
         Returns it as it will be read, so that the first use and a later one are alike in every detail.
         """
         line = msgspec.json.encode(answer)
-        if self._path is not None:
-            self._log = self._log or Log(self._path)
-            self._log.append(line + b"\n")
+        if self._answers is not None:
+            self._answers.append(line + b"\n")
         self._answered.add(answer.seat)
         return _decode(line)
 
@@ -136,9 +175,8 @@ class AnswerLog:
         self._given_up.pop(seat, None)
 
     def close(self) -> None:
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+        if self._answers is not None:
+            self._answers.close()
 
     def _answer_to(self, seat: int, asked: str) -> Answer | None:
         """The logged answer to this question. Of questions that were asked at the same time, any may have been answered
@@ -152,16 +190,12 @@ class AnswerLog:
     def _pop(self, seat: int) -> Answer:
         return self._known[seat].popleft()
 
-    def _read(self, path: Path) -> None:
-        text = path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]  # a killed process leaves an incomplete last line
-        if len(whole) < len(text):
-            os.truncate(path, len(whole))
+    def _read(self, answers: Answers) -> None:
         try:
-            for answer in map(_decode, whole.splitlines()):
+            for answer in map(_decode, answers.read().splitlines()):
                 self._known.setdefault(answer.seat, deque()).append(answer)
         except msgspec.MsgspecError as wrong:
-            raise RecordCorrupt(f"{path} cannot be read: {wrong}. Delete it to play this game again") from None
+            raise RecordCorrupt(f"{answers} cannot be read: {wrong}. Delete it to play this game again") from None
 
 
 # -- agents whose answers are logged ----------------------------------------------------------------

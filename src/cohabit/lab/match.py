@@ -19,12 +19,13 @@ def match(
     seed: int = 1,
     config: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
-    workers: int = 1,
+    workers: int | None = None,
     seconds: float | None = None,
     max_cost: float | None = None,
     cache: str | Path | None = None,
     swap: Swap = "rotate",
     progress: bool | None = None,
+    on: str = "",
     **limits: Any,
 ) -> Results:
     """Play games between brains in a world: ``match("nim", "random", "nim-master", games=20)``.
@@ -34,6 +35,7 @@ def match(
     ``max_cost`` what the match may spend in dollars; ``cache`` a folder for answers of language models, so that
     equal prompts are sent once; ``limits`` are others of a design, such as ``max_decisions``.
     ``workers`` is the number of processes; a script that uses more than one needs ``if __name__ == "__main__"``.
+    ``on="ray"`` plays on a Ray cluster, and ``on="ray://HOST:10001"`` on the one with this address.
     """
     design = match_design(
         world, players, games=games, seed=seed, config=config, seconds=seconds, max_cost=max_cost, swap=swap, **limits
@@ -41,7 +43,7 @@ def match(
     count = DecisionCount()
     with progress_bar(design.name, progress, count.total) as on_game:
         folder = Path(out) if out is not None else None
-        return run(design, folder, workers, on_game, count, Path(cache) if cache is not None else None)
+        return run(design, folder, workers, on_game, count, Path(cache) if cache is not None else None, on)
 
 
 def match_design(

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ class DecisionCount:
     """
 
     def __init__(self) -> None:
-        self.of_workers: Sequence[int] = ()  # shared with the workers
+        self.of_workers: Iterable[int] = ()  # shared with the workers
         self._finished = 0
         self._playing: list[Game] = []
 
@@ -40,7 +40,7 @@ class DecisionCount:
 
     def total(self) -> int:
         playing = sum([game.decisions for game in self._playing.copy()])
-        return self._finished + playing + sum(self.of_workers)
+        return self._finished + playing + sum([*self.of_workers])
 
 
 @contextmanager

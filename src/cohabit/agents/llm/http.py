@@ -36,7 +36,7 @@ def key_for(url: str, provider: str, variable: str) -> str | None:
     """
     if not url or origin_of(url) == provider:
         return api_key(variable)
-    listed = _listed().get(origin_of(url))
+    listed = keys_listed().get(origin_of(url))
     return api_key(listed) if listed is not None else None
 
 
@@ -51,7 +51,8 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}" + (f":{port}" if port not in (None, default) else "")
 
 
-def _listed() -> dict[str, str]:
+def keys_listed() -> dict[str, str]:
+    """The variables with keys, by server."""
     found: dict[str, str] = {}
     for pair in os.environ.get(KEYS_VARIABLE, "").replace(",", " ").split():
         url, _, variable = pair.rpartition("=")

@@ -70,6 +70,7 @@ def lab(args: argparse.Namespace) -> int:
     Examples:
       cohabit lab run examples/lab/nim.json --out nim
       cohabit lab run examples/lab/nim.json --out nim --workers 4
+      cohabit lab run examples/lab/nim.json --out nim --on ray
       cohabit lab report nim
       cohabit lab export nim --format parquet
       cohabit lab export nim -o decisions.csv

@@ -34,10 +34,18 @@ def run_options(parser: argparse.ArgumentParser, required: bool = False) -> None
     """The options of every run."""
     kept = "" if required else " (default: the results are shown, not kept)"
     parser.add_argument("--out", metavar="DIR", required=required, help=f"the folder for all results{kept}")
-    parser.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
+    worker_options(parser)
     parser.add_argument("--seconds", metavar="S", type=float, help="time limit of a decision")
     parser.add_argument("--max-cost", metavar="DOLLARS", type=float, help="the most that the models may cost")
     parser.add_argument("--cache", metavar="DIR", type=Path, help="keep answers of models; equal prompts are sent once")
+
+
+def worker_options(parser: argparse.ArgumentParser) -> None:
+    """Where games are played."""
+    parser.add_argument("--workers", metavar="N", type=int,
+                        help="number of processes (default: 1; on a cluster: its CPUs)")  # fmt: skip
+    parser.add_argument("--on", metavar="CLUSTER", default="",
+                        help="play on a Ray cluster: ray, or its address such as ray://HOST:10001")  # fmt: skip
 
 
 def match(args: argparse.Namespace) -> int:
@@ -53,6 +61,7 @@ def match(args: argparse.Namespace) -> int:
       cohabit match tictactoe random local --games 20 --out first
       cohabit match statecraft hawk trader diplomat --config turns=10 --workers 4
       cohabit match lanterns lamplighter random --games 2 --max-ticks 600 --out towers
+      cohabit match nim random nim-master --games 10000 --out nim --on ray
     """
     from cohabit.lab.match import match_design
 
@@ -77,7 +86,7 @@ def run_design(design: "Design", args: argparse.Namespace) -> int:
     _check_ready(design, folder)
     count = DecisionCount()
     with progress_bar(design.name, decisions=count.total) as on_game:
-        results = run(design, folder, checked_workers(args.workers), on_game, count, args.cache)
+        results = run(design, folder, checked_workers(args.workers), on_game, count, args.cache, checked_on(args.on))
     return _show(results)
 
 
@@ -94,10 +103,16 @@ def _check_ready(design: "Design", folder: Path | None) -> None:
             make_once(name)
 
 
-def checked_workers(workers: int) -> int:
-    if not 1 <= workers <= MAX_WORKERS:
+def checked_workers(workers: int | None) -> int | None:
+    if workers is not None and not 1 <= workers <= MAX_WORKERS:
         raise UsageError(f"--workers: must be from 1 to {MAX_WORKERS}")
     return workers
+
+
+def checked_on(on: str) -> str:
+    if on and on != "ray" and not on.startswith("ray://"):
+        raise UsageError(f"--on {on}: must be ray, or the address of a Ray cluster such as ray://HOST:10001")
+    return on
 
 
 def config_of(given: list[str]) -> dict[str, Any]:

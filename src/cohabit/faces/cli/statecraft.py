@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cohabit.faces.cli.match import checked_workers, failed
+from cohabit.faces.cli.match import checked_on, checked_workers, failed, worker_options
 from cohabit.faces.cli.parser import add_verb
 from cohabit.faces.cli.say import tell
 
@@ -26,7 +26,7 @@ def statecraft_options(parser: argparse.ArgumentParser) -> None:
     running.add_argument(
         "--out", metavar="FOLDER", required=True, help="the folder for all results; created if it does not exist"
     )
-    running.add_argument("--workers", metavar="N", type=int, default=1, help="number of processes (default: 1)")
+    worker_options(running)
     reporting = add_verb(verbs, "report", "write a report of the finished rounds")
     reporting.add_argument("folder", metavar="FOLDER", help="the folder of a run, finished or not")
 
@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> int:
     config, folder = Path(args.config), Path(args.out)
     experiment = parse_experiment(config.read_bytes(), folder=str(config.resolve().parent))
     with progress_bar(experiment.name) as on_round:
-        rounds = run(experiment, folder, workers, on_round)
+        rounds = run(experiment, folder, workers, on_round, checked_on(args.on))
     return _show(experiment, rounds, folder)
 
 

@@ -10,7 +10,7 @@ from cohabit.agents.player import Player as Decider
 from cohabit.lab.design import condition_id, game_id
 from cohabit.lab.folder import record_lines, write_record
 from cohabit.lab.game import Game, GameSpec
-from cohabit.lab.run import event_loop
+from cohabit.lab.games import event_loop
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.players import open_player
 from cohabit.lab.statecraft.pledges import read_pledges
@@ -27,20 +27,27 @@ NOTHING_ORDERED = Action("submit")
 
 def play_round(experiment: Experiment, place: Place, folder: Path | None = None) -> Round:
     """Play a round from the assignment of territories to the last turn. Its record is kept in the folder."""
+    played, game = play_game(experiment, place)
+    if folder is not None:
+        write_record(folder, game.spec.id, record_lines(game.lines()))
+    return played
+
+
+def play_game(experiment: Experiment, place: Place) -> "tuple[Round, RoundGame]":
+    """Play a round, and keep nothing."""
     names = assign_players(experiment, place)
     game = RoundGame(experiment, place, list(names.values()))
     with event_loop() as run_in_loop:
         run_in_loop(game.play_all())
-    if folder is not None:
-        write_record(folder, game.spec.id, record_lines(game.lines()))
     rules, failures = experiment.rules, [player.tally.failures for player in game.players]
-    return Round(
+    played = Round(
         place=place,
         players=names,
         trade_factor=(rules.trade_numerator, rules.trade_denominator),
         turns=game.recorded,
         failures={nation: n for nation, n in zip(names, failures, strict=True) if n},
     )
+    return played, game
 
 
 class RoundGame(Game):

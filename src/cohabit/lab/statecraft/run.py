@@ -1,15 +1,16 @@
-"""Runs an experiment: plays the missing rounds, in this process or in several, and logs them in order.
+"""Runs an experiment: plays the missing rounds, in this process, in several or on Ray, and logs them in order.
 
-The order makes the log the same for any number of processes. A process may be a few rounds ahead of the log; after a
+The order makes the log the same wherever they are played. A process may be a few rounds ahead of the log; after a
 crash those rounds are played again. The record of each round is kept for `cohabit replay`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from cohabit.lab.files import encode_lines
-from cohabit.lab.run import begin_worker, in_processes, quiet
+from cohabit.lab.games import quiet
+from cohabit.lab.processes import begin_worker, in_processes
 from cohabit.lab.statecraft.config import Experiment
 from cohabit.lab.statecraft.folder import open_folder
 from cohabit.lab.statecraft.play import play_round
@@ -17,21 +18,36 @@ from cohabit.lab.statecraft.rounds import Place, Round
 
 
 def run(
-    experiment: Experiment, folder: Path, workers: int = 1, on_round: Callable[[int, int], None] = lambda *_: None
+    experiment: Experiment,
+    folder: Path,
+    workers: int | None = None,
+    on_round: Callable[[int, int], None] = lambda *_: None,
+    on: str = "",
 ) -> list[Round]:
-    """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers."""
-    planned, play = list(experiment.places()), partial(play_round, experiment, folder=folder)
+    """Play the missing rounds and return all rounds. ``on_round`` is called with the finished and planned numbers.
+    ``on``: a cluster, as in ``lab.run``."""
+    planned = list(experiment.places())
     with open_folder(folder, experiment) as (log, rounds), quiet():
         done = {played.place for played in rounds}
         missing = [place for place in planned if place not in done]
         on_round(len(rounds), len(planned))
-        several = workers > 1 and len(missing) > 1
-        for played in in_processes(play, iter(missing), workers, begin_worker) if several else map(play, missing):
+        for played in _play(experiment, missing, folder, workers or 0, on):
             log.append(encode_lines([played]))
             log.sync()  # it is on disk before it counts
             rounds.append(played)
             on_round(len(rounds), len(planned))
         return in_order(rounds, planned)
+
+
+def _play(experiment: Experiment, missing: Sequence[Place], folder: Path, workers: int, on: str) -> Iterator[Round]:
+    if on and missing:
+        from cohabit.lab.statecraft.on_ray import rounds_on_ray  # an extra
+
+        return rounds_on_ray(experiment, missing, folder, on, workers or None)
+    play = partial(play_round, experiment, folder=folder)
+    if workers > 1 and len(missing) > 1:
+        return in_processes(play, iter(missing), workers, begin_worker)
+    return map(play, missing)
 
 
 def in_order(rounds: Iterable[Round], planned: Iterable[Place]) -> list[Round]:
