@@ -329,15 +329,15 @@ WITHOUT_EFFECT = (
         "How many bytes of a MAC are compared.",
     ),
     WithoutEffect(
-        "house/store/sqlite.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
+        "house/store/sqlite_opening.py", "cached_statements=2 * ROWS_PER_INSERT", "cached_statements=3 * ROWS_PER_INSERT",
         "The size of a cache.",
     ),
     WithoutEffect(
-        "house/store/sqlite.py", "uri=True", "uri=False",
+        "house/store/sqlite_opening.py", "uri=True", "uri=False",
         "Where SQLite is compiled with URI file names, as usual, it takes them without this option.",
     ),
     WithoutEffect(
-        "house/store/sqlite.py", "pragma synchronous = full", "pass",
+        "house/store/sqlite_opening.py", "pragma synchronous = full", "pass",
         "It is the default of SQLite, unless it was compiled with another one.",
     ),
 )  # fmt: skip
